@@ -12,7 +12,7 @@ export type SandboxDecision =
   | "close"
   | "credit"
 
-/** The durable timer of a decision, a row of the client. */
+/** The durable timer of a decision, stored as a row of the client. */
 export type SandboxTimer = `sandbox.${SandboxDecision}`
 
 export const sandboxTimer = (decision: SandboxDecision): SandboxTimer => `sandbox.${decision}`
@@ -39,5 +39,5 @@ export type HandlerName =
   | SandboxTimer
   | SystemTimer
 
-/** The one timer of its handler that a subject has, or the one of an object: `<handler>:<id>`. */
+/** The only timer of its handler for a subject, or the timer of one object: `<handler>:<id>`. */
 export type TimerName = HandlerName | `${HandlerName}:${number}`

@@ -1,4 +1,4 @@
-/** The machines of trading: what calls the venue, what is open there, and what watches over it. */
+/** The machines of trading: objects that call the venue, open exposure, and monitors. */
 import type { VenueOwner } from "./venue/venueRefs.ts"
 import { barrierContractInput, barrierContractSamples } from "./barrier/barrierContractSamples.ts"
 import { barrierContractMachine } from "./barrier/barrierContractMachine.ts"

@@ -1,12 +1,12 @@
-/** Cuts the bytes of one connection at line ends, as both sides of the venue's lines of JSON do; holds at most one line. */
+/** Cuts the bytes of one connection at line ends, for both sides of the venue's lines of JSON; holds at most one line. */
 
-/** A line's text, or the beginning of one that was too long. */
+/** A line's text, or the beginning of a line beyond the limit. */
 export interface Line {
   readonly text: string
   readonly whole: boolean
 }
 
-/** Characters of a line that is too long that are kept. */
+/** Characters kept of a line beyond the limit. */
 const keptChars = 4_096
 
 export class LineCutter {
@@ -14,7 +14,7 @@ export class LineCutter {
   private rest: Array<Buffer> = []
   private length = 0
 
-  /** `limit`: bytes of a line at most. */
+  /** `limit`: the most bytes of a line. */
   constructor(limit: number) {
     this.limit = limit
   }
@@ -31,7 +31,7 @@ export class LineCutter {
     return lines
   }
 
-  /** Of a line that is too long its beginning is kept. */
+  /** Keeps only the beginning of a line beyond the limit. */
   private keep(bytes: Buffer): void {
     if (bytes.length === 0) return
     if (this.length <= this.limit) this.rest.push(bytes)

@@ -1,6 +1,7 @@
 /**
- * The venue's surface, declared once: the service's adapter is made from it, and the simulated venue serves it. Every write
- * answers what became of its ref; the two streams (`venueStreams`) are lines of JSON that stay open (A2-96, A2-115, A2-26).
+ * The venue's API, declared once: the service's adapter is built from it, and the simulated venue serves it. Every write
+ * responds with the outcome of its ref; the two streams (`venueStreams`) are open connections with lines of JSON (A2-05, A2-96,
+ * A2-115, A2-26).
  */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -11,7 +12,7 @@ import { ListingAnswer, OffersAnswer } from "../machines/venue/VenueMarket.ts"
 import { OrderFills, VenueAccount } from "../machines/venue/venueObjects.ts"
 import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
 
-/** The venue's own refusal of a request that it can't read or does not serve. */
+/** The venue's own refusal of a request that is unreadable or not offered. */
 export class VenueBadRequest extends Schema.TaggedError<VenueBadRequest>()(
   "VenueBadRequest",
   { message: Words },
@@ -22,7 +23,7 @@ export class VenueNotFound extends Schema.TaggedError<VenueNotFound>()(
   { message: Words },
   { httpApiStatus: 404 }
 ) {}
-/** Its log can't be written, or it ends: nothing was done. */
+/** The venue's log can't be written, or the venue is stopping: nothing was done. */
 export class VenueClosed extends Schema.TaggedError<VenueClosed>()(
   "VenueClosed",
   { message: Words },
@@ -51,7 +52,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: ChannelMessage,
     error: errors
   }),
-  /** The window and its cut as A2-05 has them; bounds in Unix ms. */
+  /** Klines of a window; bounds in Unix ms. */
   HttpApiEndpoint.get("klines", "/klines", {
     query: {
       symbol: Symbol,
@@ -69,8 +70,8 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     error: errors
   }),
   /**
-   * Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000. VenueEvents,
-   * but a reader takes them one by one: one that it can't read must not keep it from the others.
+   * Events of one account after a sequence, as far back as they are kept, oldest first, at most 1,000. They are VenueEvents,
+   * parsed one by one: an unreadable one must not hide the others.
    */
   HttpApiEndpoint.get("accountEvents", "/accounts/:account/events", {
     params: { account: Ref },
@@ -84,9 +85,9 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: OrderFills,
     error: errors
   }),
-  /** What became of refs, a VenueOutcome each, which is read by itself too; UNKNOWN for one that has not come. */
+  /** The outcome of each ref, as a VenueOutcome that is parsed by itself too; UNKNOWN for one that has not arrived. */
   HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
-  /** As `lookup`, but a ref that has not come is VOID from now on: it is never executed. */
+  /** As `lookup`, but a ref that has not arrived is VOID from now on: it is never executed. */
   HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })
 ) {}
 
@@ -103,7 +104,7 @@ export class VenueTradingApi extends HttpApiGroup.make("trading").add(
   write("takeOffer", "/takes")
 ) {}
 
-/** The simulator's alone: what a tester does to it. No real venue has it. */
+/** Tester commands of the simulator. No real venue has them. */
 export class VenueControlApi extends HttpApiGroup.make("control").add(
   HttpApiEndpoint.get("show", "/control", { success: VenueView, error: errors }),
   HttpApiEndpoint.post("command", "/control", { payload: VenueCommand, success: VenueCommandAnswer, error: errors })

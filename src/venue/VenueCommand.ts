@@ -1,6 +1,7 @@
 /**
- * What a tester does to the simulated venue, as one closed union, and what it then shows. Faults, dealers' moods and restarts
- * concern its transport and run on wall time; the rest are inputs of its books (operator surface, `sim venue`; A2-97).
+ * A tester's commands to the simulated venue, as one closed union, and the state that it then shows. Faults, dealers' moods and
+ * restarts affect its transport and run on wall time; the others are inputs of its books (operator surface, `sim venue`;
+ * A2-97).
  */
 import { Schema } from "effect"
 import { dealerMoods, everyFault, executionReasons, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
@@ -12,7 +13,7 @@ const command = <Type extends string, F extends Schema.Struct.Fields>(type: Type
   Schema.Struct({ type: Schema.Literal(type), ...fields })
 
 export const VenueCommand = Schema.Union([
-  /** Index, mark and last of the base's markets, or one of them; held until path, set or clear. */
+  /** Index, mark and last price of the base's markets, or one of them; held until path, set or clear. */
   command("price", {
     symbol: Symbol,
     price: DecimalText,
@@ -30,7 +31,7 @@ export const VenueCommand = Schema.Union([
     spread: Schema.NullOr(Schema.Int)
   }),
   command("funding", { symbol: Symbol, rate: SignedText }),
-  /** The venue trades an account by itself; price null: at the mark. */
+  /** A trade of an account that the venue starts itself; price null: at the mark. */
   command("execute", {
     account: Ref,
     symbol: Symbol,
@@ -42,11 +43,11 @@ export const VenueCommand = Schema.Union([
   command("resume", { symbol: Symbol }),
   command("delist", { symbol: Symbol }),
   command("offer", { symbol: Symbol, rateBps: Schema.Int, tenorDays: Schema.Int, qty: DecimalText }),
-  /** amount null: all that is owed. */
+  /** amount null: the whole debt. */
   command("pay", { contractId: VenueId, amount: Schema.NullOr(DecimalText) }),
   command("correctFee", { contractId: VenueId, fee: DecimalText }),
   command("dealers", { mood: Schema.Literals(dealerMoods) }),
-  /** Without `forMillis` and `times` until clear; `delayMillis` null: 2 s. */
+  /** Active until clear without `forMillis` and `times`; `delayMillis` null: 2 s. */
   command("fault", {
     kind: Schema.Literals(everyFault),
     route: Schema.Literals(faultRoutes),
@@ -55,9 +56,12 @@ export const VenueCommand = Schema.Union([
     times: Schema.NullOr(Schema.Int),
     delayMillis: Schema.NullOr(Schema.Int)
   }),
-  /** Ends faults, paths, held prices and halts, undoes book and funding, dealers normal; delisted stays delisted. */
+  /**
+   * Ends faults, paths, held prices and halts, resets book and funding, and sets dealers to normal; delisted markets stay
+   * delisted.
+   */
   command("clear", {}),
-  /** Plays business time to `to`; never back (C4). */
+  /** Advances business time to `to`; never back. */
   command("advance", { to: Millis }),
   /** The knobs of a YAML file, already checked by `VenueKnobs`; the whole text, so that errors name its lines. */
   command("set", { knobs: Schema.String.check(Schema.isMaxLength(longestKnobs)) }),
@@ -67,19 +71,19 @@ export const VenueCommand = Schema.Union([
 export type VenueCommand = typeof VenueCommand.Type
 
 export const VenueCommandAnswer = Schema.Struct({
-  /** Of the last event there is after it. */
+  /** The number of the last event after the command. */
   number: Schema.Int,
   at: Millis,
-  /** The swap offer or the like that it made. */
+  /** The id of the created object, such as a swap offer. */
   id: Schema.NullOr(VenueId)
 })
 
 export const VenueView = Schema.Struct({
   at: Millis,
   seed: Schema.Int,
-  /** Of the last event. */
+  /** The number of the last event. */
   number: Schema.Int,
-  /** Wall time when this process began, Unix ms. */
+  /** Wall time of the start of this process, Unix ms. */
   startedAt: Schema.Int,
   readers: Schema.Struct({ events: Schema.Int, marketData: Schema.Int, subscriptions: Schema.Int }),
   markets: Schema.Array(

@@ -1,27 +1,27 @@
 /**
  * A price path as a file: a line `offsetMs,price` for each point, offsets in milliseconds of business time from the command,
- * rising; a header of these names may come first (operator surface, sim venue path).
+ * rising; a header with these names may come first (operator surface, sim venue path).
  */
 export interface PathPoint {
   readonly offsetMs: number
   readonly price: string
 }
 
-/** The first line that can't be read, from 1. */
+/** The first unreadable line, from 1. */
 export interface PathError {
   readonly line: number
   readonly sentence: string
 }
 
-/** Points of one path. */
+/** The most points of one path. */
 export const longestPath = 100_000
-/** Characters of its file. */
+/** The most characters of its file. */
 export const longestPathText = 4_194_304
 
 const header = "offsetMs,price"
 const point = /^([0-9]{1,15}),((?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,12})?)$/
 
-/** The points of a file's text, or what is wrong with it. */
+/** The points of a file's text, or its first fault. */
 export const readPricePath = (text: string): ReadonlyArray<PathPoint> | PathError => {
   const points: Array<PathPoint> = []
   for (const [at, raw] of text

@@ -1,6 +1,4 @@
-/**
- * Tokens of a tester's commands, free of any import: the command line offers them as choices without loading a schema (A2-97).
- */
+/** Tokens of a tester's commands, without imports: the command line offers them as choices without loading a schema (A2-97). */
 export const faultKinds = [
   "timeout-before",
   "timeout-after",
@@ -22,7 +20,7 @@ export const faultKinds = [
   "unpriced-funding"
 ] as const
 
-/** Faults that make one member of an object false: in events, answers, look-ups and trades of orders. */
+/** Faults that make one member of an object false: in events, answers, lookups and trades of orders. */
 export const lieKinds = [
   "false-fill-quantity",
   "false-fill-side",
@@ -61,10 +59,10 @@ export type FaultKind = (typeof everyFault)[number]
 export const faultRoutes = ["order", "cancel", "rfq", "accept", "take", "market-data", "events", "all"] as const
 export type FaultRoute = (typeof faultRoutes)[number]
 
-/** The prices of a market that can be held. */
+/** The prices of a market that a tester can hold. */
 export const heldPrices = ["last", "mark", "index"] as const
 export const dealerMoods = ["silent", "normal"] as const
 /** Why the venue trades an account by itself. */
 export const executionReasons = ["deleverage", "liquidation"] as const
-/** Characters of a file of knobs. */
+/** The most characters of a file of knobs. */
 export const longestKnobs = 262_144

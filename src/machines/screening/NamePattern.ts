@@ -1,10 +1,10 @@
 /**
  * The letters of a text in 96 bits and a word: enough to refuse most pairs of names without reading them.
  *
- * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with m/a + m/b >= 3j
- * - 1, so at least (3j - 1)ab/(a + b) characters in common; and a Jaro-Winkler likeness of w with p common first characters (at
- * most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer common characters, and never a shorter common
- * beginning, than the texts have; so a refused pair cannot reach w (F26).
+ * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with
+ * m/a + m/b >= 3j - 1, so at least (3j - 1)ab/(a + b) characters in common; and a Jaro-Winkler likeness of w with p
+ * common first characters (at most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer common characters,
+ * and never a shorter common beginning, than the texts have; so a refused pair cannot reach w (F26).
  */
 import { jaroNeeded, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 

@@ -1,17 +1,17 @@
 /**
- * Names in plain capital letters A-Z, one letter for one letter. Screening compares names and transaction reporting
- * builds CONCAT from them, and both must see the same letters, so the table lives once. Source: F27 (ESMA/2016/1452
- * transliteration table), F26 (the table, then Unicode decomposition).
+ * Names in plain capital letters A-Z, one letter for one letter. Screening compares names and transaction reporting builds
+ * CONCAT from them, and both must have the same letters, so there is one table. Source: F27 (ESMA/2016/1452 transliteration
+ * table), F26 (the table, then Unicode decomposition).
  */
 
 /**
- * Letters of the guideline's table that Unicode does not decompose; all its other letters (accents, carons, ogoneks...)
- * lose their marks by decomposition with the same result. One letter each way: the guideline turns German sharp s into
- * S and the AE ligature into A. The last ones (from ÐD on) the guideline leaves out; they would else be lost.
+ * Letters of the guideline's table that Unicode does not decompose; all its other letters (accents, carons, ogoneks...) lose
+ * their marks by decomposition with the same result. One letter for one: the guideline turns German sharp s into S and the AE
+ * ligature into A. The guideline lacks the last ones (from ÐD on); without an entry they would be lost.
  */
 const latin = "ÆA æA ĐD đD ðD ıI ŁL łL ØO øO ŒO œO ẞS ßS ÞT þT ÐD ĦH ħH ŦT ŧT ŊN ŋN ƏE əE"
 
-/** ICAO Doc 9303 Cyrillic. Й, Ё, Ї, Ў, Ѓ and Ќ arrive decomposed as И, Е, І, У, Г and К, which give what ICAO gives. */
+/** ICAO Doc 9303 Cyrillic. Й, Ё, Ї, Ў, Ѓ and Ќ arrive decomposed as И, Е, І, У, Г and К, which have the same ICAO letters. */
 const cyrillic =
   "АA БB ВV ГG ҐG ДD ЂD ЕE ЄIE ЖZH ЗZ ЅDZ ИI ІI ЈJ КK ЛL ЉLJ МM НN ЊNJ ОO ПP РR СS ТT ЋC УU ФF ХKH ЦTS ЧCH ЏDZ " +
   "ШSH ЩSHCH ЪIE ЫY Ь ЭE ЮIU ЯIA"
@@ -19,14 +19,14 @@ const cyrillic =
 /** ELOT 743 Greek, letter for letter (no digraph rules). */
 const greek = "ΑA ΒV ΓG ΔD ΕE ΖZ ΗI ΘTH ΙI ΚK ΛL ΜM ΝN ΞX ΟO ΠP ΡR ΣS ΤT ΥY ΦF ΧCH ΨPS ΩO"
 
-/** Each word above: the letter, then what it becomes. */
+/** Each word above: the letter, then its replacement. */
 const table: ReadonlyMap<string, string> = new Map(
   [latin, cyrillic, greek].flatMap((words) =>
     words.split(" ").map((word) => [word.slice(0, 1), word.slice(1)] as const)
   )
 )
 
-/** Titles of the guideline, without dots; dropped from names before anything is compared or cut. */
+/** Titles of the guideline, without dots; removed from names before any comparison or cut. */
 export const nameTitles: ReadonlySet<string> = new Set(
   (
     "ATTY COACH DAME DR FR GOV HONORABLE MADAM MADAME MAID MASTER MISS MONSIEUR " +
@@ -42,8 +42,8 @@ const letter = (character: string): string => {
 }
 
 /**
- * Upper-case text with Latin, Cyrillic and Greek letters as A-Z and every diacritic gone. Spaces, punctuation, digits and
- * letters of other scripts stay: the callers decide on them.
+ * Upper-case text with Latin, Cyrillic and Greek letters as A-Z and without diacritics. Spaces, punctuation, digits and letters
+ * of other scripts stay: the callers handle them.
  */
 export const transliterate = (text: string): string => {
   // Plain ASCII is by far the commonest name, on either side.

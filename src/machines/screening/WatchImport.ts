@@ -1,6 +1,6 @@
 /**
- * The import of one version of a published list: announced with its size and hash, sent in pieces, and finished by taking
- * off what the version no longer names. Source: F26 (lists are loaded from files with a version date; list versions are
+ * The import of one version of a published list: announced with its size and hash, sent in pieces, and finished by removing the
+ * entries that the version no longer has. Source: F26 (lists are loaded from files with a version date; list versions are
  * stored); operator surface, screening import.
  */
 export const watchImportStates = ["OPEN", "REMOVING", "DONE", "REPLACED", "ABANDONED"] as const
@@ -13,7 +13,7 @@ export const maxPlaces = 100
 export interface FileReport {
   /** Entries that are not persons, such as companies and ships. */
   readonly notPersons: number
-  /** Left-out lines: no name can be read there. */
+  /** Skipped lines without a readable name. */
   readonly badLines: ReadonlyArray<string>
   /** Fields with an unreadable value, which counts as unknown, and the places of the first hundred. */
   readonly unread: number
@@ -24,12 +24,12 @@ export const wholeReport: FileReport = { notPersons: 0, badLines: [], unread: 0,
 
 export interface WatchImportInput {
   readonly importId: number
-  /** Who publishes the list, such as EU or OFAC. */
+  /** The publisher of the list, such as EU or OFAC. */
   readonly source: string
   readonly sourceVersion: string
-  /** Entries of the file. */
+  /** Number of entries in the file. */
   readonly count: number
-  /** Hash of the file's entries in their order, hexadecimal: what arrives must be what was announced. */
+  /** Hash of the file's entries in their order, hexadecimal: the received entries must match the announced hash. */
   readonly hash: string
   /** Absent: every entry of the file is on the list. */
   readonly report?: FileReport
@@ -43,7 +43,7 @@ export interface WatchImportContext extends WatchImportInput {
   /** Hash of the entries taken so far. */
   readonly chain: string
   readonly added: number
-  /** Entries that stood on the list already, with their ids. */
+  /** Entries already on the list, with their ids. */
   readonly kept: number
   readonly removed: number
   readonly endedAt: number | null
@@ -59,7 +59,7 @@ export type WatchImportEvent =
       /** Hash of everything up to the end of this piece. */
       readonly chain: string
     }
-  /** Entries of earlier versions taken off; `last` when none is left. */
+  /** Removes entries of earlier versions; `last` when none is left. */
   | { readonly type: "REMOVE"; readonly at: number; readonly removed: number; readonly last: boolean }
   /** A later import of the same source has begun, or is done. */
   | { readonly type: "SUPERSEDE"; readonly at: number; readonly by: string }

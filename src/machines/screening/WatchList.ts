@@ -1,9 +1,11 @@
 /**
- * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list. How like a name must
- * be depends on the birth date and country beside it (screen.ts works the floors out of F26), so the names are held for each:
- * by very birth date, by year of birth, by country where no birth date is known, and all that count whatever the birth date.
- * What is left out is proved unable to reach its floor (NamePattern). The few entries of the client's very birth date are
- * looked at one by one besides: words too many or too few on either side part nobody from them (sameDay.ts).
+ * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
+ *
+ * The required likeness of a name depends on the birth date and country beside it (screen.ts computes these floors), so the
+ * names have a group for each floor: by exact birth date, by year of birth, by country where no birth date is known, and one
+ * for entries that count with any birth date. A skipped name is proved unable to reach its floor (NamePattern). The few entries
+ * with the client's exact birth date are also compared one by one, so that extra or missing words do not hide a match
+ * (sameDay.ts) (F26).
  */
 import { Schema } from "effect"
 import { listedForms, type NameForms, type PersonForms } from "./nameForms.ts"
@@ -17,12 +19,12 @@ import { isNamesake } from "./sameDay.ts"
 export const WatchListName = Schema.Literals(["SANCTIONS", "PEP"])
 export type WatchListName = typeof WatchListName.Type
 
-/** One listed name. An alias is an entry of its own. `source` says which published list and version it came from. */
+/** One listed name. An alias is an entry of its own. `source` is the published list and version of the entry. */
 export const WatchEntry = Schema.Struct({
   entryId: Schema.Int,
   list: WatchListName,
   name: Schema.String,
-  /** YYYY-MM-DD or as much of it as the list knows; null when it says nothing. */
+  /** YYYY-MM-DD or a part of it, as precise as the list; null when the list has no date. */
   dob: Schema.NullOr(Schema.String),
   country: Schema.NullOr(Schema.String),
   source: Schema.String
@@ -34,28 +36,28 @@ export interface Listed extends NameForms {
   readonly entry: WatchEntry
 }
 
-/** Who is looked for. */
+/** The person to find. */
 export interface Question {
   readonly forms: PersonForms
   readonly dob: string | null
   readonly nationalities: ReadonlyArray<string>
 }
 
-/** Least name likeness that can matter, by what else is known of client and entry. */
+/** Least name likeness that can matter, by the other known facts of client and entry. */
 export interface Floors {
-  /** The very birth date. */
+  /** The same exact birth date. */
   readonly sameDay: number
   /** A politically exposed person born in the same year. */
   readonly sameYear: number
-  /** Neither: sanctions of any birth date, and entries without one from another country. */
+  /** Any other case: sanctions with any birth date, and entries without one from another country. */
   readonly anyone: number
-  /** No birth date known, a country of the client's. */
+  /** No birth date known, and one of the client's countries. */
   readonly undatedSameCountry: number
   /** No birth date known, the country unknown on either side. */
   readonly undatedNoCountry: number
 }
 
-/** The year of a date written YYYY, YYYY-MM or YYYY-MM-DD; null when the text is none of them. */
+/** The year of a date written YYYY, YYYY-MM or YYYY-MM-DD; null for any other text. */
 export const yearOfBirth = (dob: string): string | null => {
   if (dob.length !== 4 && dob.length !== 7 && dob.length !== 10) return null
   for (let i = 0; i < dob.length; i += 1) {
@@ -80,12 +82,12 @@ const isSameFacts = (a: WatchEntry, b: WatchEntry): boolean =>
 
 const unknownCountry = ""
 
-/** The list. Entries come and go one by one as the published lists change; an id added again replaces the old entry. */
+/** The list. Entries are added and removed one by one as the published lists change; an id added again replaces the old entry. */
 export class WatchList {
   readonly #floors: { readonly [K in keyof Floors]: Floor }
   readonly #slotOf = new Map<number, number>()
   readonly #slots: Array<Listed | null> = []
-  /** By number of the name. */
+  /** Texts by number of the name. */
   readonly #texts: Array<string> = []
   readonly #freeSlots: Array<number> = []
   readonly #sheets = new NameSheets((name) => this.#texts[name]!)
@@ -94,9 +96,9 @@ export class WatchList {
   readonly #slotsOfDay = new Map<string, Set<number>>()
   readonly #pepByYear = new Map<string, NameGroup>()
   readonly #undatedByCountry = new Map<string, NameIndex>()
-  /** Every entry but the politically exposed persons whose year of birth is known. */
+  /** Every entry except the politically exposed persons with a known year of birth. */
   readonly #anyone = new NameIndex(this.#sheets)
-  /** Slots with a text too long for a pattern: whoever is long enough himself is compared with it. */
+  /** Slots with a text too long for a pattern: compared directly with clients whose name is long enough. */
   readonly #long = new Set<number>()
 
   constructor(entries: ReadonlyArray<WatchEntry>, floors: Floors) {
@@ -110,13 +112,12 @@ export class WatchList {
     for (const entry of entries) this.add(entry)
   }
 
-  /** Number of entries. */
   get size(): number {
     return this.#slotOf.size
   }
 
   add(entry: WatchEntry): void {
-    // An import names most entries again as they are: only what is compared counts.
+    // An import repeats most entries unchanged: only a change of the compared facts matters.
     const held = this.#slots[this.#slotOf.get(entry.entryId) ?? -1]
     if (held !== undefined && held !== null && isSameFacts(held.entry, entry)) return
     this.remove(entry.entryId)
@@ -152,7 +153,7 @@ export class WatchList {
     this.#slotOf.delete(entryId)
   }
 
-  /** Visits once each entry that is like enough to the client, by one of its texts or beside the very birth date. */
+  /** Visits once each entry that is like the client by one of its texts, or that has the exact birth date. */
   visitCandidates(question: Question, visit: (listed: Listed) => void): Effort {
     const met = new Set<number>()
     const meet = (slot: number): void => {
@@ -175,7 +176,7 @@ export class WatchList {
         group?.search(search)
         effort.seen += search.seen
         effort.compared += search.found.length
-        // Lengths of all names first: the processor then waits for many texts at once, not for one after the other.
+        // Reads the lengths of all names first, so that the processor loads many texts at once instead of one after the other.
         const likely = search.found.filter((name) => demand.mayLack(this.#texts[name]!.length, maxPrefix) >= 0)
         for (const name of likely) if (isAlike(text, this.#texts[name]!, floor.likeness)) meet(name >>> 1)
       }
@@ -184,8 +185,8 @@ export class WatchList {
   }
 
   /**
-   * The groups that matter to a client. One whose birth date is unknown weighs every entry like one without a birth date,
-   * one of unknown nationality every entry like one without a country.
+   * The groups that matter to a client. Without a birth date of the client every entry counts like one without a birth date;
+   * without a nationality every entry counts like one without a country.
    */
   #asked({ dob, nationalities }: Question): ReadonlyArray<Asked> {
     const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
@@ -204,7 +205,7 @@ export class WatchList {
     ]
   }
 
-  /** The floor of the very birth date is the lowest of all. */
+  /** The floor of the exact birth date is the lowest of all. */
   #visitLong(text: string, pass: (slot: number) => void): void {
     for (const slot of this.#long) {
       const listed = this.#slots[slot]
@@ -213,7 +214,7 @@ export class WatchList {
     }
   }
 
-  /** The groups one text of an entry stands in. */
+  /** The groups that hold one text of an entry. */
   #groupsOf({ list, dob, country }: WatchEntry, text: string): ReadonlyArray<NameGroup | NameIndex> {
     if (text.length === 0 || text.length > maxPatternLength) return []
     const year = dob === null ? null : yearOfBirth(dob)
@@ -230,7 +231,7 @@ export class WatchList {
   }
 }
 
-/** Work for one client, for whoever measures: names seen by their patterns, and those compared letter by letter. */
+/** Work for one client, for measurements: names compared by pattern, and names compared letter by letter. */
 export interface Effort {
   readonly seen: number
   readonly compared: number

@@ -1,6 +1,6 @@
 /**
- * The part of a word that all its romanisations share: its consonants. Interchangeable consonants count as one, and repeats as
- * one (Mukherjee and Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi) (F26).
+ * The part of a word that all its romanisations share: its consonants. Interchangeable consonants count as one, and so do
+ * repeats (Mukherjee and Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi) (F26).
  */
 const letter = (text: string): number => text.charCodeAt(0)
 const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [

@@ -1,7 +1,7 @@
 /**
- * The words of a name as they are compared, and what keeps a name from being compared at all. Who would evade a list writes the
- * listed name so that it looks the same and reads differently: with characters that show nothing between the letters, with dots
- * or spaces there, in letters of another script. Both sides are folded by these functions (F26).
+ * Folds names into the words for comparison, and finds names that can't be compared. A person who evades a list writes the
+ * listed name so that it has the same appearance and other characters: invisible characters, dots or spaces between the
+ * letters, or letters of another script. Both sides are folded by these functions (F26).
  */
 import anyAscii from "any-ascii"
 import { nameTitles, transliterate } from "./Transliteration.ts"
@@ -43,7 +43,8 @@ const withoutPlaceholders = (words: string): string => {
 }
 
 /**
- * Letters of scripts without a table, with the marks that are their vowels. Georgian is read after its single letters are joined.
+ * Letters of scripts without a table, with the marks that are their vowels. Georgian is handled after its single letters are
+ * joined.
  */
 const otherScripts =
   /(?:(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Georgian}\p{Script=Common}\p{Script=Inherited}\p{Default_Ignorable_Code_Point}])\p{L}\p{M}*)+/gu
@@ -73,10 +74,10 @@ const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
 
 /** Apostrophes of all kinds and accents that stand alone, before decomposition makes a space of some. */
 const joining = /['’‘‛′\p{Sk}]/gu
-/** Marks, and what shows nothing or is no letter of its own: ignorable and direction characters, the blank of Braille. */
+/** Marks and characters without a letter of their own: ignorable and direction characters, the blank of Braille. */
 const hidden = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Lm}\u2800]/gu
 
-/** The name without what is no part of its words. */
+/** The name without these characters. */
 const bare = (name: string): string =>
   isAscii(name) ? name.replace(/['`^]/g, "") : name.replace(joining, "").normalize("NFKD").replace(hidden, "")
 
@@ -97,7 +98,7 @@ const joinSingles = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   return joined
 }
 
-/** Why a name can't be compared, whatever the lists hold. */
+/** The reasons why a name can't be compared with any list. */
 export const nameDoubts = [
   /** First or last name without a letter. */
   "NO_NAME",
@@ -106,17 +107,17 @@ export const nameDoubts = [
   "UNKNOWN_LETTERS",
   /** Letters of several scripts, or digits before letters, in one word. */
   "MIXED_WORD",
-  /** A word of another script made of letters alone that look like Latin ones, in a name that proves no such script. */
+  /** A word of another script with only letters that resemble Latin ones, in a name without further evidence of that script. */
   "LOOK_ALIKE_LETTERS",
-  /** Characters that no name has. */
+  /** Characters that occur in no name. */
   "STRANGE_CHARACTERS"
 ] as const
 export type NameDoubt = (typeof nameDoubts)[number]
 
-/** Stands for the entry that a name which can't be compared might be; the ids of entries begin with 1. */
+/** The entry id for a name that can't be compared; real ids begin with 1. */
 export const unreadableEntryId = 0
 
-/** First and last name are there always; a middle name may be empty. */
+/** First and last name are always present; a middle name may be empty. */
 export interface NameFields {
   readonly firstName: string
   readonly middleName: string | null
@@ -145,7 +146,7 @@ export const doubtOf = ({ firstName, middleName, lastName }: NameFields): NameDo
 /** Anything but letters, digits, spaces and the punctuation of names. */
 const strange = /[^\p{L}\p{N}\p{Z}\p{Pd}.,·・()/"“”„«»&]/u
 
-/** Scripts of the tables beside Latin, with those of their letters that look like Latin ones. */
+/** Scripts of the tables besides Latin, with those of their letters that resemble Latin ones. */
 const scripts = [
   { any: /\p{Script=Cyrillic}/u, looksLatin: /^[АВСЕНІЈКМОРЅТХУасеорхуіѕј]+$/u },
   { any: /\p{Script=Greek}/u, looksLatin: /^[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονιακρυχ]+$/u }

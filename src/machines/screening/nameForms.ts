@@ -1,4 +1,4 @@
-/** The texts of a name that are compared, and how like two names are by the best of them (F26). */
+/** The texts of a name for comparison, and the likeness of two names by the best of them (F26). */
 import { consonantsOf } from "./consonants.ts"
 import { type NameFields, nameTokens } from "./foldName.ts"
 import { jaroWinkler } from "./nameMatch.ts"
@@ -11,9 +11,9 @@ export interface NameForms {
   readonly short: string
 }
 
-/** A client's name: whose words are which is known. */
+/** A client's name, in which the fields tell the words apart. */
 export interface PersonForms extends NameForms {
-  /** Words of the first and of the last name, and all of these and the middle name's: without particles, each once. */
+  /** Words of the first and of the last name, and all of these with the middle name's: without particles, each once. */
   readonly first: ReadonlyArray<string>
   readonly last: ReadonlyArray<string>
   readonly words: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface PersonForms extends NameForms {
   readonly masks: ReadonlyArray<number>
   /** The words that identify the person, with their letters as bits and their consonants. */
   readonly telling: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
-  /** Letters of the whole name: as bits, and how many. */
+  /** Letters of the whole name: as bits, and their number. */
   readonly mask: number
   readonly letters: number
 }
@@ -57,7 +57,7 @@ export const personForms = ({ firstName, middleName, lastName }: NameFields): Pe
   }
 }
 
-/** Words before a surname, which say nothing of whose it is. */
+/** Particles of surnames: they do not identify a person. */
 const particles = new Set(
   (
     "AF AL AM AUF AUS BIN BINT D DA DAS DE DEL DEM DEN DER DI DO DOS DU E EL IBN IM LA LE MAC MC O TEN TER VAN VOM VON " +
@@ -65,7 +65,7 @@ const particles = new Set(
   ).split(" ")
 )
 
-/** The words without those, when any are left. */
+/** The words without particles, when any are left. */
 export const weighty = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const left = words.filter((word) => !particles.has(word))
   return left.length > 0 ? left : words
@@ -78,8 +78,8 @@ export const telling = (words: ReadonlyArray<string>): ReadonlyArray<string> => 
 }
 
 /**
- * Forms of a listed name. "SURNAME, First Middle" shows which word is which; without a comma nothing does, and the short form
- * is the whole name, so that the order of its words never matters.
+ * Forms of a listed name. "SURNAME, First Middle" shows the role of each word. Without a comma the roles are unknown, and the
+ * short form is the whole name, so that the order of its words never matters.
  */
 export const listedForms = (name: string): NameForms => {
   const full = sorted(nameTokens(name))
@@ -90,7 +90,7 @@ export const listedForms = (name: string): NameForms => {
   return { full, short: first === undefined || surname.length === 0 ? full : sorted([...surname, first]) }
 }
 
-/** nameScore of F26: the better of the full names and of surname with first name, 0 to 1. */
+/** The better likeness of the full names and of surname with first name, 0 to 1 (nameScore). */
 export const nameScore = (person: NameForms, listed: NameForms): number => {
   const full = jaroWinkler(person.full, listed.full)
   if (person.short === person.full && listed.short === listed.full) return full

@@ -1,6 +1,6 @@
 /**
- * The Jaro-Winkler likeness of two texts. Floating point is fine here: a likeness is no money, and every place that compares it
- * uses the same function. Source: F26; Winkler (1990), the golden cases SCR-001 to SCR-003 (SCR-001..SCR-003).
+ * The Jaro-Winkler likeness of two texts. Floating point is enough: a likeness is no money, and every comparison uses the same
+ * function. Source: F26; Winkler (1990), the golden cases SCR-001 to SCR-003 (SCR-001..SCR-003).
  */
 const prefixWeight = 0.1
 
@@ -22,7 +22,7 @@ export const commonPrefix = (a: string, b: string): number => {
 export const jaroNeeded = (jaroWinklerScore: number, prefix: number): number =>
   (jaroWinklerScore - prefixWeight * prefix) / (1 - prefixWeight * prefix)
 
-/** How many characters are paired, and how many of the pairs stand in another order. */
+/** The number of paired characters, and how many of the pairs are out of order. */
 interface Pairs {
   count: number
   outOfOrder: number
@@ -30,15 +30,15 @@ interface Pairs {
 
 const pairs: Pairs = { count: 0, outOfOrder: 0 }
 
-/** How far a character may be from its partner. */
+/** The largest distance between a character and its partner. */
 const reachOf = (a: string, b: string): number => Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
 
-/** Places are bits of words: enough of them for `longestPlaced` places of each plain character. */
+/** Positions are bits of words: enough for `longestPlaced` positions of each plain character. */
 const wordBits = 32
 const placeWords = 8
 const longestPlaced = placeWords * wordBits
 const placedCodes = 128
-/** Places of each code in b, those of b that are taken, and the paired codes of a; empty between two pairs of texts. */
+/** Positions of each code in b, the taken ones of b, and the paired codes of a; empty between two pairs of texts. */
 const placesOf = new Int32Array(placedCodes * placeWords)
 const takenOf = new Int32Array(placeWords)
 const pairedOf = new Uint8Array(longestPlaced)
@@ -47,7 +47,7 @@ const clearPlaces = (b: string, length: number): void => {
   for (let j = 0; j < length; j += 1) placesOf[b.charCodeAt(j) * placeWords + (j >>> 5)] = 0
 }
 
-/** Notes where b has each character; false, and nothing noted, when that takes more than there is. */
+/** Records the positions of each character of b; false, with nothing recorded, when the memory is too small. */
 const notePlaces = (b: string): boolean => {
   if (b.length > longestPlaced) return false
   for (let j = 0; j < b.length; j += 1) {
@@ -61,7 +61,7 @@ const notePlaces = (b: string): boolean => {
   return true
 }
 
-/** The first free place of a character of b within reach of place i of a, taken; false when there is none. */
+/** Takes the first free position of a character of b within reach of place i of a; false without one. */
 const takePlace = (code: number, from: number, to: number): boolean => {
   const last = to >>> 5
   for (let word = from >>> 5; word <= last; word += 1) {
@@ -75,7 +75,7 @@ const takePlace = (code: number, from: number, to: number): boolean => {
   return false
 }
 
-/** Compares the paired characters of a with those of b in their order, and frees the places. */
+/** Compares the paired characters of a with those of b in their order, and frees the positions. */
 const countOutOfOrder = (b: string): number => {
   let outOfOrder = 0
   let next = 0
@@ -137,7 +137,7 @@ const pairUpAny = (a: string, b: string): Pairs => {
   return pairs
 }
 
-/** Jaro likeness, 0 to 1. An empty text is like nothing. */
+/** Jaro likeness, 0 to 1. An empty text has likeness 0 with any text. */
 export const jaro = (a: string, b: string): number => jaroOrLess(a, b, 0)
 
 /** The Jaro likeness, or 0 when fewer than `least` characters pair. */
@@ -154,11 +154,11 @@ const withPrefix = (plain: number, prefix: number): number => plain + prefixWeig
 /** Jaro-Winkler likeness, 0 to 1: weight 0.1 for each of at most four common first characters. */
 export const jaroWinkler = (a: string, b: string): number => withPrefix(jaro(a, b), commonPrefix(a, b))
 
-/** The characters that must pair for a Jaro likeness, found without knowing which pair. */
+/** The number of characters that must pair for a Jaro likeness, whichever characters pair. */
 export const pairsNeeded = (jaroScore: number, a: number, b: number): number =>
   Math.max(1, Math.ceil(((3 * jaroScore - 1) * a * b) / (a + b) - slack))
 
-/** Whether two texts are as like as `likeness`; quicker than to work out how like they are. */
+/** Whether two texts reach `likeness`; faster than computing their likeness. */
 export const isAlike = (a: string, b: string, likeness: number): boolean => {
   const prefix = commonPrefix(a, b)
   const least = pairsNeeded(jaroNeeded(likeness, prefix), a.length, b.length)

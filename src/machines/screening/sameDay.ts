@@ -1,16 +1,16 @@
 /**
  * Likeness of a client's and a listed name with the same birth date. Three more likenesses count there. From `veryLike` on: the
- * words that both names have, so extra or missing given names do not matter; and all letters, wherever the spaces stand. Word
+ * words that both names have, so that extra or missing given names do not matter; and all letters, regardless of spaces. Word
  * by word: the words of the shorter name, for names of one word and other spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
 import { isAlike, jaroNeeded, jaroWinkler, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
-/** The likeness that F26 asks for where the birth date differs. */
+/** The likeness required where the birth date differs. */
 const veryLike = 0.9
 
-/** nameScore beside the very birth date, 0 to 1. */
+/** The name score for an equal birth date, 0 to 1. */
 export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(wholeScore(person, listed), wordByWord(person, listed))
 
@@ -18,7 +18,7 @@ export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
 export const wholeScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(nameScore(person, listed), moreThanNames(person, listed))
 
-/** Whether one of the further likenesses counts. */
+/** Whether one of the additional likenesses counts. */
 export const isNamesake = (person: PersonForms, { full }: NameForms): boolean => {
   if (person.full === "" || full === "") return false
   look(full)
@@ -157,7 +157,7 @@ const look = (full: string): void => {
   }
 }
 
-/** Whether two words of the client's may be very like words of the name looked at: not when too many letters lack. */
+/** Whether two words of the client's may be very like words of the current listed name: not when too many letters are missing. */
 const mayHaveTwo = ({ words, masks }: PersonForms): boolean => {
   let found = 0
   for (let mine = 0; mine < words.length && found < 2; mine += 1) {
@@ -172,7 +172,7 @@ const mayHaveTwo = ({ words, masks }: PersonForms): boolean => {
   return found >= 2 || seen.words === mostWords
 }
 
-/** Longest words whose bounds are kept. */
+/** Longest words whose bounds are precomputed. */
 const longest = 32
 const lacks = [0, maxPrefix].map((prefix) =>
   Array.from({ length: longest + 1 }, (_row, a) =>
@@ -183,11 +183,13 @@ const lacks = [0, maxPrefix].map((prefix) =>
   )
 )
 
-/** How many letters a word may lack in a very like one, by their lengths; negative when none of that length is. */
+/**
+ * How many letters a word may lack in a very like one, by their lengths; negative when no word of that length is very like it.
+ */
 const mayLack = (prefix: number, length: number, other: number): number =>
   length > longest || other > longest ? length : lacks[prefix === 0 ? 0 : 1]![length]![other]!
 
-/** Whether the letters may be the same but for a tenth: not when too many lack on either side. */
+/** Whether the letters may be equal except for a tenth: not when too many are missing on either side. */
 const maySpellAlike = ({ letters, mask }: PersonForms): boolean => {
   const needed = (veryLike * (letters + seen.letters)) / 2 - 1e-9
   return (
@@ -222,9 +224,9 @@ const lettersInCommon = (a: string, b: string): number => {
 }
 
 /**
- * Likeness of the words that a client's and a listed name have in common: 0 unless these are two at least, and all of the
- * entry's or all of the last name's with another one (or of the first name's: they may stand in each other's field). Of
- * twins only the last name is common.
+ * Likeness of the words that a client's and a listed name have in common. It is 0 unless at least two words are common, and
+ * these are all of the entry's words, or all of the last name's with another one (or of the first name's, because the fields
+ * may be exchanged). Twins share only the last name.
  */
 const commonWords = ({ first, last, words }: PersonForms, full: string): number => {
   const free = [...weighty(full.split(" "))]
@@ -237,7 +239,7 @@ const commonWords = ({ first, last, words }: PersonForms, full: string): number 
   return jaroWinkler(mine.join(" "), mine.map((word) => partners.get(word)).join(" "))
 }
 
-/** The word of `free` for each word that has the same or a very like one there; those are taken out of it. */
+/** The partner in `free` of each word that has an equal or a very like word there; partners are removed from `free`. */
 const pairWords = (words: ReadonlyArray<string>, free: Array<string>): ReadonlyMap<string, string> => {
   const partners = new Map<string, string>()
   const take = (word: string, place: number): void => {
@@ -248,7 +250,7 @@ const pairWords = (words: ReadonlyArray<string>, free: Array<string>): ReadonlyM
   return partners
 }
 
-/** The place of the word most like this one, of those that are very like it; -1 when none is. */
+/** The index of the most similar word among the very like ones; -1 without one. */
 const bestOf = (word: string, words: ReadonlyArray<string>): number => {
   let place = -1
   let most = 0

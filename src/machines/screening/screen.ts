@@ -1,14 +1,14 @@
 /**
- * Screens a client against the watch lists: score, outcome and the candidates a compliance officer sees. Runs inside POST
- * /clients and PUT .../kyc, so it must be quick on lists of hundreds of thousands of names; what the index leaves out is proved
- * unable to reach a threshold (F26, A1-28).
+ * Screens a client against the watch lists: score, outcome and the candidates for a compliance officer. It runs inside POST
+ * /clients and PUT .../kyc, so it must be fast on lists of hundreds of thousands of names; a name that the index skips is
+ * proved unable to reach a threshold (F26, A1-28).
  */
 import { doubtOf, type NameDoubt, type NameFields, unreadableEntryId } from "./foldName.ts"
 import { listedForms, type NameForms, nameScore, type PersonForms, personForms } from "./nameForms.ts"
 import { sameDayScore } from "./sameDay.ts"
 import { type Floors, type WatchEntry, WatchList, type WatchListName, yearOfBirth } from "./WatchList.ts"
 
-/** The client's facts that are compared; dates YYYY-MM-DD, nationalities ISO alpha-2. */
+/** The compared facts of the client; dates YYYY-MM-DD, nationalities ISO alpha-2. */
 export interface ScreenedPerson extends NameFields {
   readonly dob: string | null
   readonly nationalities: ReadonlyArray<string>
@@ -17,21 +17,21 @@ export interface ScreenedPerson extends NameFields {
 export type ScreeningOutcome = "CLEAR" | "HIT" | "POSSIBLE"
 
 /**
- * Raised with every change of what is found for the same person on the same list (folding, likeness, score, thresholds):
- * who was screened under another version must be screened again. A test holds it to what the rules answer.
+ * Raised with every change of the result for the same person and list (folding, likeness, score, thresholds): clients screened
+ * under another version must be screened again. A test compares it with the results of the rules.
  */
 export const screeningRulesVersion = 4
 
 /**
- * An entry at or over a threshold; or the name itself, which can't be compared and might be anybody's (list UNREADABLE,
- * entry 0, likeness 1): a possible match that compliance looks at and clears as it does any other.
+ * An entry at or over a threshold; or the name itself, when it can't be compared and might match any entry (list UNREADABLE,
+ * entry 0, likeness 1): a possible match that compliance reviews and clears like any other.
  */
 export type ScreeningCandidate = {
   readonly entryId: number
   readonly list: WatchListName | "UNREADABLE"
   readonly score: number
   readonly nameScore: number
-  /** Why the name can't be compared; of UNREADABLE alone. */
+  /** Why the name can't be compared; for UNREADABLE only. */
   readonly why?: NameDoubt
 }
 
@@ -48,7 +48,7 @@ export interface PairScore {
   readonly nameScore: number
 }
 
-/** Cut-offs of F26, each reached when equal. */
+/** The thresholds of score and likeness; a value equal to one reaches it. */
 export interface ScreeningThresholds {
   readonly hit: number
   readonly possible: number
@@ -77,8 +77,8 @@ export const outcomeOf = (
 }
 
 /**
- * Birth date factor: equal 1, same year 0.6, different 0. A date given but not readable ("circa 1970") is unknown, 0.5; a date
- * not given at all is null, and its term is left out of the score.
+ * Birth date factor: equal 1, same year 0.6, different 0. An unreadable date ("circa 1970") is unknown, 0.5; a missing date is
+ * null, and its term is left out of the score.
  */
 export const dobFactor = (mine: string | null, listed: string | null): number | null => {
   if (mine === null || listed === null) return null
@@ -98,11 +98,11 @@ export const countryFactor = (nationalities: ReadonlyArray<string>, country: str
 const weightOf = (dob: number | null, country: number | null): number =>
   weights.name + (dob === null ? 0 : weights.dob) + (country === null ? 0 : weights.country)
 
-/** Weighted score 0 to 1; unknown terms left out and the rest scaled up to 1. */
+/** Weighted score 0 to 1; unknown terms are left out and the rest is scaled up to 1. */
 export const totalScore = (name: number, dob: number | null, country: number | null): number =>
   (weights.name * name + weights.dob * (dob ?? 0) + weights.country * (country ?? 0)) / weightOf(dob, country)
 
-/** The least nameScore that is not CLEAR with these factors; over 1 when no name can do it. */
+/** The least nameScore that is not CLEAR with these factors; over 1 when no name can reach it. */
 const neededName = (list: WatchListName, dob: number | null, country: number | null): number => {
   const others = weights.dob * (dob ?? 0) + weights.country * (country ?? 0)
   const byScore = (screeningThresholds.possible * weightOf(dob, country) - others) / weights.name
@@ -131,7 +131,7 @@ export const screeningFloors: Floors = {
   undatedNoCountry: Math.min(...lists.map((list) => neededName(list, null, null)))
 }
 
-/** `scorePair` of names that are prepared. */
+/** `scorePair` for prepared names. */
 export const scoreForms = (
   forms: PersonForms,
   person: ScreenedPerson,
@@ -144,7 +144,7 @@ export const scoreForms = (
   return { outcome: outcomeOf(entry.list, score, name), score, nameScore: name }
 }
 
-/** Score and outcome of one client against one entry: the definition that the index only makes quick. */
+/** Score and outcome of one client against one entry. This is the definition; the index only makes it fast. */
 export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore =>
   scoreForms(personForms(person), person, listedForms(entry.name), entry)
 
@@ -156,7 +156,7 @@ export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => ne
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
 
-/** An entry at or over a threshold, with the outcome it makes. */
+/** An entry at or over a threshold, with its outcome. */
 export type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
 
 const bestFirst = (a: Found, b: Found): number =>
@@ -170,7 +170,7 @@ const candidateOf = ({ entryId, list, score, nameScore: name, why }: Found): Scr
   ...(why === undefined ? {} : { why })
 })
 
-/** Outcome and shown candidates from all entries that are not clear. A plain scan in the tests ends here too. */
+/** Outcome and shown candidates from all entries that are not clear. A plain scan in the tests uses it too. */
 export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   const ordered = found.toSorted(bestFirst)
   return {
@@ -179,7 +179,7 @@ export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   }
 }
 
-/** The name itself as a possible match when it can't be compared, or nothing. */
+/** The name itself as a possible match when it can't be compared, or an empty list. */
 export const unreadable = (person: ScreenedPerson): ReadonlyArray<Found> => {
   const why = doubtOf(person)
   if (why === null) return []
@@ -198,12 +198,12 @@ export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArr
   return found
 }
 
-/** Outcome and score that somebody has looked at. */
+/** Outcome and score that compliance has judged. */
 export type JudgedPair = Pick<PairScore, "outcome" | "score">
 
 const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
 
-/** Whether a pair is at most as like as one that was judged. */
+/** Whether a pair is at most as like as a judged one. */
 export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 
@@ -217,15 +217,15 @@ export const findUnderNames = (screener: Screener, people: ReadonlyArray<Screene
   return [...worst.values()]
 }
 
-/** What no longer counts: by the entry, or by the entry and how like it is. */
+/** Pairs that no longer count, by their entry, or by entry and likeness. */
 export interface Settled {
   has(entryId: number, pair: PairScore): boolean
 }
 
-/** What was found without what no longer counts. */
+/** The result without the pairs that no longer count. */
 export const resultOf = (found: ReadonlyArray<Found>, settled: Settled): ScreeningResult =>
   toResult(found.filter((each) => !settled.has(each.entryId, each)))
 
-/** Screens one client; `dispositions` are the entries compliance has settled for this very client. */
+/** Screens one client; `dispositions` are the entries that compliance has settled for this client. */
 export const screen = (screener: Screener, person: ScreenedPerson, dispositions: Settled): ScreeningResult =>
   resultOf(findAll(screener, person), dispositions)

@@ -1,6 +1,6 @@
 /**
- * A pass over the stored clients. The cursor moves only behind clients that are judged, so that a pass that was cut off goes on
- * where it was and leaves no client out (F26).
+ * A pass over the stored clients. The cursor moves only past clients whose result is stored, so that an interrupted pass
+ * continues at its place and skips no client (F26).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

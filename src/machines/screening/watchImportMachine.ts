@@ -1,6 +1,6 @@
 /**
- * Import of a list version. Added entries count at once; none is taken off before the whole file is in, so an import that
- * breaks off never loses an entry. A source has one DONE import: its current version (F26).
+ * Import of a list version. Added entries count at once. No entry is removed before the whole file is received, so an
+ * interrupted import never loses an entry. A source has one DONE import: its current version (F26).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -13,10 +13,10 @@ import {
   wholeReport
 } from "./WatchImport.ts"
 
-/** Everything announced has arrived, byte for byte. */
+/** All announced entries have arrived, byte for byte. */
 const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
 
-/** Audit text on the parts of the file that are not on the list; empty without any. */
+/** Audit text on the parts of the file that are not on the list; empty when there are none. */
 const leftOut = ({ notPersons, badLines, unread, unreadAt }: FileReport): string => {
   const more = unread > unreadAt.length ? [`and ${unread - unreadAt.length} more`] : []
   return [

@@ -1,7 +1,8 @@
 /**
- * The bulk settlement report: up to 500 reports in one request, each applied on its own. Here is what needs no stored item: the
- * request's entries, the rows of the answer, and the answer with its counters. What an entry does to an item:
- * runtime/services/money/settlement/settlementDecisions.ts (doc 3, Settlement reporting rules 2; A3-21).
+ * The bulk settlement report: up to 500 reports in one request, each applied on its own. This file has the parts that need no
+ * stored item: the request's entries, the rows of the answer, and the answer with its counters.
+ * runtime/services/money/settlement/settlementDecisions.ts applies an entry to an item (doc 3, Settlement reporting rules 2;
+ * A3-21).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -15,10 +16,10 @@ const ItemId = Schema.Int.annotate({ description: "The item's id." })
 
 const Entry = Schema.Struct({ itemId: ItemId, ...SettlementReportBody.fields })
 
-/** Entries are judged one by one: what is no report is refused in its own row, and the others go on. */
+/** Entries are checked one by one: an invalid entry is refused in its own row, and the others continue. */
 const AnyEntry = Schema.Unknown.annotate({ description: "Anything else: refused, in its own row of the answer." })
 
-/** The body as the contract shows it. */
+/** The body in the published contract. */
 export const BulkReportBody = Schema.Struct({
   items: Schema.Array(Schema.Union([Entry, AnyEntry]))
     .check(Schema.isBetweenLength(1, bulkSettlementMax))
@@ -55,16 +56,16 @@ export const BulkAnswer = Schema.Struct({
 })
 export type BulkAnswer = typeof BulkAnswer.Type
 
-/** An entry that names an item; what it reports is judged when the item is at hand. */
+/** An entry that names an item; its report is checked together with the stored item. */
 export interface BulkEntry {
-  /** Its place in the request, from 0. */
+  /** Its index in the request, from 0. */
   readonly place: number
   readonly itemId: number
   /** The entry without its item's id: the body of a single report. */
   readonly report: Fields.JsonRecord
 }
 
-/** An entry's place and its row of the answer. */
+/** An entry's index and its row of the answer. */
 export type PlacedRow = readonly [place: number, row: BulkRow]
 
 export interface BulkReportBody {
@@ -83,7 +84,7 @@ const invalid = (sentence: string, errors: Readonly<Record<string, string>> | nu
   refusal: { _tag: "Invalid", reason: errors === null ? "INVALID_BODY" : "INVALID_FIELDS", sentence, errors }
 })
 
-/** The entries of a body, or why the whole request is refused: no list, or not 1 to 500 entries. */
+/** The entries of a body, or the refusal of the whole request: no list, or not 1 to 500 entries. */
 export const decodeBulkReport = (body: unknown): DecodedBulkReport => {
   if (!Fields.isRecord(body)) return invalid(notAnObject)
   const { items } = body
@@ -112,7 +113,7 @@ export const refusedRow = (itemId: number | null, why: keyof typeof bulkCodes, m
   msg
 })
 
-/** The row of a refused entry; refusals an item's report can't earn are a defect. */
+/** The row of a refused entry; a refusal that an item's report can't cause is a defect. */
 export const rowOfRefusal = (itemId: number, refusal: Refusal): BulkRow => {
   switch (refusal._tag) {
     case "Invalid":
@@ -133,7 +134,7 @@ export const acceptedRow = (itemId: number, changed: boolean, status: ReportStat
   status
 })
 
-/** The answer of all rows, put back in the order of the request. Throws when a place has not exactly one row. */
+/** The answer with all rows in the order of the request. Throws when a place does not have exactly one row. */
 export const bulkAnswer = (count: number, placed: ReadonlyArray<PlacedRow>): BulkAnswer => {
   const results = placed.toSorted(([one], [other]) => one - other).map(([, row]) => row)
   if (results.length !== count || new Set(placed.map(([place]) => place)).size !== count) {

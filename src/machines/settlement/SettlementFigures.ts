@@ -1,7 +1,7 @@
 /**
- * The published figures of PARTNER custody: how they are made of sums, their definitions as every answer has them, and
- * the wire forms of report, summary and interfirm records (doc 3, Settlement report, Settlement summary, Interfirm
- * settlement record; A3-22..A3-25).
+ * The published figures of PARTNER custody: their computation from sums, their definitions as every answer has them, and the
+ * wire forms of report, summary and interfirm records (doc 3, Settlement report, Settlement summary, Interfirm settlement
+ * record; A3-22..A3-25).
  */
 import { Schema } from "effect"
 import { currencyCodes } from "../shared/Currency.ts"
@@ -9,11 +9,11 @@ import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyText } from "../shared/Money.ts"
 import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 
-/** Recorded payments post nothing, so this figure keeps what they have settled. */
+/** Recorded payments post nothing, so this figure keeps the money that they have settled. */
 const collateralHeld =
   "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
 
-/** The custody model as answers name it. */
+/** The custody model on the wire. */
 const custody = {
   custodyModel: Schema.Literals(["BROKER", "PARTNER"]),
   collateralAsset: Schema.String.annotate({ description: "Empty under BROKER custody." })
@@ -120,7 +120,7 @@ const interfirmDefinitions = {
 const custodyDefinition =
   "The custody model as of now. The other figures tell what happened in their window, under whichever model it happened."
 
-/** Fixed texts: they change with the version of the interface only. */
+/** Fixed texts: they change only with the version of the interface. */
 export const summaryDefinitions = {
   pending: "Settlement items of the window that the partner has not reported: owed from the moment they exist.",
   settled: "Settlement items of the window that the partner has reported as settled with its client.",
@@ -162,7 +162,7 @@ export const noItems: ItemSums = { count: 0, credits: 0n, debits: 0n }
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** What the firms owe each other over a window: items of every state, and what was recorded as paid (micro-USDC). */
+/** The debt between the firms over a window: items of every state, and recorded payments (micro-USDC). */
 export const interfirmOf = (items: SumsByState, recorded: bigint): Interfirm => {
   const sum = (side: "credits" | "debits") =>
     settlementStatuses.reduce((total, state) => total + items[state][side], 0n)
@@ -178,7 +178,7 @@ export const interfirmOf = (items: SumsByState, recorded: bigint): Interfirm => 
   }
 }
 
-/** One state's figures as the summary has them. */
+/** One state's figures in the summary. */
 export const stateFigures = ({ count, credits, debits }: ItemSums): StateFigures => ({
   count,
   amount: usdc(credits - debits),

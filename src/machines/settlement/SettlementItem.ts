@@ -1,6 +1,6 @@
 /**
  * Settlement item: one economic result of a PARTNER-custody client that the partner settles with its client and reports back.
- * The wire form and what the machine keeps (doc 3, Settlement item; F28, D12, A3-20).
+ * The wire form and the machine's context (doc 3, Settlement item; F28, D12, A3-27, A3-20, A3-28).
  */
 import { Schema } from "effect"
 import type { JsonObject } from "../shared/Json.ts"
@@ -9,11 +9,11 @@ import { Id } from "../shared/Ids.ts"
 export const settlementStatuses = ["PENDING", "SETTLED", "FAILED"] as const
 export type SettlementStatus = (typeof settlementStatuses)[number]
 
-/** What a partner may report. */
+/** The statuses that a partner may report. */
 export const reportStatuses = ["SETTLED", "FAILED"] as const
 export type ReportStatus = (typeof reportStatuses)[number]
 
-/** The posting types that make items (doc 3, Settlement item; SPOT_SETTLE: A3-27). */
+/** The posting types that make items. */
 export const settlementTypes = [
   "PNL",
   "COMMISSION",
@@ -55,7 +55,7 @@ export const SettlementItem = Schema.Struct({
 })
 export type SettlementItem = typeof SettlementItem.Type
 
-/** What the posting gives the item. `amount` is a signed decimal string in the currency's full scale, never zero. */
+/** The item's facts from its posting. `amount` is a signed decimal string in the currency's full scale, never zero. */
 export interface SettlementInput {
   readonly itemId: number
   readonly clientId: number
@@ -75,7 +75,7 @@ export interface SettlementContext extends SettlementInput {
   readonly settledAt: number | null
   readonly reportedAt: number | null
   readonly note: string | null
-  /** Reports that changed the item: with the id it names the next change, so that two at once can't both be applied. */
+  /** Reports that changed the item. With the id it names the next change, so that two concurrent ones can't both be applied. */
   readonly reports: number
 }
 
@@ -83,13 +83,13 @@ export interface SettlementContext extends SettlementInput {
 export interface SettlementEvent {
   readonly type: "REPORT_SETTLED" | "REPORT_FAILED"
   readonly at: number
-  /** Given on SETTLED; optional on FAILED. */
+  /** Required for SETTLED; optional for FAILED. */
   readonly partnerTxRef: string | null
   readonly settledAt: number | null
   readonly note: string | null
 }
 
-/** The wire item of a stored context (A3-28: the same shape in lists, answers and the event). */
+/** The wire item of a stored context: the same shape in lists, answers and the event. */
 export const itemOf = (context: SettlementContext, status: SettlementStatus): SettlementItem => ({
   itemId: context.itemId,
   clientId: context.clientId,

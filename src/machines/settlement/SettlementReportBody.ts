@@ -1,6 +1,6 @@
 /**
- * The body of POST .../settlement/items/{itemId}/report: the partner settled an item with its client, or could not yet
- * (doc 3, Endpoints and Settlement reporting rules; A3-20).
+ * The body of POST .../settlement/items/{itemId}/report: the partner has settled an item with its client, or could not do so
+ * yet (doc 3, Endpoints and Settlement reporting rules; A3-20).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -30,7 +30,7 @@ export const SettlementReportBody = Fields.objectOf(
 /** A valid report. */
 export interface SettlementReportBody {
   readonly status: ReportStatus
-  /** Never null on SETTLED. */
+  /** Never null for SETTLED. */
   readonly partnerTxRef: string | null
   /** Unix ms as sent, not in the future; null when not sent. */
   readonly settledAt: number | null
@@ -40,8 +40,8 @@ export interface SettlementReportBody {
 export type DecodedSettlementReport = { readonly ok: true; readonly body: SettlementReportBody } | BodyFaults
 
 /**
- * Judges a report. On refusal `sentence` is that of the first failing field in the documented order (status,
- * partnerTxRef, settledAt, note) and `errors` names all of them (400 code 4000). `now` in Unix ms.
+ * Checks a report. On refusal `sentence` is that of the first failing field in the documented order (status, partnerTxRef,
+ * settledAt, note) and `errors` names all of them (400 code 4000). `now` in Unix ms.
  */
 export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): DecodedSettlementReport =>
   judgeBody(body, labels, (raw, add) => {

@@ -1,6 +1,6 @@
 /**
- * A window of time as whole days, whose totals are kept, and the parts of days at its ends, whose rows are read one by
- * one. Days are those of the totals: Unix ms divided by 86,400,000.
+ * A window of time as whole days, whose totals are stored, and the parts of days at its ends, whose rows are read one by one.
+ * Days are those of the totals: Unix ms divided by 86,400,000.
  */
 const dayMillis = 86_400_000
 
@@ -13,11 +13,11 @@ export interface Span {
 export interface DayWindow {
   /** Whole days, both inclusive; empty when `from` is after `to`. */
   readonly days: Span
-  /** Two parts of days, either may be empty. */
+  /** Two parts of days; either may be empty. */
   readonly edges: readonly [Span, Span]
 }
 
-/** The last day that lies wholly at or before `to`; -1 when none does. */
+/** The last day that lies wholly at or before `to`; -1 without one. */
 const lastWholeDay = (to: number, now: number): number =>
   to >= now ? Math.floor(to / dayMillis) : Math.floor((to + 1) / dayMillis) - 1
 
@@ -30,8 +30,8 @@ export const everythingUntil = (to: number, now: number): { readonly lastDay: nu
 const nothing: Span = { from: 1, to: 0 }
 
 /**
- * Splits `from` to `to`, both inclusive. Nothing is younger than `now`, so a window that reaches it takes the present
- * day as a whole: the usual question, everything up to now, reads no row at all.
+ * Splits `from` to `to`, both inclusive. No row is later than `now`, so a window that reaches it takes the present day as a
+ * whole: the usual query, everything up to now, reads no row at all.
  */
 export const dayWindow = (from: number, to: number, now: number): DayWindow => {
   if (from > to) return { days: nothing, edges: [nothing, nothing] }

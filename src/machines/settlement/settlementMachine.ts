@@ -1,6 +1,6 @@
 /**
- * Settlement item: born PENDING in the transaction of its posting, moved by the partner's reports alone. FAILED may
- * still settle, SETTLED is for good; the operator corrects a wrong posting with a MANUAL one, never here (D12).
+ * Settlement item: created PENDING in the transaction of its posting; only the partner's reports change it. FAILED may still
+ * settle, SETTLED is final; the operator corrects a wrong posting with a MANUAL one, never here (D12).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -16,7 +16,7 @@ const item = setup({
   }
 })
 
-/** A report replaces what an earlier one said: the reason of a failure is no note on what was settled after all. */
+/** A report replaces the fields of an earlier one: the reason of a failure must not stay as a note on a later settlement. */
 const report = item.assign(({ context, event }) => ({
   partnerTxRef: event.partnerTxRef,
   settledAt: event.settledAt,

@@ -21,7 +21,6 @@ export const parseCalendarDate = (text: string): CalendarDate | undefined => {
 /** The UTC date at a moment in Unix ms. */
 export const utcDateAt = (now: number): CalendarDate => new Date(now).toISOString().slice(0, 10) as CalendarDate
 
-/** Four-digit year of a date. */
 export const yearOf = (date: CalendarDate): number => Number(date.slice(0, 4))
 
 /** True when `date` is strictly later than `other`. */
@@ -43,7 +42,7 @@ const daysInMonth = (year: number, month: number): number => {
 }
 
 /**
- * Whether a number looks like Unix seconds in place of Unix ms. As seconds it lies in the years 2001 to 5138; as ms it would lie
- * between early 1970 and March 1973, before any event of this service.
+ * Whether a number is probably Unix seconds instead of Unix ms. As seconds it lies in the years 2001 to 5138; as ms it would
+ * lie between early 1970 and March 1973, before any event of this service.
  */
 export const isInSeconds = (at: number): boolean => at >= 1_000_000_000 && at < 100_000_000_000

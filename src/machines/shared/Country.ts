@@ -1,7 +1,7 @@
 /**
- * ISO 3166-1 alpha-2: the 249 officially assigned codes, written out so that no reserved or user-assigned spelling (UK, EL, XK)
- * slips in through a library, and the members of the European Economic Area (doc 1, Onboarding request; A1-14, ISO-001, F27,
- * A1-17).
+ * ISO 3166-1 alpha-2: the 249 officially assigned codes, and the members of the European Economic Area. The list is written
+ * out, because libraries also accept reserved or user-assigned codes (UK, EL, XK) (doc 1, Onboarding request; A1-14, ISO-001,
+ * F27, A1-17).
  */
 
 const assigned = `

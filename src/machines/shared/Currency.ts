@@ -1,6 +1,6 @@
 /**
- * The eight currencies a client account can hold, with their scale and kind: one table, so that no other file knows how many
- * places a currency has (F2 scales; A2-12 kind and display decimals; doc 3, deposits route) (doc 3, deposits route).
+ * The eight currencies that a client account can hold, with their scale and kind: the only table with the decimal places of a
+ * currency (scales; kind and display decimals; deposits route) (doc 3, deposits route; F2, A2-12).
  */
 import { Schema } from "effect"
 
@@ -17,7 +17,7 @@ export interface CurrencyFacts {
   /** Decimal places of one unit: minor units = amount x 10^scale. */
   readonly scale: number
   readonly kind: "CASH" | "ASSET"
-  /** Places a screen shows; the wire always carries the full scale. */
+  /** Places for display; the wire always carries the full scale. */
   readonly displayDecimals: number
 }
 

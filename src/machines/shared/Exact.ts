@@ -1,13 +1,13 @@
 /**
  * Decimals as whole numbers of their last place. Exact like `MoneyDecimal`, without its limit of digits and several times
- * faster: an account's risk is worked out of these at every turn that moves its money (F1).
+ * faster: an account's risk is computed with these at every turn that moves its money (F1).
  */
 import { decimalText, MoneyDecimal } from "./Money.ts"
 
 /** A price or a quantity: a decimal text, or an exact decimal. */
 export type Exact = string | MoneyDecimal
 
-/** `units` of the last of so many decimal places. */
+/** `units` of the last decimal place; `places` is the number of decimal places. */
 export interface Scaled {
   readonly units: bigint
   readonly places: number
@@ -18,7 +18,7 @@ export const scaled = (value: Exact | Scaled): Scaled => {
   return "units" in value ? value : scaledDecimal(value)
 }
 
-/** A mark is asked for by every account that uses it: it is taken apart once. */
+/** Every account that uses a mark needs its units: they are computed once per mark. */
 const decimals = new WeakMap<MoneyDecimal, Scaled>()
 
 const scaledDecimal = (value: MoneyDecimal): Scaled => {
@@ -36,7 +36,7 @@ const scaledText = (text: string): Scaled => {
 const powers = Array.from({ length: 40 }, (_, places) => 10n ** BigInt(places))
 export const tenTo = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
 
-/** The units of a value with more places, or as many. */
+/** The units of a value at the same or a larger number of places. */
 export const unitsWith = ({ units, places }: Scaled, more: number): bigint =>
   places === more ? units : units * tenTo(more - places)
 
@@ -56,16 +56,16 @@ export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value
 
 export const absolute = ({ units, places }: Scaled): Scaled => ({ units: magnitude(units), places })
 
-/** Towards minus infinity; the divisor is positive. */
+/** Quotient rounded towards minus infinity; the divisor is positive. */
 export const floorDiv = (dividend: bigint, divisor: bigint): bigint => {
   const towardsZero = dividend / divisor
   return dividend < 0n && towardsZero * divisor !== dividend ? towardsZero - 1n : towardsZero
 }
 
-/** Towards plus infinity; the divisor is positive. */
+/** Quotient rounded towards plus infinity; the divisor is positive. */
 export const ceilDiv = (dividend: bigint, divisor: bigint): bigint => -floorDiv(-dividend, divisor)
 
-/** Less than zero, zero or more, as one is less than the other, equal or more. */
+/** Negative, zero or positive: `one` is less than, equal to or greater than `other`. */
 export const compared = (one: Scaled, other: Scaled): bigint => {
   const places = Math.max(one.places, other.places)
   return unitsWith(one, places) - unitsWith(other, places)
@@ -73,7 +73,7 @@ export const compared = (one: Scaled, other: Scaled): bigint => {
 
 export const isLess = (one: Scaled, other: Scaled): boolean => compared(one, other) < 0n
 
-/** So many basis points of a figure. */
+/** A share of a figure in basis points. */
 export const shareOf = (figure: Scaled, bps: number): Scaled => {
   const { units, places } = product(figure, scaledText(String(bps)))
   return { units, places: places + 4 }
@@ -81,21 +81,21 @@ export const shareOf = (figure: Scaled, bps: number): Scaled => {
 
 export const difference = (one: Scaled, other: Scaled): Scaled => sum(one, negated(other))
 
-/** In units of so many places, towards minus infinity. */
+/** The value in units of `wanted` places, rounded towards minus infinity. */
 export const floorTo = ({ units, places }: Scaled, wanted: number): bigint =>
   places <= wanted ? units * tenTo(wanted - places) : floorDiv(units, tenTo(places - wanted))
 
-/** In units of so many places, towards plus infinity. */
+/** The value in units of `wanted` places, rounded towards plus infinity. */
 export const ceilTo = (value: Scaled, wanted: number): bigint => -floorTo(negated(value), wanted)
 
-/** A quotient in units of so many places, half to the even neighbour. */
+/** A quotient in units of `places` places, rounded half to even. */
 export const quotient = (dividend: Scaled, divisor: Scaled, places: number): Scaled => {
   const shift = places + divisor.places - dividend.places
   const [over, under] = [dividend.units * tenTo(Math.max(0, shift)), divisor.units * tenTo(Math.max(0, -shift))]
   return { units: under < 0n ? halfEven(-over, -under) : halfEven(over, under), places }
 }
 
-/** Rounded half to the even neighbour to so many places, where it has more. */
+/** Rounds half to even to `places` places, if the value has more. */
 export const rounded = (value: Scaled, places: number): Scaled =>
   value.places <= places ? value : { units: halfEven(value.units, tenTo(value.places - places)), places }
 
@@ -105,7 +105,7 @@ const halfEven = (over: bigint, under: bigint): bigint => {
   return twice > under || (twice === under && below % 2n !== 0n) ? below + 1n : below
 }
 
-/** As a decimal text of exactly so many places, half to the even neighbour; usually of all that it has. */
+/** A decimal text of exactly `places` places, rounded half to even; by default all places of the value. */
 export const fixedText = (value: Scaled, places: number = value.places): string => {
   const { units, places: given } = rounded(value, places)
   const digits = magnitude(units * tenTo(places - given))
@@ -116,7 +116,7 @@ export const fixedText = (value: Scaled, places: number = value.places): string 
   return units < 0n ? `-${text}` : text
 }
 
-/** As a decimal text without zeros at its end. */
+/** A decimal text without trailing zeros. */
 export const exactText = (value: Scaled): string => {
   const text = fixedText(value)
   if (value.places === 0) return text

@@ -1,9 +1,9 @@
 /**
- * Building blocks of request bodies: schemas whose messages are the sentences partners read, so that one declaration serves
- * decoding and the OpenAPI document, and the collecting of those sentences by dotted path. Schemas hold the wire form; trimming
- * and other normalisation follow once a body is valid. Rules that join several fields or need a fact (today, blocked countries)
- * run as a second pure pass over the raw value, because struct-level checks of a schema are skipped as soon as one field fails,
- * and one answer must name every failing field (doc 1, error registry, code 4000; A1-14, A1-27, A1-19, A1-24, A1-25).
+ * Building blocks of request bodies. The messages of the schemas are the sentences for partners, so that one declaration serves
+ * decoding and the OpenAPI document; sentences are collected by dotted path. Schemas hold the wire form; trimming and other
+ * normalisation follow once a body is valid. Rules that join several fields or need a fact (today, blocked countries) run as a
+ * second pure pass over the raw value, because struct-level checks of a schema are skipped as soon as one field fails, and one
+ * answer must name every failing field (doc 1, error registry, code 4000; A1-14, A1-27, A1-19, F2, A1-24, A1-25).
  */
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { enable } from "effect/schema/SchemaJITCompiler"
@@ -23,7 +23,7 @@ export const under =
   (path, sentence) =>
     add(`${prefix}.${path}`, sentence)
 
-/** What the rules of a section may know besides the section itself. */
+/** Facts for the rules of a section, besides the section itself. */
 export interface SectionFacts {
   /** Moment of receipt, Unix ms. */
   readonly now: number
@@ -31,7 +31,7 @@ export interface SectionFacts {
   readonly today: CalendarDate
   readonly blockedJurisdictions: ReadonlySet<string>
   readonly identityProviders: readonly string[]
-  /** POST /clients refuses document references; PUT .../kyc takes the client's live ones. */
+  /** POST /clients refuses document references; PUT .../kyc accepts the client's live ones. */
   readonly documents: "refused" | ReadonlySet<number>
 }
 
@@ -41,14 +41,14 @@ export const isRecord = (value: unknown): value is JsonRecord =>
 
 type JsonConstraint = Record<string, string | number | boolean>
 
-/** A check whose predicate answers the sentence, with its looser JSON Schema counterpart for the OpenAPI document. */
+/** A check whose predicate returns the sentence, with its looser JSON Schema counterpart for the OpenAPI document. */
 const sentenceCheck = <A>(sentence: (value: A) => string | undefined, constraint: JsonConstraint) =>
   Schema.makeFilter<A>(sentence, { toJsonSchema: () => [constraint, true] })
 
 /** The key annotation of a required field; harmless under `Schema.optionalKey`. Every builder below carries it. */
 export const missing = (label: string) => ({ messageMissingKey: `${label} is required.` })
 
-/** A struct with the sentence for a value that is no object. */
+/** A struct with the sentence for a value that is not an object. */
 export const objectOf = <F extends Schema.Struct.Fields>(fields: F, label: string) =>
   Schema.Struct(fields)
     .annotate({ message: `${label} must be an object.`, description: label })
@@ -62,8 +62,8 @@ export const listOf = <S extends Schema.Top>(item: S, label: string) =>
     .annotateKey(missing(label))
 
 /**
- * A list of `min` to `max` items. Its length is judged before any item: entry by entry, a long one could earn an answer of
- * megabytes.
+ * A list of `min` to `max` items. Its length is checked before any item: errors for each item of a long list would make a
+ * response of megabytes.
  */
 export const boundedList = <S extends Schema.Top>(item: S, label: string, min: number, max: number) => {
   const message = `${label} must be a list of ${min} to ${max} entries.`
@@ -80,10 +80,10 @@ export const text = (label: string, max: number) => textField(label, max, true)
 /** Text of at most `max` code points that may be empty: empty counts as not sent. */
 export const optionalText = (label: string, max: number) => Schema.optionalKey(textField(label, max, false))
 
-/** As `text`, of a name or label: nothing in it may turn the direction of writing. */
+/** As `text`, for a name or label: without characters that change the direction of writing. */
 export const nameText = (label: string, max: number) => textField(label, max, true, nameSentence)
 
-/** As `optionalText`, of a name. */
+/** As `optionalText`, for a name. */
 export const optionalName = (label: string, max: number) =>
   Schema.optionalKey(textField(label, max, false, nameSentence))
 
@@ -99,7 +99,7 @@ export const shaped = (label: string, pattern: RegExp, sentence: string) =>
 
 const decimalGrammar = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
 
-/** A decimal string greater than zero, F2 grammar: a price or a quantity, whose grid is judged apart. */
+/** A decimal string greater than zero, in the grammar of amounts: a price or a quantity, whose grid is checked elsewhere. */
 export const positiveDecimal = (label: string) =>
   Schema.String.annotate({
     message: `${label} must be a decimal string such as 12.50.`,
@@ -119,7 +119,7 @@ export const positiveDecimal = (label: string) =>
     )
     .annotateKey(missing(label))
 
-/** A whole number between two bounds, both of them taken. */
+/** A whole number between two bounds, both inclusive. */
 export const wholeNumber = (label: string, minimum: number, maximum: number) => {
   const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
   return Schema.Number.annotate({ message, description: label })
@@ -208,9 +208,9 @@ export const addIssues = (issue: SchemaIssue.Issue, add: AddError): void => {
   }
 }
 
-/** A decoder that hands every sentence to `add` and answers the value, or undefined when a sentence was found. */
+/** A decoder that passes every sentence to `add` and returns the value, or undefined when a sentence was found. */
 export const decoderOf = <A, I>(schema: Schema.Codec<A, I>) => {
-  // Bodies are decoded at every write: from code made of the schema once, several times faster than walking it.
+  // Every write decodes a body: code generated once from the schema is several times faster than walking it.
   enable(schema.ast)
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (value: unknown, add: AddError): A | undefined => {
@@ -236,9 +236,9 @@ export const withoutNulls = (value: unknown, depth: number): unknown => {
 }
 
 /**
- * Removes the given optional members from our copy of a body when their text is blank: a blank counts as not sent. A member of
- * another type stays, and the schema rejects it. Orders and requests for quotes never pass through here: a stop with a blank
- * price must be rejected, not accepted without its price.
+ * Removes the given optional members from the service's copy of a body when their text is blank: a blank counts as not sent. A
+ * member of another type stays, and the schema rejects it. Orders and requests for quotes never use this function: a stop with
+ * a blank price must be rejected, not accepted without its price.
  */
 export const dropBlanks = (schema: Schema.Top, raw: unknown): void => dropBlanksOf(SchemaAST.toType(schema.ast), raw)
 
@@ -263,13 +263,13 @@ const isText = (ast: SchemaAST.AST): boolean =>
 /** A decoded value with every text trimmed and in NFC, and empty optional texts left out. */
 export const cleanTexts = <A>(value: A): A => cleanAny(value) as A
 
-/** The cleaned text at a key of a raw section, or undefined when it is no text. */
+/** The cleaned text at a key of a raw section, or undefined when it is not a text. */
 export const textAt = (raw: JsonRecord, key: string): string | undefined => {
   const value = raw[key]
   return typeof value === "string" ? cleanText(value) : undefined
 }
 
-/** The date at a key of a raw section, or undefined when it is no real date (its own sentence says so). */
+/** The date at a key of a raw section, or undefined when it is not a real date (the schema has the sentence for it). */
 export const dateAt = (raw: JsonRecord, key: string): CalendarDate | undefined => {
   const value = raw[key]
   return typeof value === "string" ? parseCalendarDate(trimText(value)) : undefined
@@ -287,8 +287,8 @@ export const eachDuplicate = (values: readonly unknown[], found: (index: number)
 }
 
 /**
- * Refuses a list longer than any valid one and removes it from the raw section: judged entry by entry, a body under its cap
- * could earn an answer of many megabytes.
+ * Refuses a list longer than any valid one and removes it from the raw section: errors for each entry of a body under its cap
+ * could make a response of many megabytes.
  */
 export const limitList = (raw: JsonRecord, key: string, label: string, max: number, add: AddError): void => {
   const value = raw[key]
@@ -298,8 +298,8 @@ export const limitList = (raw: JsonRecord, key: string, label: string, max: numb
 }
 
 /**
- * Refuses a document reference, which is then removed from the raw section, or judges whether it names a document of this
- * client; one id or a list. What is no id at all is left to the schema.
+ * Refuses a document reference, which is then removed from the raw section, or checks whether it names a document of this
+ * client; one id or a list. The schema handles values that are not ids.
  */
 export const checkDocumentReference = (raw: JsonRecord, key: string, facts: SectionFacts, add: AddError): void => {
   const { documents } = facts

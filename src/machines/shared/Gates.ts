@@ -1,12 +1,12 @@
 /**
- * Gates as data: named, and in the order that the contract promises. A write stops at the first that refuses; `explain` walks
- * the very same list and shows each. A gate that passes allocates nothing: this is the hot path (A2-110, A3-02).
+ * Gates as data: named, and in the order that the contract promises. A write stops at the first gate that refuses; `explain`
+ * runs the same list and shows each. A gate that passes allocates nothing: this is the hot path (A2-110, A3-02).
  */
 import type { Refusal } from "./Refusal.ts"
 import type { Reason } from "./RefusalReason.ts"
 import { invalidWhole } from "./RequestBody.ts"
 
-/** What a gate held against what, for a person: decimal strings in the currency's scale, or tokens. */
+/** The values that a gate compared, for display: decimal strings in the currency's scale, or tokens. */
 export interface Compared {
   readonly figure: string
   readonly limit: string
@@ -15,17 +15,17 @@ export interface Compared {
 export interface Gate<Facts> {
   readonly gate: string
   readonly refusal: (facts: Facts) => Refusal | null
-  /** Asked by `explain` alone. Null: it compares nothing for this request. */
+  /** Used by `explain` only. Null: the gate compares nothing for this request. */
   readonly compared: (facts: Facts) => Compared | null
 }
 export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
 
-/** What a gate asks when all it has to say is a sentence: so it serves where nothing is refused, only judged, too. */
+/** A gate whose refusal is only a sentence, so that it also serves where a request is judged and not refused. */
 export interface Rule<Facts, Said extends string = string> {
   readonly gate: string
-  /** Null: it holds. */
+  /** Null: the rule holds. */
   readonly sentence: (facts: Facts) => Said | null
-  /** Why, as a token; by what it has said where it says several things. */
+  /** The reason token; a function of the sentence where the rule has several sentences. */
   readonly reason: Reason | ((facts: Facts, said: Said) => Reason)
   readonly compared: (facts: Facts) => Compared | null
 }
@@ -39,11 +39,14 @@ export const firstSentence = <Facts>(rules: ReadonlyArray<Rule<Facts>>, facts: F
   return null
 }
 
-/** The token of a rule that has said something. */
+/** The token of a rule's refusal. */
 export const reasonOf = <Facts, Said extends string>({ reason }: Rule<Facts, Said>, facts: Facts, said: Said): Reason =>
   typeof reason === "string" ? reason : reason(facts, said)
 
-/** The gate that refuses with a rule's sentence (400 4000). `seen` is what of the gate's facts the rule judges; null: nothing. */
+/**
+ * The gate that refuses with a rule's sentence (400 4000). `seen` returns the part of the gate's facts that the rule checks;
+ * null: the rule does not apply.
+ */
 export const gateOf = <Facts, Seen, Said extends string>(
   rule: Rule<Seen, Said>,
   seen: (facts: Facts) => Seen | null
@@ -74,7 +77,7 @@ export interface GateResult {
   readonly gate: string
   readonly result: "passed" | "failed" | "notReached"
   readonly compared: Compared | null
-  /** What the write would answer; only of the gate that failed. */
+  /** The write's refusal; only for the gate that failed. */
   readonly refusal: Refusal | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Identifiers: positive integers that stay below 2^53 on the wire, the client uid made from one, and the references
- * partners choose themselves (F31; A1-01 path ids; A1-18 references).
+ * Identifiers: positive integers that stay below 2^53 on the wire, the client uid derived from one, and the references that
+ * partners choose (F31, A1-01, A1-18).
  */
 import { Schema } from "effect"
 
@@ -11,8 +11,8 @@ export type Id = typeof Id.Type
 const canonical = /^[1-9][0-9]{0,18}$/
 
 /**
- * The id of a path segment, or undefined when it cannot name any object: not canonical decimal, or above the ids this
- * service issues. Either way the object is unknown (A1-01: 404 4004).
+ * The id of a path segment, or undefined when it can't name any object: not canonical decimal, or above the ids this service
+ * issues. The object is unknown in both cases (404 4004).
  */
 export const parseId = (segment: string): Id | undefined => {
   if (!canonical.test(segment)) return undefined

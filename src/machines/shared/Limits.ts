@@ -1,7 +1,8 @@
 /**
- * The specification's limit tables as constants, each with its clause, so that no number of them is written twice. Mailbox and
- * queue capacities belong to the engine, not here (doc 1 Limits; doc 2 Limits; doc 3 Limits; A1-05, A1-27, A1-37, A1-52, A1-53,
- * DATE-003, A3-15, A2-13, A2-22, F19, A2-94, A1-44, A3-32, A2-65, A2-75, STS-15, STS-21).
+ * The specification's limit tables as constants, each with its clause, so that each number exists once. "Ours" marks a limit
+ * that the specification leaves open. Mailbox and queue capacities belong to the engine (doc 1 Limits; doc 2 Limits; doc 3
+ * Limits; A1-05, A1-37, A1-27, A1-52, A1-53, DATE-003, A3-15, A2-13, A2-22, F19, A2-94, A1-44, A3-32, A2-65, A2-75, STS-15,
+ * STS-21).
  */
 
 const second = 1_000
@@ -14,7 +15,7 @@ export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMilli
 
 /**
  * Timeout of a read by the class of its route, wall milliseconds. It covers the time until the answer is complete or begins. A
- * `long` answer leaves piece by piece, and each piece has the same timeout. A `stream` has no end. `operator` is for the
+ * `long` answer is sent piece by piece, and each piece has the same timeout. A `stream` has no end. `operator` is for the
  * operator surface, where one read may combine many. Ours.
  */
 export const readTimes = {
@@ -25,19 +26,19 @@ export const readTimes = {
 } as const
 
 /**
- * How long the reader of a `long` answer may take for one piece of it (a quarter of a megabyte at most), and for the whole, wall
- * milliseconds: what makes the answer is kept for it that long. Ours.
+ * The most time that the reader of a `long` answer may take for one piece (a quarter of a megabyte at most), and for the whole,
+ * wall milliseconds: the service keeps the resources of the answer that long. Ours.
  */
 export const readerTimes = { piece: 30 * second, whole: 600 * second } as const
 
-/** Body caps in bytes (doc 1 Limits; A1-37 reads 8 MB as 8,388,608). */
+/** Body caps in bytes; 8 MB means 8,388,608. */
 export const bodyCaps = {
   onboarding: 256 * 1024,
-  /** Ours: the texts give none, and the longest documented report has under 4 KB even with every character escaped. */
+  /** Ours: the specification has no cap, and the longest documented report has under 4 KB even with every character escaped. */
   collateral: 64 * 1024,
-  /** Ours, likewise. */
+  /** Ours, for the same reason. */
   deposit: 64 * 1024,
-  /** Ours, likewise. */
+  /** Ours, for the same reason. */
   settlementReport: 64 * 1024,
   /** Ours: 500 of the longest valid entries with every character escaped have under 4 MB. */
   bulkSettlementReport: 4 * 1024 * 1024,
@@ -60,11 +61,11 @@ export const bodyCaps = {
   documentFile: 8 * 1024 * 1024,
   /** Base64 of a full 8 MB file. */
   documentBase64: 11_184_812,
-  /** Ours: room for the other fields, and for encoders that write a slash as two characters (one in 64 of base64 is one). */
+  /** Ours: space for the other fields, and for encoders that write a slash as two characters (one in 64 of base64 is one). */
   documentBody: 11_184_812 + 512 * 1024,
-  /** Ours, of an operator's command: the longest, 256 address ranges of a partner, has under 13 KB. */
+  /** Ours, for an operator's command: the longest, 256 address ranges of a partner, has under 13 KB. */
   operator: 64 * 1024,
-  /** Ours: a questionnaire with its points, seventy times the one that is built in. */
+  /** Ours: a questionnaire with its points, seventy times the built-in one. */
   questionnaire: 256 * 1024,
   /** Ours: a thousand lines of a watch list with the longest names have under 900 KB. */
   watchListPiece: 1024 * 1024,
@@ -72,21 +73,21 @@ export const bodyCaps = {
 } as const
 
 /**
- * Members and entries of one body in all, on every surface, ours: the longest valid body (an onboarding with every list
- * full) has under 30,000. Large dictionaries cost a parser many times their bytes.
+ * All members and entries of one body, on every surface, ours: the longest valid body (an onboarding with every list full) has
+ * under 30,000. Large dictionaries cost a parser many times their bytes.
  */
 export const bodyMembers = 50_000
 
 /**
- * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners learn of all that
- * a form can have; operators, whose lists are long, of fewer.
+ * The most faults that one answer names, ours: a body of wrong entries must not cause an answer of megabytes. Partners get all
+ * faults that a form can have; operators, whose lists are long, get fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const
 
 /**
- * Memory of bodies still being read, ours: bodies of routes with caps up to `smallCap` have an eighth to themselves. Of
- * either part one partner gets a share, two full documents or eight full onboardings. A partner's second large body leaves room
- * for two full documents of others: beside three partners that send two each, a fourth partner's full document still finds room.
+ * Memory of bodies that are still being read, ours. Routes with caps up to `smallCap` have an eighth of it for themselves. Each
+ * part has a share for one partner: two full documents or eight full onboardings. A partner's second large body leaves space
+ * for two full documents of others: beside three partners that send two each, a fourth partner's full document still fits.
  */
 export const bodyBudget = {
   bytes: 64 * 1024 * 1024,
@@ -99,10 +100,10 @@ export const bodyBudget = {
 } as const
 
 /**
- * Limits on pages of lists. `rows` are read at once for all principals of a surface, `share` for one principal; pages up to
- * `small` rows and larger pages each have such a budget of their own. A page counts as `least` rows at least, a read of an
- * operator as `operatorRows`. `waiting` pages of one principal wait at most `waitMillis`. A page gives way to requests that write
- * for `pauseMillis`. Ours.
+ * Limits on pages of lists, ours. `rows` are read at once for all principals of a surface, `share` for one principal; pages up
+ * to `small` rows and larger pages each have such a budget. A page counts as at least `least` rows, a read of an operator as
+ * `operatorRows`. At most `waiting` pages of one principal wait, at most `waitMillis`. A page yields to requests that write for
+ * `pauseMillis`.
  */
 export const pageBudget = {
   rows: 1_000,
@@ -115,7 +116,7 @@ export const pageBudget = {
   pauseMillis: 2
 } as const
 
-/** Live partner documents per client and file name length. */
+/** Live partner documents per client, and length of a file name. */
 export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYears: 5 } as const
 
 /** Idempotency-Key header. */
@@ -138,18 +139,18 @@ export const collateralSkewMillis = 5 * minute
 export const barrierLimits = {
   /** The quoting window. */
   window: { minMillis: second, maxMillis: day, defaultMillis: minute },
-  /** How near to the price a barrier may lie, basis points of the price. */
+  /** The least distance of a barrier from the price, basis points of the price. */
   minDistanceBps: 10,
   openRequests: 50,
   openContracts: 1_000,
-  /** Quotes that a request answers while it is OPEN, and how many it keeps afterwards besides the accepted one. */
+  /** Quotes in the answer for an OPEN request, and quotes kept afterwards besides the accepted one. */
   quotes: 100,
   quotesKept: 20,
-  /** How far from the mark a quote to close may lie to be accepted unasked, basis points of the mark. */
+  /** The largest distance from the mark of a closing quote that is accepted automatically, basis points of the mark. */
   closeQuoteMaxDeviationBps: 100
 } as const
 
-/** Staking swaps of one client that something is expected of, or may be: more would make every figure of its account slow. */
+/** Staking swaps of one client with expected or possible payments: more would make every figure of its account slow. */
 export const swapLimits = { open: 1_000 } as const
 
 /** Orders. */
@@ -178,7 +179,7 @@ export const pageLimits = {
   collateral: { max: 200, default: 50 },
   settlementItems: { max: 500, default: 100 },
   interfirm: { max: 500, default: 50 },
-  /** The default is not stated; the other 1 to 200 lists have 50. */
+  /** The specification has no default; the other lists of 1 to 200 have 50. */
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
 
@@ -204,15 +205,15 @@ export const kycLengths = {
 } as const
 
 /**
- * Longest lists of onboarding where no rule against repeated entries ends them, ours: a body under the cap holds no more
- * valid associations (each 170 bytes at least), and no client has so many documents.
+ * Longest lists of onboarding that no rule against repeated entries limits, ours: a body under the cap holds no more valid
+ * associations (each at least 170 bytes), and no client has so many documents.
  */
 export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as const
 
 /** Lengths of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
-  /** Stated for the status; the other two of the section are given the same. */
+  /** The specification states it for the status; the other two texts of the section have the same length. */
   employmentOther: 100,
   employerName: 100,
   sourceOther: 200
@@ -248,7 +249,7 @@ export const webhookLimits = {
   failureBodyKeptBytes: 256
 } as const
 
-/** Notification sweep, and what an answer of the feed has and goes back to. */
+/** Notification sweep, and the rows and the age limit of an answer of the feed. */
 export const notificationLimits = {
   sweepEveryMillis: 5 * second,
   rereadMillis: 30 * second,
@@ -256,24 +257,24 @@ export const notificationLimits = {
   usualMillis: day
 } as const
 
-/** Statements. Builds at a time and waiting are of a partner; ours. */
+/** Statements. The limits on running and waiting builds are per partner; ours. */
 export const statementLimits = {
-  /** Sliding, of a client. */
+  /** Sliding window, per client. */
   builds: { most: 30, windowMillis: hour },
   rows: 250_000,
   periodMillis: 366 * day,
   running: 2,
   waiting: 4,
-  /** Models that are built at a time, and how long the thread that builds them may say nothing, wall milliseconds. */
+  /** Models built at a time, and the heartbeat timeout of the thread that builds them, wall milliseconds. */
   models: { running: 16, silentMillis: 30 * second },
-  /** How long a caller waits for a build, wall milliseconds; the build goes on. */
+  /** How long a caller waits for a build, wall milliseconds; the build continues afterwards. */
   patienceMillis: 20 * second,
-  /** How long a retry still finds a build without a waiting caller, although the retry's period ends at another time. */
+  /** How long a build without a waiting caller stays available to a retry, although the retry's period ends at another time. */
   keptMillis: 10 * minute,
   /**
    * Limits on making files. In order: threads in all; files that wait for a thread, and their timeout; the time after which a
-   * partner with more threads than its share loses a slow reader; threads and waiting files of one partner; the longest silence
-   * of a thread while its reader takes every piece. Wall milliseconds.
+   * partner with more threads than its share loses a slow reader; threads and waiting files of one partner; the heartbeat
+   * timeout of a thread while its reader takes every piece. Wall milliseconds.
    */
   files: {
     threads: 2,
@@ -285,5 +286,5 @@ export const statementLimits = {
   }
 } as const
 
-/** How far the sandbox's clock goes in one go: ten years, more than any deadline, far below what Unix ms can hold. */
+/** The largest single advance of the sandbox's clock: ten years, more than any deadline, far below the limit of Unix ms. */
 export const maxAdvanceMillis = 10 * 366 * 86_400_000

@@ -1,7 +1,6 @@
 /**
  * Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and ceiling are
- * judged once (F1 rounding, F2 scales and input grammar) (doc 3, "positive decimal string"; doc 1, conventions; RND-012,
- * RND-011).
+ * checked once (doc 3, "positive decimal string"; doc 1, conventions; F1, F2, RND-012, RND-011).
  */
 import { Decimal } from "decimal.js"
 import { Schema } from "effect"
@@ -16,7 +15,7 @@ export const MoneyDecimal = Decimal.clone({ precision: 60, toExpNeg: -9e15, toEx
 export type MoneyDecimal = Decimal
 
 /**
- * Formats a figure as a decimal text, with `places` places or else all that it has. Every figure takes this path, because a
+ * Formats a figure as a decimal text with `places` places, by default all of them. Every figure is formatted here, because a
  * rounded small loss or a product with zero must not show a minus before a zero. Rounding is half up by default.
  */
 export const decimalText = (figure: Decimal, places?: number, rounding?: Decimal.Rounding): string => {
@@ -48,8 +47,8 @@ const powers = Array.from({ length: 19 }, (_, places) => 10n ** BigInt(places))
 const power = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
 
 /**
- * An amount as a partner writes it, in minor units of the currency; zero is allowed. A string result is the sentence that
- * refuses it. Written decimals count, zeros included.
+ * Parses an amount of a partner into minor units of the currency; zero is allowed. A string result is the sentence of a
+ * refusal. Written decimals count, zeros included.
  */
 export const parseAmount = (value: unknown, currency: Currency): bigint | string => {
   if (typeof value !== "string") return notText
@@ -63,7 +62,7 @@ export const parseAmount = (value: unknown, currency: Currency): bigint | string
   return minor > maxMinor ? tooLarge : minor
 }
 
-/** As `parseAmount`, and greater than zero. */
+/** As `parseAmount`, and greater than zero ("positive decimal string"). */
 export const parsePositiveAmount = (value: unknown, currency: Currency): bigint | string => {
   const minor = parseAmount(value, currency)
   return minor === 0n ? notPositive : minor
@@ -77,7 +76,7 @@ export const formatAmount = (minor: bigint, currency: Currency): string => {
   return `${minor < 0n ? "-" : ""}${digits.slice(0, at)}.${digits.slice(at)}`
 }
 
-/** A USDC text of our own, in micro-USDC. */
+/** A USDC text written by the service, in micro-USDC. */
 export const usdcMinor = (text: string): bigint => floorToMinor(text, "USDC")
 
 /** A signed figure seen by the client, in minor units, rounded towards minus infinity. */
@@ -89,12 +88,12 @@ export const ceilToMinor = (figure: Decimal | string, currency: Currency): bigin
 /** Minor units as an exact decimal figure, for products with prices. */
 export const toDecimal = (minor: bigint, currency: Currency): Decimal => new MoneyDecimal(formatAmount(minor, currency))
 
-/** Money on the wire, as answered: full scale, minus sign when negative. */
+/** Money in responses: full scale, minus sign when negative. */
 export const MoneyText = Schema.String.annotate({ message: "The amount must be a decimal string." })
   .check(Schema.isPattern(/^-?(0|[1-9][0-9]*)\.[0-9]+$/u, { message: notDecimal }))
   .annotate({ description: "Money: decimal string in the currency's full scale" })
 
-/** Money as a partner may send it: F2 grammar, at most the currency's places, more than zero. */
+/** Money that a partner may send: at most the currency's places, more than zero. */
 export const PositiveAmountText = (currency: Currency) =>
   Schema.String.annotate({
     message: notText,
@@ -113,7 +112,7 @@ export const PositiveAmountText = (currency: Currency) =>
 
 const signedGrammar = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/
 
-/** `isUp`: rounds towards plus infinity, else towards minus infinity. What is no number is a defect. */
+/** `isUp`: rounds towards plus infinity, else towards minus infinity. A text that is not a number is a defect. */
 const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): bigint => {
   const text = typeof figure === "string" ? figure : figure.toFixed()
   const minor = roundedMinor(text, currency, isUp) ?? roundedMinor(new MoneyDecimal(text).toFixed(), currency, isUp)
@@ -121,7 +120,7 @@ const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): b
   return minor
 }
 
-/** Rounded by its digits: a fifth of what decimal arithmetic takes. Null: a text in another form. */
+/** Rounds by digits: a fifth of the time of decimal arithmetic. Null: a text in another form. */
 const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint | null => {
   const match = signedGrammar.exec(text)
   if (match === null) return null
@@ -130,22 +129,22 @@ const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint |
   const kept = fraction.slice(0, scale)
   const minor = BigInt(whole + kept) * power(scale - kept.length)
   const isCut = fraction.length > scale && !isNothing(fraction.slice(scale))
-  // Away from zero: up what is positive, down what is negative.
+  // Rounds away from zero: a positive value up, a negative one down.
   const rounded = isCut && (sign === "") === isUp ? minor + 1n : minor
   return sign === "" ? rounded : -rounded
 }
 
-/** The sum of signed amounts of a currency, as it is written. */
+/** The sum of signed amounts of a currency, as a decimal text. */
 export const amountPlus = (currency: Currency, ...amounts: ReadonlyArray<string>): string =>
   formatAmount(
     amounts.reduce((sum, amount) => sum + minorOf(amount, currency), 0n),
     currency
   )
 
-/** Whether an amount is zero, however it is written. */
+/** Whether an amount in any form is zero. */
 export const isNothing = (amount: string): boolean => !/[1-9]/.test(amount)
 
-/** Minor units of an amount that was written by ourselves, signed; "--" is a plus. */
+/** Minor units of an amount written by the service, signed; "--" is a plus. */
 export const minorOf = (amount: string, currency: Currency): bigint => {
   const signs = /^-*/.exec(amount)?.[0].length ?? 0
   const minor = floorToMinor(amount.slice(signs), currency)

@@ -1,5 +1,5 @@
 /**
- * What a deposit notice and a withdrawal request have in common: their first fields, and who decides them (doc 3,
+ * The common parts of a deposit notice and a withdrawal request: their first fields, and the role that decides them (doc 3,
  * Endpoints and Limits; A3-01, A3-03, A3-06).
  */
 import { Schema } from "effect"
@@ -9,11 +9,11 @@ import { Id } from "./Ids.ts"
 import { moneyLengths } from "./Limits.ts"
 import { parsePositiveAmount } from "./Money.ts"
 
-/** Who decides: finance or an administrator; PARTNER on a cancel and on the instant decision of a sandbox. */
+/** The deciding role: finance or an administrator; PARTNER for a cancel and for the instant decision of a sandbox. */
 export const moneyDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
 export type MoneyDecider = (typeof moneyDeciders)[number]
 
-/** Whose money, under which reference, and how much: as every answer and list shows it. */
+/** Client, reference and amount, as in every answer and list. */
 export const filedFields = {
   partnerId: Id,
   clientId: Id,
@@ -23,7 +23,7 @@ export const filedFields = {
   amount: Schema.String.annotate({ description: "Positive decimal string in the currency's full scale." })
 } as const
 
-/** In the documented order. */
+/** Labels in the documented order of the fields. */
 export const moneyLabels = {
   partnerRef: "The partner reference",
   currency: "The currency",
@@ -49,7 +49,7 @@ export interface MoneyBody {
   readonly amount: bigint
 }
 
-/** The places belong to the currency, so an amount beside an unknown currency is judged with the widest scale. */
+/** The currency determines the places, so an amount with an unknown currency is checked with the widest scale. */
 export const amountOf = ({ amount, currency }: Fields.JsonRecord, add: Fields.AddError): bigint | undefined => {
   if (typeof amount !== "string") return undefined
   const minor = parsePositiveAmount(amount, isCurrency(currency) ? currency : "SOL")

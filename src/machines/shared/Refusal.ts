@@ -1,26 +1,26 @@
 /**
- * Why a request is refused, as data. Rules answer a Refusal; the one table in `http/toWire.ts` turns it into status, code and
- * envelope. Sentences are written beside the rules that raise them; where a code has several reasons, the refusal names its own
- * by a token of the catalogue (RefusalReason.ts) (doc 2, orders and margin preview; doc 1, error registry, code 4090; A2-50,
- * A2-51, A2-75, A1-51, A1-52).
+ * The reason of a refused request, as data. Rules return a Refusal; the one table in `http/toWire.ts` turns it into status,
+ * code and envelope. Sentences stand beside the rules that raise them; where a code has several reasons, the refusal names its
+ * own by a token of the catalogue (RefusalReason.ts) (doc 2, orders and margin preview; doc 1, error registry, code 4090;
+ * A2-50, A2-51, A2-75, A1-51, A1-52).
  */
 import type { JsonObject } from "./Json.ts"
 import { type Noun, type Reason, unknownReasons } from "./RefusalReason.ts"
 
 export type Refusal =
-  /** 400 4000; `errors` maps dotted field paths to sentences, `data` names the objects that it is about. */
+  /** 400 4000; `errors` maps dotted field paths to sentences, `data` names the affected objects. */
   | {
       readonly _tag: "Invalid"
       readonly reason: Reason
       readonly sentence: string
       readonly errors: Readonly<Record<string, string>> | null
       readonly data?: JsonObject
-      /** Members of the answer beside code and sentence, where a route has some. */
+      /** Members of the answer beside code and sentence, on routes that have such members. */
       readonly beside?: JsonObject
     }
-  /** 413 4000: more than the route takes, found inside a body within its cap. */
+  /** 413 4000: larger than the route allows, found inside a body within its cap. */
   | { readonly _tag: "TooLarge"; readonly sentence: string }
-  /** 404 4004: unknown or somebody else's, indistinguishably. */
+  /** 404 4004: unknown, or another partner's; the answer does not differ. */
   | { readonly _tag: "Unknown"; readonly reason: Reason; readonly sentence: string; readonly data?: JsonObject }
   /** 403 4030. */
   | {
@@ -34,40 +34,40 @@ export type Refusal =
   | { readonly _tag: "RelianceNotApproved" }
   /** 409 4090. */
   | { readonly _tag: "EmailTaken" }
-  /** 409 4090: the account would be in a margin call or a close-out, or need more than it has. */
+  /** 409 4090: the account would be in a margin call or a close-out, or need more margin than it has. */
   | { readonly _tag: "MarginBreach"; readonly after: MarginAfter }
-  /** 409 4091: the leverage of an order is not the one in force. */
+  /** 409 4091: the leverage of an order differs from the one in force. */
   | { readonly _tag: "LeverageMismatch"; readonly sent: number; readonly stored: number }
   /** 429 4290: the appropriateness test may be taken again at `retakeAt`, Unix ms. */
   | { readonly _tag: "RetakeTooEarly"; readonly retakeAt: number }
-  /** 429 4290: the client has had its builds of statements of this hour; the next may be at `retryAt`, Unix ms. */
+  /** 429 4290: the client has used its builds of statements of this hour; the next is possible at `retryAt`, Unix ms. */
   | { readonly _tag: "TooManyBuilds"; readonly retryAt: number }
-  /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer. */
+  /** 502 5020: the venue can't be reached, and nothing was stored; with `data` the stored object waits for the venue's answer. */
   | { readonly _tag: "VenueAway"; readonly reason: Reason; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
-  /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; of this one nothing is kept. */
+  /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; this request leaves no trace. */
   | { readonly _tag: "KeyReused" }
   /** 409 4092. */
   | { readonly _tag: "Conflict"; readonly reason: Reason; readonly sentence: string; readonly data: JsonObject | null }
 
-/** An account as a change of leverage would leave it; money as text with six places. */
+/** An account after a change of leverage; money as text with six places. */
 export interface MarginAfter {
   readonly initialMarginAfter: string
   readonly maintenanceMarginAfter: string
   readonly freeMarginAfter: string
-  /** Percent with two places; null while no margin is tied up. */
+  /** Percent with two places; null while no margin is in use. */
   readonly marginLevelAfter: string | null
   readonly riskStateAfter: string
 }
 
-/** What a command answers: a value, or the reason why nothing (or only a refusal record) was written. */
+/** The result of a command: a value, or the reason why nothing (or only a refusal record) was stored. */
 export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly refusal: Refusal }
 
 export const accept = <A>(value: A): Verdict<A> => ({ ok: true, value })
 export const refuse = (refusal: Refusal): Verdict<never> => ({ ok: false, refusal })
 
-/** The faults that an answer names: when there are more, the others are named once these are gone. */
+/** The faults that an answer names; further faults are named once these are fixed. */
 export const shownErrors = (
   errors: Readonly<Record<string, string>>,
   limit: number
@@ -79,7 +79,7 @@ export const shownErrors = (
 /** The sentence of a 403 code 4030. */
 export const unverified = "The client's verification does not allow this action."
 export const checkFields = "Please check the highlighted fields."
-/** `reason`: where a rule of its own refuses a field. */
+/** `reason`: for a field refused by a rule with its own reason. */
 export const invalidFields = (
   errors: Readonly<Record<string, string>>,
   reason: Reason = "INVALID_FIELDS"
@@ -99,13 +99,13 @@ export const notOffered: Refusal = {
   reason: "MARKET_NOT_OFFERED",
   sentence: "This market is not offered."
 }
-/** Before anything was written. */
+/** For a request before anything was stored. */
 export const venueAway: Refusal = {
   _tag: "VenueAway",
   reason: "VENUE_UNREACHABLE",
   sentence: "The venue can not be reached: nothing was done."
 }
-/** The answer to a request whose call was voided, kept under its key. `data`: the ids and the present state of its object. */
+/** The answer to a request whose call was voided, stored under its key. `data`: the ids and the present state of its object. */
 export const venueNotReached = (data: JsonObject): Refusal => ({
   _tag: "VenueAway",
   reason: "VENUE_NOT_REACHED",

@@ -1,8 +1,8 @@
 /**
- * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason. The one
- * exception is code 5020 without data, where nothing was done. A token keeps its name and its meaning; new tokens may come. The
- * published description and the guide on errors list the tokens for partners; operatorReasons.ts lists those for operators
- * alone (doc 1, Envelope: data is machine facts).
+ * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason, except code
+ * 5020 without data, where nothing was done. A token keeps its name and its meaning; new tokens may be added. The published
+ * description and the guide on errors list the tokens for partners; operatorReasons.ts lists those for operators only.
+ * (Envelope: data is machine facts.) (doc 1, Envelope: data is machine facts).
  */
 import { operatorReasons } from "./operatorReasons.ts"
 
@@ -13,7 +13,7 @@ export interface ReasonGroup {
   readonly reasons: Readonly<Record<string, string>>
 }
 
-/** 400 4000: what was sent. */
+/** 400 4000: faults of the request itself. */
 const ofRequest = {
   INVALID_HTTP: "The target, the framing or a header of the request is not sound HTTP.",
   INVALID_BODY: "The body is no JSON object, or is nested too deep or has too many members and entries.",
@@ -26,7 +26,7 @@ const ofRequest = {
   NO_WARNING: "There is no warning of the appropriateness test to acknowledge."
 } as const
 
-/** 400 4000: market, money and position, as they are when the request is judged. */
+/** 400 4000: market, money and position at the time of the check. */
 const ofTrading = {
   ACCOUNT_UNDER_REVIEW: "The client is not ACTIVE yet or any more, so it may open nothing.",
   PARTNER_NOT_ACTIVE: "The partner is being closed or suspended, so its clients may open nothing.",
@@ -80,7 +80,7 @@ const ofTrading = {
   REFUSED_BY_VENUE: "The venue has refused it; the sentence, or data.rejectReason, has its words."
 } as const
 
-/** 400 4000 where something is asked for, 409 4092 where something that is filed or reported can't be done. */
+/** 400 4000 for a request, 409 4092 for something filed or reported that can't be applied. */
 const ofMoney = {
   ACCOUNT_FROZEN: "The account is frozen: money can be neither deposited nor withdrawn.",
   WITHDRAWALS_RESTRICTED: "Withdrawals are restricted on the account.",
@@ -89,7 +89,7 @@ const ofMoney = {
   PRICES_STALE: "A market that the account is in has no live price: the account can't be judged, try again shortly."
 } as const
 
-/** 404 4004, by what was looked for. */
+/** 404 4004, by kind of object. */
 const ofUnknown = {
   UNKNOWN_ROUTE: "The route does not exist, or does not take the method.",
   UNKNOWN_CLIENT: "The partner has no such client.",
@@ -144,7 +144,7 @@ const ofPace = {
   TOO_MANY_STATEMENTS: "The client has had as many statements made within an hour as it may have."
 } as const
 
-/** 502 5020; where nothing was done the answer has no data at all. */
+/** 502 5020; without data when nothing was done. */
 const ofVenue = {
   OUTCOME_PENDING:
     "The request is in flight at the venue and is resolved by itself: read its state before you send another.",
@@ -158,7 +158,7 @@ const ofService = {
   NO_VENUE: "No venue is attached to the service, so it has no markets."
 } as const
 
-/** What partners can meet, by status and code in the order of the registry. */
+/** The reasons for partners, by status and code in the order of the registry. */
 export const partnerReasons = [
   { answers: [[400, 4000]], reasons: { ...ofRequest, ...ofTrading } },
   {
@@ -185,7 +185,7 @@ type KeysOf<Group> = Group extends { readonly reasons: infer Reasons } ? keyof R
 /** The token of a refusal. */
 export type Reason = KeysOf<(typeof partnerReasons)[number] | (typeof operatorReasons)[number]>
 
-/** The tokens that partners can meet with a status, in their order; of one code where it is named. */
+/** The tokens that partners may receive with a status, in their order; limited to one code where it is given. */
 export const reasonsOf = (status: number, code?: number): ReadonlyArray<Reason> =>
   partnerReasons.flatMap(({ answers, reasons }) =>
     (answers as ReasonGroup["answers"]).some(([of, each]) => of === status && (code === undefined || each === code))
@@ -193,16 +193,15 @@ export const reasonsOf = (status: number, code?: number): ReadonlyArray<Reason> 
       : []
   )
 
-/** All of them. */
+/** The reasons for partners and operators. */
 export const reasonGroups: ReadonlyArray<ReasonGroup> = [...partnerReasons, ...operatorReasons]
 
-/** What each token means. */
 export const meaningOf: Readonly<Record<Reason, string>> = Object.assign(
   {},
   ...reasonGroups.map(({ reasons }) => reasons)
 )
 
-/** By what was not found, as its sentence names it. */
+/** By the missing object, as its sentence names it. */
 export const unknownReasons = {
   Client: "UNKNOWN_CLIENT",
   "KYC package": "UNKNOWN_KYC_PACKAGE",
@@ -237,5 +236,4 @@ export const unknownReasons = {
   Page: "UNKNOWN_PAGE"
 } as const satisfies Readonly<Record<string, Reason>>
 
-/** What can be unknown. */
 export type Noun = keyof typeof unknownReasons

@@ -1,14 +1,14 @@
 /**
- * What a decoder of a request body answers when it refuses, and the one walk through a body whose faults are named in
- * the documented order (doc 1, error registry, code 4000; A1-01, A1-27).
+ * The refusal of a request body by its decoder, and the one function that checks a body and names its faults in the documented
+ * order (doc 1, error registry, code 4000; A1-01, A1-27).
  */
 import * as Fields from "./Fields.ts"
 import { checkFields, invalidFields, type Refusal } from "./Refusal.ts"
 import type { Reason } from "./RefusalReason.ts"
 
 /**
- * What is wrong with a body: the sentence of the first failing field, and every failing field with its own; no field when
- * the body is no object.
+ * The faults of a body: the sentence of the first failing field, and every failing field with its own; no field when the body
+ * is no object.
  */
 export interface BodyFaults {
   readonly ok: false
@@ -18,7 +18,7 @@ export interface BodyFaults {
 
 export const notAnObject = "The request body must be a JSON object."
 
-/** The refusal of what has no field to name: the sentence alone. */
+/** The refusal without a failing field: the sentence alone. */
 export const invalidWhole = (reason: Reason, sentence: string): Refusal => ({
   _tag: "Invalid",
   reason,
@@ -29,7 +29,7 @@ export const invalidWhole = (reason: Reason, sentence: string): Refusal => ({
 /** The refusal of a body that is no JSON object. */
 export const notABody: Refusal = invalidWhole("INVALID_BODY", notAnObject)
 
-/** The refusal of a body with faults, with their sentence; `reason` where a rule of its own refuses a field. */
+/** The refusal of a body with faults, with their sentence; `reason` for a field refused by a rule with its own reason. */
 export const invalidBody = ({ sentence, errors }: Omit<BodyFaults, "ok">, reason: Reason = "INVALID_FIELDS"): Refusal =>
   Object.keys(errors).length === 0
     ? invalidWhole("INVALID_BODY", sentence)
@@ -40,8 +40,8 @@ export const invalidSections = (errors: Readonly<Record<string, string>>): Refus
   Object.keys(errors).length === 0 ? notABody : invalidFields(errors)
 
 /**
- * Judges a body. `judge` gets it without its null members and answers the decision when it could be made; every sentence
- * it adds refuses the body all the same. Faults are named in the order of `labels`, whichever pass found them.
+ * Checks a body. `judge` gets it without its null members and returns the result when it can be computed; every sentence that
+ * it adds still refuses the body. Faults are named in the order of `labels`, whichever pass found them.
  */
 export const judgeBody = <A extends { readonly ok: true }>(
   body: unknown,

@@ -1,11 +1,11 @@
 /**
  * Normalises the text of partners: trimmed of Unicode white space, NFC, counted in code points, without control characters,
- * line breaks or lone surrogates, and empty when no character is visible. E-mail follows the WHATWG pattern. Short ASCII text,
- * the usual case, takes a path without allocation, because collateral reports pass here thousands of times a second (A1-14,
+ * line breaks or lone surrogates, and empty without a visible character. E-mail follows the WHATWG pattern. Short ASCII text,
+ * the usual case, needs no allocation, because collateral reports use these functions thousands of times a second (A1-14,
  * A1-15).
  */
 
-/** Unicode White_Space plus the byte order mark. By hand: a trailing-space regular expression is quadratic. */
+/** Unicode White_Space plus the byte order mark. Written by hand: a trailing-space regular expression is quadratic. */
 const isWhiteSpace = (unit: number): boolean =>
   unit === 0x20 ||
   (unit >= 0x09 && unit <= 0x0d) ||
@@ -30,14 +30,14 @@ export const trimText = (text: string): string => {
   return start === 0 && end === text.length ? text : text.slice(start, end)
 }
 
-/** The text as stored: trimmed and in Unicode normal form C; empty when there is nothing to see in it. */
+/** The text as stored: trimmed and in Unicode normal form C; empty when no character is visible. */
 export const cleanText = (text: string): string => {
   const trimmed = trimText(text)
   if (isPrintableAscii(trimmed)) return trimmed
   return visible.test(trimmed) ? trimmed.normalize("NFC") : ""
 }
 
-/** Anything but white space, what only turns, joins or hides other characters, and the blank of Braille. */
+/** Any character except white space, characters that only turn, join or hide others, and the blank of Braille. */
 const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}\u2800]/u
 
 /** Number of Unicode code points. */
@@ -48,8 +48,8 @@ export const codePointLength = (text: string): number => {
 }
 
 /**
- * What is wrong with a text of at most `max` code points, as a sentence that starts with `label`; undefined when it is fine. An
- * empty text is refused only when required.
+ * The fault of a text of at most `max` code points, as a sentence that starts with `label`; undefined without a fault. An empty
+ * text is refused only when required.
  */
 export const textSentence = (text: string, label: string, max: number, required: boolean): string | undefined => {
   const clean = cleanText(text)
@@ -62,10 +62,7 @@ export const textSentence = (text: string, label: string, max: number, required:
 
 const forbidden = /[\p{Cc}\u2028\u2029]/u
 
-/**
- * As `textSentence`, of a name that somebody is known by: with characters that turn the direction of writing it could read
- * as another one.
- */
+/** As `textSentence`, for a name: characters that change the direction of writing could make it read as another name. */
 export const nameSentence = (text: string, label: string, max: number, required: boolean): string | undefined => {
   const sentence = textSentence(text, label, max, required)
   if (sentence !== undefined || isPrintableAscii(text) || !turning.test(cleanText(text))) return sentence

@@ -1,6 +1,6 @@
-/** "Did you mean": the known word that a misspelt one is nearest to. */
+/** "Did you mean": the known word nearest to a misspelt one. */
 
-/** `; did you mean "client"?`, or nothing when no word is near. */
+/** `; did you mean "client"?`, or empty when no word is near. */
 export const closest = (word: string, known: ReadonlyArray<string>): string => {
   const [best] = known
     .map((each) => ({ each, steps: distance(word, each) }))
@@ -9,7 +9,7 @@ export const closest = (word: string, known: ReadonlyArray<string>): string => {
   return best === undefined ? "" : `; did you mean "${best.each}"?`
 }
 
-/** Letters put in, left out, exchanged or swapped with their neighbour (optimal string alignment). */
+/** Letters inserted, omitted, exchanged or swapped with their neighbour (optimal string alignment). */
 const distance = (a: string, b: string): number => {
   const rows: Array<Array<number>> = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0

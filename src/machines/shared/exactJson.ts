@@ -112,7 +112,7 @@ class Parser {
   }
 }
 
-/** JavaScript puts names that are whole numbers first. A proxy shows the names as they were written. */
+/** JavaScript puts names that are whole numbers first. A proxy lists the names in their original order. */
 const inOrder = (members: Record<string, unknown>, names: ReadonlyArray<string>): object => {
   const ordered = new Proxy(members, { ownKeys: () => names })
   reordered.add(ordered)

@@ -1,4 +1,4 @@
-/** Reasons that the operator's routes alone answer; beside these they answer whatever partners meet (RefusalReason.ts). */
+/** Reasons of the operator's routes only; these routes also answer with the reasons for partners (RefusalReason.ts). */
 
 /** 404 4004. */
 const ofUnknown = {
@@ -72,7 +72,7 @@ const ofApprovals = {
   COMMAND_REFUSED: "The approval is used, and its command was refused: data.refusal says why."
 } as const
 
-/** 409 4092: keys of encryption, watch lists, venue and sandbox. */
+/** 409 4092: encryption keys, watch lists, venue and sandbox. */
 const ofDesk = {
   KEYS_ELSEWHERE: "The keys of the service are not in a key file of its own.",
   ROTATION_RUNNING: "Values are still being sealed again after the last rotation.",
@@ -95,7 +95,7 @@ const ofDesk = {
   FOREIGN_TABLES: "The database holds what is not this service's, and a reset would take it away."
 } as const
 
-/** What operators alone meet. */
+/** The reasons for operators only. */
 export const operatorReasons = [
   {
     answers: [[400, 4000]],

@@ -1,7 +1,6 @@
 /**
- * A statement: what it says stands in its model, apart; the row says whose it is, over which period, in which version, and by
- * which hash and renderer its bytes are made again (doc 2, Statements; D20, A2-66, STS-16, STS-18, STS-20, STS-21, STS-33,
- * STS-29).
+ * A statement. Its content is in its model, stored apart; the row names the client, the period and the version, and the hash
+ * and renderer that reproduce its bytes (doc 2, Statements; D20, A2-66, STS-16, STS-18, STS-20, STS-21, STS-33, STS-29).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -14,12 +13,12 @@ export const isStatementKind = (name: string): name is StatementKind =>
 
 export const statementStates = ["GENERATED", "SUPERSEDED"] as const
 
-/** The renderer that new statements name. What changes its bytes is a new number, and the old one stays. */
+/** The renderer of new statements. A change of its bytes needs a new number, and the old renderer stays. */
 export const currentRenderer = 3
-/** Those that there have been: statements of each are made again. */
+/** All renderers so far: statements of each can be rendered again. */
 export const renderers = [1, 2, currentRenderer] as const
 
-/** The schema of a kind's model, as the model says it. */
+/** The schema of a kind's model, as the model names it. */
 export const schemaOf: { readonly [K in StatementKind]: string } = {
   ACCOUNT: "account/1",
   COSTS: "costs/1",
@@ -28,18 +27,18 @@ export const schemaOf: { readonly [K in StatementKind]: string } = {
   CLIENT_ASSETS: "client-assets/1"
 }
 
-/** What the bytes of a version are made of besides its model. */
+/** The input of a version's bytes besides its model. */
 export interface StatementVersion {
   readonly statementId: number
   readonly version: number
-  /** The version that it stands in place of; null: the first of its period. */
+  /** The version that it replaces; null: the first of its period. */
   readonly supersedes: { readonly statementId: number; readonly version: number; readonly sha256: string } | null
 }
 
 export interface StatementInput {
   readonly statementId: number
   readonly clientId: number
-  /** Files are named by it. */
+  /** Part of the files' names. */
   readonly clientUid: string
   readonly kind: StatementKind
   /** Unix ms, inclusive. */
@@ -55,7 +54,7 @@ export interface StatementInput {
   readonly rows: number
   readonly renderer: number
   readonly correctionReason: string | null
-  /** A short text of what the model was made of: while it stays the same, so does the model. */
+  /** A short text of the model's input: while it is unchanged, so is the model. */
   readonly facts: string
 }
 
@@ -67,7 +66,7 @@ export interface StatementContext extends StatementInput {
 
 export type StatementEvent =
   | { readonly type: "GENERATE"; readonly at: number; readonly by: string }
-  /** A later version of the same period says something else. */
+  /** A later version of the same period has other content. */
   | { readonly type: "SUPERSEDE"; readonly supersededBy: number; readonly reason: string | null }
 
 const millis = (description: string) => Schema.Int.annotate({ description })
@@ -93,7 +92,7 @@ export const StatementRow = Schema.Struct({
 }).annotate({ identifier: "StatementRow" })
 export type StatementRow = typeof StatementRow.Type
 
-/** A stored statement as partners read it. */
+/** A stored statement on the wire. */
 export const statementRowOf = (state: StatementRow["state"], context: StatementContext): StatementRow => ({
   statementId: context.statementId,
   clientId: context.clientId,
@@ -113,7 +112,7 @@ export const statementRowOf = (state: StatementRow["state"], context: StatementC
   renderer: context.renderer
 })
 
-/** What no two versions of a period share: once made, a version is never made again. */
+/** The unique claim of a version within its period: once made, a version is never made again. */
 export const versionClaim = ({
   kind,
   clientId,

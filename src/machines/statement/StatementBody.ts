@@ -1,4 +1,4 @@
-/** The body of POST .../statements: which statement, over which period (doc 2, Statements; A2-65, STS-15). */
+/** The body of POST .../statements: the kind of statement, and its period (doc 2, Statements; A2-65, STS-15). */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
@@ -41,7 +41,7 @@ export const StatementBody = Fields.objectOf(
   "The request body"
 )
 
-/** A request whose fields are sound by themselves; whether its period is, its clock and its client say. */
+/** A request whose fields are valid by themselves; its period is checked later, with the clock and the client. */
 export type StatementRequest =
   | {
       readonly kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS"
@@ -53,7 +53,7 @@ export type StatementRequest =
 
 export type DecodedStatement = { readonly ok: true; readonly request: StatementRequest } | BodyFaults
 
-/** The fields that each kind takes besides itself. */
+/** The fields that each kind allows besides `kind`. */
 const takes: { readonly [K in StatementKind]: ReadonlyArray<string> } = {
   ACCOUNT: ["from", "to"],
   COSTS: ["from", "to"],
@@ -62,7 +62,7 @@ const takes: { readonly [K in StatementKind]: ReadonlyArray<string> } = {
   CLIENT_ASSETS: ["quarter"]
 }
 
-/** Judges the body of a request for a statement; on refusal as every body (400 code 4000). */
+/** Checks the body of a request for a statement; refuses with 400 code 4000, like every body. */
 export const decodeStatement = (body: unknown): DecodedStatement =>
   judgeBody(body, labels, (raw, add) => {
     const { kind } = raw
@@ -86,7 +86,7 @@ const requestOf = (body: typeof StatementBody.Type, add: Fields.AddError): State
   if (kind === "CLIENT_ASSETS") {
     const [, year, number] = quarterShape.exec((quarter ?? "").trim()) ?? []
     if (year === undefined) return { kind, quarter: null }
-    // What JavaScript takes for a year of the last century is none that anybody asks for.
+    // JavaScript maps years below 100 to the last century, so they must not pass.
     if (Number(year) < earliestYear || Number(year) > latestYear)
       add("quarter", `${labels.quarter} must be of a year from ${earliestYear} to ${latestYear}.`)
     return { kind, quarter: { year: Number(year), number: Number(number) } }

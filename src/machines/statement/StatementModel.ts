@@ -1,11 +1,11 @@
 /**
- * What a statement says, as data: a head, and sections with rows. Money and quantities are decimal texts, times Unix ms. It
- * holds no id of the statement, no time of its making and nothing personal: the same facts give the same text for ever.
- * Sections are described without their rows, which follow one page at a time (STS-17, STS-20, STS-22, STS-19).
+ * The content of a statement, as data: a head, and sections with rows. Money and quantities are decimal texts, times Unix ms.
+ * It has no statement id, no time of its making and no personal data: the same facts always give the same text. Sections are
+ * described without their rows, which follow one page at a time (STS-17, STS-20, STS-22, STS-19).
  */
 import type { Json, JsonObject } from "../shared/Json.ts"
 
-/** The last objects that a statement rests on: those of the client's turns up to the end of its period. */
+/** The last objects that a statement includes: those of the client's turns up to the end of its period. */
 export interface Cut {
   readonly postingId: number
   readonly fillId: number
@@ -20,28 +20,28 @@ export interface ModelHead {
   /** Code of the partner. */
   readonly partner: string
   readonly clientUid: string
-  /** At the end of the period. */
+  /** Of the end of the period. */
   readonly custodyModel: string
   readonly currency: string
   readonly periodFrom: number
   readonly periodTo: number
   readonly timeZone: string
   readonly cut: Cut
-  /** The seal that holds the last posting of the cut: it ties the statement to the ledger's chain; null without a posting. */
+  /** The seal over the last included posting: it ties the statement to the ledger's chain; null without a posting. */
   readonly ledgerSeal: { readonly number: number; readonly hash: string } | null
   readonly notes: ReadonlyArray<string>
 }
 
-/** A section as the model says it, but for its rows: a name, and facts that its rows add up to. */
+/** A section of the model without its rows: a name, and facts that its rows add up to. */
 export type SectionFacts = JsonObject & { readonly name: string }
 
-/** A row of a section: flat but for `refs`. */
+/** A row of a section: flat except for `refs`. */
 export type ModelRow = { readonly [column: string]: Json }
 
-/** A model with every section empty: what a reader knows before the rows come. */
+/** A model with every section empty: the part that is known before the rows are read. */
 export interface Skeleton extends ModelHead {
   readonly sections: ReadonlyArray<SectionFacts & { readonly rows: ReadonlyArray<never> }>
 }
 
-/** What stands where rows go, in the canonical text of a skeleton. No text inside it can: its quotes would be escaped. */
+/** The text of empty rows in the canonical text of a skeleton. No string value can contain it: its quotes would be escaped. */
 export const emptyRows = '"rows":[]'

@@ -1,4 +1,4 @@
-/** What an account was worth at a moment of the past, out of what it held then (F4, F16, STS-28). */
+/** The equity of an account at a moment of the past, from its holdings of that time (F4, F16, STS-28). */
 import { pnlAt } from "../barrier/barrierFigures.ts"
 import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
 import { type PerpPosition, unrealizedOf } from "../margin/perpetual.ts"
@@ -7,7 +7,7 @@ import { usdcMinor } from "../shared/Money.ts"
 /** Marks of a moment, by symbol. */
 export type MarksThen = ReadonlyMap<string, string>
 
-/** What an account's equity is made of. */
+/** The parts of an account's equity. */
 export interface EquityParts {
   /** Micro-USDC. */
   readonly cash: bigint
@@ -15,15 +15,18 @@ export interface EquityParts {
   readonly contracts: Iterable<BarrierContractContext>
 }
 
-/** What an account was worth, and how much of it nobody could value. */
+/** An account's equity, and the number of holdings without a value. */
 export interface EquityThen {
   /** Micro-USDC. */
   readonly equity: bigint
-  /** Positions and contracts without a mark: they count nothing in it. */
+  /** Positions and contracts without a mark: they count as zero. */
   readonly unvalued: number
 }
 
-/** Cash and what positions and contracts have gained at these marks; one without a mark counts nothing, and is counted. */
+/**
+ * Cash plus the unrealized PnL of positions and contracts at these marks. An item without a mark counts as zero and is counted
+ * in `unvalued`.
+ */
 export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): EquityThen => {
   let equity = cash
   let unvalued = 0
@@ -40,7 +43,7 @@ export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: Mar
   return { equity, unvalued }
 }
 
-/** What an open contract has gained at a mark. Micro-USDC. */
+/** The unrealized PnL of an open contract at a mark. Micro-USDC. */
 export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
   pnlAt(
     {

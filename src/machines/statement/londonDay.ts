@@ -1,6 +1,6 @@
 /**
  * Days in London, numbered: HMRC's same-day and 30-day rules count them. British summer time runs from the last Sunday of March
- * to the last Sunday of October, 01:00 UTC both (A2-83).
+ * to the last Sunday of October, both at 01:00 UTC (A2-83).
  */
 
 const hourMillis = 3_600_000
@@ -17,7 +17,7 @@ const isSummer = (at: number): boolean => {
   return at >= lastSunday(year, 2) && at < lastSunday(year, 9)
 }
 
-/** What London's clocks show at a moment, as if they were in UTC: Unix ms. */
+/** London's local time at a moment, written as if it were UTC: Unix ms. */
 export const londonTimeOf = (at: number): number => at + (isSummer(at) ? hourMillis : 0)
 
 /** The number of the London day of a moment: the next day has the next number. */

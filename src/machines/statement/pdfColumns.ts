@@ -31,7 +31,7 @@ export interface PdfTable {
   readonly lines: 1 | 2
 }
 
-/** Of the page between its margins. */
+/** Width of the page between its margins. */
 export const tableWidth = 770
 
 const word =
@@ -65,7 +65,7 @@ const texts = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "
 const times = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "narrow", width, lines)
 const figures = (width: number, ...lines: ReadonlyArray<Line>) => column("right", "narrow", width, lines)
 
-/** What a posting names as its cause: the partner's reference first, then by name. */
+/** The causes that a posting names: the partner's reference first, then by name. */
 const references = ({ refs }: ModelRow): ReadonlyArray<string> => {
   if (typeof refs !== "object" || refs === null || Array.isArray(refs)) return [plainText(refs)]
   const { partnerRef, ...others } = refs as { readonly [name: string]: Json }

@@ -1,13 +1,12 @@
 /**
- * What a statement's PDF says besides its rows: titles, whose it is and what proves it, notes, and each section's facts. All of
- * it has so many lines as the head says, so that the pages can be counted before they are drawn (STS-31).
+ * The texts of a statement's PDF besides its rows: titles, client and proof, notes, and each section's facts. The head
+ * determines the number of lines, so that the pages can be counted before they are drawn (STS-31).
  */
 import type { Json } from "../shared/Json.ts"
 import { londonTimeOf } from "./londonDay.ts"
 import type { StatementKind, StatementVersion } from "./Statement.ts"
 import type { ModelHead, SectionFacts } from "./StatementModel.ts"
 
-/** A label and what it says. */
 export interface PdfEntry {
   readonly label: string
   readonly text: string
@@ -26,7 +25,7 @@ const titles: { readonly [K in StatementKind]: string } = {
 
 export const titleOf = (kind: string): string => titles[kind as StatementKind] ?? inWords(kind)
 
-/** By renderers: the first one said of all that a client has what holds of its USDC alone. */
+/** By renderer: the first text claimed for all of the client's money a fact that holds for USDC only. */
 const custodyOfPartner = [
   "PARTNER: held by the partner, as collateral",
   "PARTNER: USDC held by the partner, as collateral"
@@ -41,7 +40,7 @@ const custodyText = (model: string, renderer: number): string => {
 export const momentText = (value: Json | undefined): string =>
   typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
 
-/** The period by the clocks of its time zone; renderer 1 wrote UTC beside London's name. */
+/** The period in its time zone; renderer 1 wrote UTC beside London's name. */
 export const periodText = (
   { periodFrom, periodTo, timeZone }: Pick<ModelHead, "periodFrom" | "periodTo" | "timeZone">,
   renderer: number
@@ -51,7 +50,7 @@ export const periodText = (
   return `${shown(periodFrom)} up to ${shown(periodTo)} ${timeZone}`
 }
 
-/** Whose statement it is, over which period, and what it is proved by. */
+/** The client of the statement, its period, and its proof. */
 export const headLines = (
   head: ModelHead,
   renderer: number,
@@ -83,10 +82,10 @@ export const headLines = (
 
 const entry = (label: string, text: string): PdfEntry => ({ label, text })
 
-/** Characters of a line of a note. */
+/** Characters in a line of a note. */
 const noteLength = 160
 
-/** What holds for all rows, in lines. */
+/** The notes that hold for all rows, in lines. */
 export const noteLines = (notes: ReadonlyArray<string>): ReadonlyArray<string> => notes.flatMap(wrapped)
 
 const wrapped = (note: string): ReadonlyArray<string> => {
@@ -102,15 +101,15 @@ const wrapped = (note: string): ReadonlyArray<string> => {
   return [...lines, line]
 }
 
-/** What a section is called: "Account, USDC". */
+/** The title of a section: "Account, USDC". */
 export const sectionTitle = ({ name, currency }: SectionFacts): string => {
   const words = inWords(name.replace("_", " ").toLowerCase())
   return typeof currency === "string" ? `${words}, ${currency}` : words
 }
 
-/** Facts of which the rows follow; all the others are what the rows come to, and stand behind them. */
+/** Facts in front of the rows, which start from them; all other facts are results and follow the rows. */
 const before: ReadonlyArray<string> = ["opening", "counterparty"]
-/** In this order, two of them a line; the model has them by name. */
+/** In this order, two a line; the model has them by name. */
 const behind: ReadonlyArray<string> = [
   "closing",
   "totals",
@@ -146,7 +145,7 @@ const labels: Readonly<Record<string, string>> = {
   disposals: "Number of disposals"
 }
 
-/** A section's facts, those in front of its rows and those behind them; a figure that there is none of is "n/a". */
+/** A section's facts, those in front of its rows and those after them; a missing figure is "n/a". */
 export const sectionFacts = (
   facts: SectionFacts
 ): { readonly before: ReadonlyArray<PdfEntry>; readonly after: ReadonlyArray<PdfEntry> } => {
@@ -176,13 +175,13 @@ const partsOf = ({ type, amount }: { readonly type?: Json; readonly amount?: Jso
   figureText(amount)
 ]
 
-/** A value as it is written; an object as JSON. */
+/** A value as plain text; an object as JSON. */
 export const plainText = (value: Json | undefined): string =>
   value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value)
 
 const decimal = /^(-?)([0-9]+)((?:\.[0-9]+)?)$/
 
-/** A figure with its thousands apart, every place kept; any other text as it is. */
+/** A figure with separated thousands and all its places; any other text unchanged. */
 export const figureText = (value: Json | undefined): string => {
   const plain = plainText(value)
   const [, sign, whole, places] = decimal.exec(plain) ?? []

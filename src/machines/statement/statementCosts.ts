@@ -1,6 +1,6 @@
 /**
- * What trading has cost, category by category. Money is micro-USDC, percentages have four places, half up; a percentage of
- * nothing is null. The total is commissions, fees, net funding, entry spreads and third parties (A2-70, STS-24).
+ * The cost of trading by category. Money is micro-USDC, percentages have four places, half up; a percentage of zero is null.
+ * The total is commissions, fees, net funding, entry spreads and third parties (A2-70, STS-24).
  */
 import { decimalText, MoneyDecimal, formatAmount } from "../shared/Money.ts"
 import type { ModelRow, SectionFacts } from "./StatementModel.ts"
@@ -16,7 +16,7 @@ export interface CostRow {
   readonly amount: bigint
 }
 
-/** What the period moved and was worth. */
+/** Turnover, equity and deposits of the period. */
 export interface CostBase {
   /** Sum of what was traded. */
   readonly turnover: bigint
@@ -24,13 +24,13 @@ export interface CostBase {
   readonly averageEquity: bigint | null
   readonly startEquity: bigint
   readonly endEquity: bigint
-  /** What came into equity less what left it, but for results and charges. */
+  /** Money that entered equity less money that left it, without results and charges. */
   readonly netDeposits: bigint
-  /** Whether all that was open at the equities' midnights had a mark; what had none counts nothing in them. */
+  /** Whether every open item had a mark at the midnights of the equities; an item without one counts as zero. */
   readonly holdingsValued: boolean
 }
 
-/** Percent with four places, half up; null of nothing, or less. */
+/** Percent with four places, half up; null unless the whole is above zero. */
 export const percentOf = (amount: bigint, whole: bigint | null): string | null =>
   whole === null || whole <= 0n
     ? null
@@ -57,7 +57,7 @@ export const costRows = (rows: ReadonlyArray<CostRow>, base: CostBase): Readonly
     pctOfAverageEquity: percentOf(amount, base.averageEquity)
   }))
 
-/** The totals, third parties apart, and what the costs made of the return. */
+/** The totals, third parties apart, and the effect of the costs on the return. */
 export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): SectionFacts => {
   const total = rows.reduce((sum, { amount }) => sum + amount, 0n)
   const thirdParties = rows.reduce((sum, row) => (row.category === "THIRD_PARTY" ? sum + row.amount : sum), 0n)
@@ -76,14 +76,14 @@ export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): Section
     pctOfAverageEquity: percentOf(total, averageEquity),
     returnBeforeCostsPct: percentOf(gained + total, averageEquity),
     returnAfterCostsPct: percentOf(gained, averageEquity),
-    // Said where it is so: what is made of wholly valued equities keeps its bytes.
+    // Only when false: statements with fully valued equities keep their bytes.
     ...(base.holdingsValued ? {} : { holdingsValued: false })
   }
 }
 
 const dayMillis = 86_400_000
 
-/** Days, as midnights in rising order: those that follow one another as the first and the last of them. */
+/** Days, given as midnights in rising order; consecutive days appear as the first and the last of them. */
 export const daysText = (days: ReadonlyArray<number>): string => {
   const runs: Array<[first: number, last: number]> = []
   for (const day of days) {

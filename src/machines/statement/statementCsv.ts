@@ -1,6 +1,6 @@
 /**
  * A statement as CSV: RFC 4180 with CRLF, a first line with the column names, UTF-8 without byte order mark, ISO 8601 times. A
- * text that a spreadsheet would take for a formula gets an apostrophe; numbers, times and ids never do, so that a negative
+ * text that a spreadsheet would interpret as a formula gets an apostrophe; numbers, times and ids never do, so that a negative
  * amount stays a number (A2-74, STS-30).
  */
 import type { StatementKind } from "./Statement.ts"
@@ -51,10 +51,10 @@ export const csvColumns: { readonly [K in StatementKind]: ReadonlyArray<CsvColum
 
 const dayMillis = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"))
-/** The day of the last time that was written: those of a statement come in order. */
+/** Cache of the last written day: the times of a statement are in order. */
 let lastDay = { begins: 0, text: "1970-01-01T" }
 
-/** A time (Unix ms) as Date writes it, at a fifth of the cost: a large statement has very many. */
+/** A time (Unix ms) in the form of Date, at a fifth of the cost: a large statement has very many. */
 const isoTime = (ts: number): string => {
   const of = ts - lastDay.begins
   if (!(of >= 0 && of < dayMillis)) {
@@ -71,7 +71,7 @@ const isoTime = (ts: number): string => {
 const formula = /^[=+\-@\t\r]/
 const quoted = /[",\r\n]/
 
-/** A cell as it is written (RFC 4180, 2.5 to 2.7); a text that begins like a formula after an apostrophe. */
+/** The text of a cell (RFC 4180, 2.5 to 2.7), with an apostrophe before a text that begins like a formula. */
 export const csvCell = (value: unknown, kind: CellKind): string => {
   if (value === null || value === undefined) return ""
   if (kind === "time") return isoTime(value as number)
@@ -81,7 +81,7 @@ export const csvCell = (value: unknown, kind: CellKind): string => {
   return quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A row; what it lacks is that of its section (`csvCommon`). */
+/** A row; a missing member has the value of its section (`csvCommon`). */
 export const csvLine = (
   layout: ReadonlyArray<CsvColumn>,
   common: ModelRow,
@@ -98,7 +98,7 @@ export const csvLine = (
 
 export const csvHead = (layout: ReadonlyArray<CsvColumn>): string => `${layout.map(({ name }) => name).join(",")}\r\n`
 
-/** What every row of a section has besides its own columns. */
+/** The members that every row of a section has besides its own columns. */
 export const csvCommon = (head: ModelHead, section: SectionFacts): ModelRow => ({
   section: section.name,
   firm: head.firm.name,
@@ -109,7 +109,7 @@ export const csvCommon = (head: ModelHead, section: SectionFacts): ModelRow => (
 
 type Held = { readonly cash: string; readonly reserved: string }
 
-/** An ACCOUNT section begins and ends with what was there: a row for each kind, without amount, venue's time and ids. */
+/** The opening and closing balances of an ACCOUNT section: a row for each kind, without amount, venue's time and ids. */
 export const csvEdges = (
   head: ModelHead,
   section: SectionFacts,

@@ -1,12 +1,12 @@
 /**
- * The work that statements make by themselves, and when each is due: the equities of each midnight, executions of the day
- * before, assets of the quarter, costs and tax of the year. Due times are London's for British tax and UTC for everything else.
- * Unix ms (A2-68, STS-26, STS-28, STS-29).
+ * The scheduled jobs of statements, and their due times: the equities of each midnight, executions of the day before, assets of
+ * the quarter, costs and tax of the year. Due times are London's for British tax and UTC for everything else. Unix ms (A2-68,
+ * STS-26, STS-28, STS-29).
  */
 import type { StatementKind } from "./Statement.ts"
 import { type AskedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
 
-/** In the order in which those due at one moment are done. */
+/** Jobs due at the same moment run in this order. */
 export const statementJobNames = [
   "EQUITIES",
   "TRANSACTIONS",
@@ -17,10 +17,10 @@ export const statementJobNames = [
   "TAX_GB_FINAL"
 ] as const
 export type StatementJobName = (typeof statementJobNames)[number]
-/** Those that make statements. */
+/** The jobs that make statements. */
 export type StatementMakingJob = Exclude<StatementJobName, "EQUITIES">
 
-/** A job as its row says it: the period of equities has both midnights in it. */
+/** The stored form of a job: the period of equities includes both midnights. */
 export interface JobPlan extends Period {
   readonly name: StatementJobName
   readonly dueAt: number
@@ -35,13 +35,13 @@ const yearAt = (at: number): number => new Date(at).getUTCFullYear()
 
 interface Schedule {
   readonly kind: StatementKind
-  /** The first of the job due after a moment. */
+  /** The first due job after a moment. */
   readonly next: (after: number) => Omit<JobPlan, "name">
-  /** Only a period without a statement gets one; else one that says something else gets the next version. */
+  /** Only a period without a statement gets one; otherwise a changed content also gets the next version. */
   readonly once: boolean
 }
 
-/** Due once a year, in the year that `of` is given: the first due time after a moment. */
+/** A yearly job: the first due time after a moment, with `of` as the plan of a year. */
 const yearly =
   (of: (year: number) => Omit<JobPlan, "name">) =>
   (after: number): Omit<JobPlan, "name"> => {
@@ -50,7 +50,7 @@ const yearly =
     return due.dueAt > after ? due : of(year + 1)
   }
 
-/** 00:30 in London in the months of summer time, which begins in March and ends in October. */
+/** 00:30 in London during summer time, which begins in March and ends in October. */
 const londonSummer = (year: number, month: number, day: number): number =>
   Date.UTC(year, month, day) + halfPast - 3_600_000
 
@@ -98,7 +98,7 @@ export const schedules: { readonly [J in StatementMakingJob]: Schedule } = {
 
 const makingJobs = statementJobNames.filter((name): name is StatementMakingJob => name !== "EQUITIES")
 
-/** Where the jobs that make statements stand: the last one that was begun. */
+/** The place in the sequence of jobs that make statements: the last one that was begun. */
 export type JobPlace = Pick<JobPlan, "name" | "dueAt">
 
 const isBefore = (one: JobPlace, other: JobPlace): boolean =>
@@ -115,10 +115,10 @@ export const jobAfter = (place: JobPlace): JobPlan => {
   return plans.reduce((first, plan) => (isBefore(plan, first) ? plan : first))
 }
 
-/** The place from which a service that has never made a statement by itself begins: the last midnight. */
+/** The first place of a service that has never made a statement by itself: the last midnight. */
 export const firstPlace = (day: number): JobPlace => ({ name: "EQUITIES", dueAt: day })
 
-/** The equities of all midnights that have passed after `kept`; null when there is none. `kept` null: of the last one. */
+/** The equities of all past midnights after `kept`; null without any. `kept` null: only the last one. */
 export const equitiesDue = (now: number, kept: number | null): JobPlan | null => {
   const to = midnight(now)
   const from = kept === null ? to : kept + dayMillis
@@ -138,5 +138,5 @@ export const daysOf = ({ from, to }: Period): ReadonlyArray<number> =>
   Array.from({ length: (to - from) / dayMillis + 1 }, (_, n) => from + n * dayMillis)
 
 const minute = 60_000
-/** Between two tries of a client that failed: a minute, then twice as long each time, six hours at most. */
+/** The pause between two attempts for a client that failed: a minute, doubled each time, at most six hours. */
 export const retryAfter = (tries: number): number => Math.min(minute * 2 ** Math.min(tries - 1, 20), 360 * minute)

@@ -19,7 +19,7 @@ const replaced = statement.assign(({ event }) =>
   event.type === "SUPERSEDE" ? { supersededBy: event.supersededBy } : {}
 )
 
-/** On every new row, those that were asked for too. */
+/** For every new row, also for requested statements. */
 const ready = statement.emit(({ context }) => ({
   type: "notify",
   kind: "STATEMENT_READY",

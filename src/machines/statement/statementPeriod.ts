@@ -1,7 +1,7 @@
 /**
- * The period of a statement: as it was asked for, or the last one that has ended. Unix ms, `from` inclusive, `to` exclusive.
- * Everything is counted in UTC but for the British tax year, which begins on 6 April 00:00 in London: summer time there, so
- * 23:00 UTC of the day before, in every year (A2-65, A2-68, A2-72, STS-15, TAX-011).
+ * The period of a statement: the requested one, or the last one that has ended. Unix ms, `from` inclusive, `to` exclusive. All
+ * periods are in UTC except the British tax year, which begins on 6 April 00:00 in London: summer time there, so 23:00 UTC of
+ * the day before, in every year (A2-65, A2-68, A2-72, STS-15, TAX-011).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { statementLimits } from "../shared/Limits.ts"
@@ -15,11 +15,11 @@ export interface Period {
 
 export interface AskedPeriod extends Period {
   readonly kind: StatementKind
-  /** The end that was asked for, where that is still to come: the statement ends now instead. */
+  /** The requested end when it is in the future: the statement ends now instead. */
   readonly cutFrom: number | null
-  /** The start year, of a TAX statement. */
+  /** The start year of a TAX statement. */
   readonly taxYear: number | null
-  /** Of a TAX statement: the British year and order. */
+  /** For a TAX statement: British tax year and matching order. */
   readonly isBritish: boolean
 }
 
@@ -54,20 +54,20 @@ export const calendarYear = (year: number): Period => ({ from: monthStart(year, 
 
 const britishStart = (year: number): number => Date.UTC(year, 3, 5, 23)
 
-/** The tax year that begins in a year: the British one from 6 April in London, any other the calendar year. */
+/** The tax year that begins in a year: the British one from 6 April in London, otherwise the calendar year. */
 export const taxPeriod = (year: number, isBritish: boolean): Period =>
   isBritish ? { from: britishStart(year), to: britishStart(year + 1) } : calendarYear(year)
 
-/** The start year of the tax year that a moment lies in. */
+/** The start year of the tax year that contains a moment. */
 export const taxYearAt = (at: number, isBritish: boolean): number => {
   const year = yearAt(at)
   return isBritish && at < britishStart(year) ? year - 1 : year
 }
 
-/** Days after the end in which an acquisition still decides what a British disposal has cost (HMRC, 30-day rule). */
+/** Days after the end in which an acquisition still decides the cost of a British disposal (HMRC, 30-day rule). */
 export const thirtyDaysMillis = 30 * dayMillis
 
-/** The period of a request for any kind but TAX, whose years are each client's own (taxYears.ts). */
+/** The period of a request for any kind except TAX, whose years depend on the client (taxYears.ts). */
 export const periodOf = (request: Exclude<StatementRequest, { kind: "TAX" }>, now: number): Verdict<AskedPeriod> => {
   const { kind } = request
   if (kind === "CLIENT_ASSETS") {
@@ -87,7 +87,7 @@ const rangeOf = (kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS", { from, to }: Perio
   const errors: Record<string, string> = {}
   if (from >= now) errors["from"] = "The period must begin in the past."
   if (from >= to) errors["to"] = "The period must end after it begins."
-  // What is still to come is cut off, so it does not count.
+  // The future part is cut off, so it does not count.
   else if (Math.min(to, now) - from > statementLimits.periodMillis)
     errors["to"] = "The period must have at most 366 days."
   if (Object.keys(errors).length > 0) return refuse(invalidFields(errors))

@@ -1,34 +1,33 @@
 /**
- * What each disposal of an asset has cost, lot by lot, for the tax statement: by HMRC's order for a British residency (same
- * day, then the next 30 days with the earliest first, then the section 104 pool), else first in first out. Costs have the
- * acquisition's commission in them, proceeds are after the disposal's. Quantities are the asset's minor units, money
- * micro-USDC; shares are half to even and the last slice takes what remains, so that no cost is lost or doubled (A2-72, A2-83,
- * F21, STS-26, STS-9).
+ * The cost of each disposal of an asset, lot by lot, for the tax statement. British residents: HMRC's order (same day, then the
+ * next 30 days with the earliest first, then the section 104 pool); others: first in first out. Costs include the acquisition's
+ * commission, proceeds are after the disposal's. Quantities are the asset's minor units, money micro-USDC. Shares are rounded
+ * half to even and the last slice takes the rest, so that costs always add up (A2-72, A2-83, F21, STS-26, STS-9).
  */
 import { takeLots } from "../order/spotLots.ts"
 import type { Currency } from "../shared/Currency.ts"
 
 export type TaxMethod = "SAME_DAY" | "THIRTY_DAY" | "S104" | "FIFO"
 
-/** An asset comes in, is sold, or leaves the service without a disposal. */
+/** An asset is acquired, is sold, or leaves the service without a disposal. */
 export interface AssetMove {
   readonly kind: "ACQUIRED" | "DISPOSED" | "LEFT"
   readonly asset: Currency
   readonly at: number
   /** More than zero. */
   readonly qty: bigint
-  /** What was paid with commission, or what was got after it; of what leaves zero. */
+  /** The price paid with commission, or the proceeds after it; zero for an asset that leaves. */
   readonly money: bigint
   /** The cost is a value at a mark, not a price paid. */
   readonly assumed: boolean
-  /** The posting of what came in at a value that nobody knew, so that it counts as if it had cost nothing. */
+  /** The posting of an acquisition with an unknown value: its cost counts as zero. */
   readonly unvalued?: number
 }
 
-/** The part of a disposal that one lot, or the pool, was sold by. */
+/** The part of a disposal that one lot, or the pool, covers. */
 export interface TaxSlice {
   readonly asset: Currency
-  /** Null: from the pool, or from nothing that is known. */
+  /** Null: from the pool, or without a known acquisition. */
   readonly acquired: number | null
   readonly disposed: number
   readonly quantity: bigint
@@ -36,11 +35,11 @@ export interface TaxSlice {
   readonly cost: bigint
   readonly method: TaxMethod
   readonly assumed: boolean
-  /** What is in the cost at a value that nobody knew. */
+  /** Acquisitions in the cost whose value is unknown. */
   readonly unvalued: ReadonlyArray<AssetMove>
 }
 
-/** part of amount for qty of all, half to even; nothing is negative. */
+/** The part of `amount` for `qty` of `all`, half to even; no argument is negative. */
 const share = (amount: bigint, qty: bigint, all: bigint): bigint => {
   if (qty === all) return amount
   const below = (amount * qty) / all
@@ -48,12 +47,12 @@ const share = (amount: bigint, qty: bigint, all: bigint): bigint => {
   return twice > all || (twice === all && below % 2n === 1n) ? below + 1n : below
 }
 
-/** What is left of a disposal, with its proceeds; the last piece takes the rest of them. */
+/** The uncovered part of a disposal, with its proceeds; the last piece takes the rest of them. */
 class Selling {
   readonly asset: Currency
   readonly at: number
   qty: bigint
-  /** Of what is left. */
+  /** Proceeds of the uncovered part. */
   proceeds: bigint
   readonly slices: Array<TaxSlice> = []
 
@@ -64,7 +63,7 @@ class Selling {
     this.proceeds = money
   }
 
-  /** Sells so much of what was acquired then, for that cost. */
+  /** Covers a quantity with an acquisition, at its cost. */
   take(qty: bigint, from: Pick<TaxSlice, "acquired" | "cost" | "method" | "assumed" | "unvalued">): void {
     if (qty === 0n) return
     const proceeds = share(this.proceeds, qty, this.qty)
@@ -103,7 +102,7 @@ export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSl
   return slices
 }
 
-/** What is left of a day's acquisitions: HMRC takes those of one day as one. */
+/** The rest of a day's acquisitions: HMRC counts those of one day as one. */
 interface Bought {
   readonly day: number
   readonly at: number
@@ -124,8 +123,8 @@ interface Day {
 const matchedDays = 30
 
 /**
- * HMRC's order (CRYPTO22250 and following). `moves` of one asset in their order, up to 30 days behind the last disposal that is
- * asked for; `dayOf` numbers the days of the residency's zone.
+ * HMRC's order (CRYPTO22250 and following). `moves` of one asset in their order, up to 30 days after the last requested
+ * disposal; `dayOf` numbers the days of the residency's zone.
  */
 export const hmrcSlices = (
   moves: ReadonlyArray<AssetMove>,
@@ -185,16 +184,16 @@ const sell = (entry: Day, move: AssetMove): void => {
   })
 }
 
-/** What is held at one cost; which unvalued acquisitions it was made of is known until nothing of it is left. */
+/** The holding at one pooled cost. It names its unvalued acquisitions until the holding is zero. */
 type Pool = Pick<Bought, "qty" | "cost" | "assumed" | "unvalued">
 
 const emptyPool: Readonly<Pool> = { qty: 0n, cost: 0n, assumed: false, unvalued: [] }
 
-/** Most days bring nothing that lacks its value: then the pool's list stays the one that it is. */
+/** Most days add no unvalued acquisition: the pool then keeps its list without a copy. */
 const joined = (all: ReadonlyArray<AssetMove>, more: ReadonlyArray<AssetMove>): ReadonlyArray<AssetMove> =>
   more.length === 0 ? all : [...all, ...more]
 
-/** What no rule before has matched goes into the pool, or comes out of it, day by day. */
+/** Moves that no earlier rule has matched enter or leave the pool, day by day. */
 const pooled = (days: ReadonlyArray<Day>) => {
   const slices: Array<TaxSlice> = []
   let pool = emptyPool

@@ -1,33 +1,32 @@
 /**
- * Which part of a tax year a client's statement has. A year is the British one or the calendar year by the tax residency at its
- * end; each has the other's end within it. Where the residency changed, the year under the old one ends at the last end of a
- * year at which that one held, and the year under the new one begins there: every day is in exactly one statement, no statement
- * is longer than a year, and of each the residency at its end is the one that it goes by. Unix ms (A2-72, STS-26).
+ * The part of a tax year that a client's statement covers. A year is British or the calendar year by the tax residency at its
+ * end; each contains an end of the other. Where the residency changed, the year under the old one ends at the last year's end
+ * with that residency, and the year under the new one begins there. So every day is in exactly one statement, no statement is
+ * longer than a year, and each follows the residency at its end. Unix ms (A2-72, STS-26).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { type AskedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"
 
-/** A year by one of the two rules. */
 export interface TaxYear {
-  /** In which it begins. */
+  /** The year in which it begins. */
   readonly year: number
   readonly isBritish: boolean
 }
 
-/** What is known of a client at the ends of years. */
+/** Known facts of a client at the ends of years. */
 export interface TaxFacts {
-  /** Whether a tax residency is British at the end of the year, and at the other rule's end within it. */
+  /** Whether the tax residency is British at the end of the year, and at the other rule's end within it. */
   readonly atEnd: boolean
   readonly within: boolean
-  /** Whether anything was booked before that end within: without it nothing has to be told apart. */
+  /** Whether any posting lies before that end: without one the year needs no split. */
   readonly isBookedBefore: boolean
 }
 
-/** The end of a year by the other rule that lies within a year: 1 January of a British one, 6 April of a calendar year. */
+/** The end of a year by the other rule that lies within a year: 1 January for a British one, 6 April for a calendar year. */
 export const endWithin = ({ year, isBritish }: TaxYear): number =>
   isBritish ? calendarYear(year).to : taxPeriod(year, true).from
 
-/** The part of a year that has ended which a statement by its rule is of; null: another statement has all of it. */
+/** The part of an ended year that a statement by its rule covers; null: another statement covers all of it. */
 export const partOfYear = (taxYear: TaxYear, { atEnd, within, isBookedBefore }: TaxFacts): Period | null => {
   const { year, isBritish } = taxYear
   const { from, to } = taxPeriod(year, isBritish)
@@ -36,18 +35,18 @@ export const partOfYear = (taxYear: TaxYear, { atEnd, within, isBookedBefore }: 
   return within === isBritish ? { from, to: middle } : null
 }
 
-/** Whether a period is less than the year that it is of. */
+/** Whether a period is shorter than its year. */
 export const isPartOfYear = ({ from, to }: Period): boolean => to - from < shortestYear
 
 const shortestYear = 365 * 86_400_000
 
 /**
- * The years that a request may mean which have ended, the last one first: both of the start year that it names, else the latest.
- * The first of them that has a statement is answered.
+ * The ended years that a request may mean, the latest first: both years with the requested start year, else the latest. The
+ * first of them that has a statement is answered.
  */
 export const yearsAsked = (asked: number | null, now: number): ReadonlyArray<TaxYear> => {
   const thisYear = new Date(now).getUTCFullYear()
-  // Of two years one has a statement; a British one of the year before last may be the last that has ended.
+  // One of the two years has a statement; a British one of the year before last may be the latest that has ended.
   const years = asked === null ? [thisYear - 1, thisYear - 2, thisYear - 3] : [asked]
   return years
     .flatMap((year) => [
@@ -57,7 +56,7 @@ export const yearsAsked = (asked: number | null, now: number): ReadonlyArray<Tax
     .filter((each) => taxPeriod(each.year, each.isBritish).to <= now)
 }
 
-/** The statement's period; `part` null: no year that the request may mean has ended. */
+/** The statement's period; `part` null: no ended year matches the request. */
 export const taxPeriodAsked = (part: (TaxYear & Period) | null): Verdict<AskedPeriod> =>
   part === null
     ? refuse(invalidFields({ taxYear: "The tax year has not ended yet." }))

@@ -1,7 +1,7 @@
 /**
- * A staking swap: a writer takes the notional and owes it back with a reward at maturity. Its terms are frozen at the take;
- * what was paid, written off and charged grows with the venue's word. Amounts are decimal strings in the asset's scale, "0"
- * until there is any (doc 2, Swap; D8, STS-7, STS-6, A2-95, STS-2, A2-57, A2-59, A2-111).
+ * A staking swap: a writer takes the notional and owes it back with a reward at maturity. Its terms are frozen at the take; the
+ * paid, written-off and charged amounts grow with the venue's reports. Amounts are decimal strings in the asset's scale,
+ * initially "0" (doc 2, Swap; D8, STS-7, STS-6, A2-95, STS-2, A2-57, A2-59, A2-111).
  */
 import type { Currency } from "../shared/Currency.ts"
 import { minorOf } from "../shared/Money.ts"
@@ -18,7 +18,7 @@ export const swapStates = [
 ] as const
 export type SwapState = (typeof swapStates)[number]
 
-/** States in which something may still be expected; a default counts while a claim stands. */
+/** States with possible future payments; a default counts while a claim exists. */
 export const liveSwapStates = ["ACCEPTING", "OPEN", "DEFAULTED"] as const
 
 /** Why a swap ended, as partners read it. */
@@ -34,28 +34,31 @@ export interface SwapInput {
   readonly symbol: string
   readonly name: string
   readonly asset: Currency
-  /** What was asked for, on the market's lot grid. */
+  /** The requested quantity, on the market's lot grid. */
   readonly qty: string
   readonly notional: string
   readonly rateBps: number
   readonly tenorDays: number
   readonly reward: string
-  /** The venue's taker fee, as it was estimated when it was reserved. */
+  /** The venue's taker fee, as estimated at the reservation. */
   readonly estimatedFee: string
-  /** What is set aside until the venue has answered: notional and estimated fee. */
+  /** The reservation until the venue answers: notional and estimated fee. */
   readonly hold: string
   readonly commissionRewardBps: number
   readonly createdAt: number
 }
 
-/** A payment of the writer, by the venue's id of it. */
+/** A payment of the writer, with the venue's id of it. */
 export interface SwapPayment {
   readonly id: number
   readonly amount: string
   readonly at: number
 }
 
-/** What staff gave up of a claim, by the business clock; `paid` is what had come by then, so that its place among payments is known. */
+/**
+ * The part of a claim that staff wrote off, by the business clock; `paid` is the amount received by then, which gives its place
+ * among the payments.
+ */
 export interface SwapWriteOff {
   readonly amount: string
   readonly at: number
@@ -63,27 +66,27 @@ export interface SwapWriteOff {
 }
 
 export interface SwapContext extends SwapInput {
-  /** The venue's id of the contract, and of the trade that made it; null until the take is known. Zero: by staff's word alone. */
+  /** The venue's id of the contract, and of its trade; null until the take is known. Zero: confirmed by staff only. */
   readonly contractId: number | null
   readonly tradeId: number | null
   readonly openedTs: number | null
   readonly maturityTs: number | null
   readonly defaultedTs: number | null
   readonly closedTs: number | null
-  /** The taker fee as the venue has it now. */
+  /** The present taker fee of the venue. */
   readonly fee: string
-  /** Ids of the corrections that are booked; zero is the fee of the take itself. */
+  /** Ids of the booked corrections; zero is the fee of the take itself. */
   readonly corrections: ReadonlyArray<number>
   readonly payments: ReadonlyArray<SwapPayment>
-  /** What the venue has said of it that can't be, each told to staff once. */
+  /** Impossible reports of the venue on it, each reported to staff once. */
   readonly doubts: ReadonlyArray<string>
   readonly paid: string
   readonly writtenOff: string
-  /** All write-offs in their order; what later money undid of them stands in them too. */
+  /** All write-offs in their order, including those that later payments have undone. */
   readonly writeOffs: ReadonlyArray<SwapWriteOff>
-  /** What came after the default. */
+  /** Payments received after the default. */
   readonly recovered: string
-  /** Charged so far, in so many postings. */
+  /** Commission charged so far, and the number of its postings. */
   readonly commission: string
   readonly charges: number
   readonly settleReason: SettleReason | null
@@ -92,7 +95,7 @@ export interface SwapContext extends SwapInput {
   readonly ts: number
 }
 
-/** A take as the venue executed it. */
+/** The venue's execution of a take. */
 export interface Taken {
   readonly at: number
   readonly contractId: number
@@ -108,7 +111,7 @@ export interface Taken {
 export type SwapEvent =
   | ({ readonly type: "TOOK" } & Taken)
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string }
-  /** The venue's word on a contract that staff had resolved: its ids and its times. */
+  /** The venue's report on a contract that staff had resolved: its ids and its times. */
   | {
       readonly type: "NAMED"
       readonly at: number
@@ -117,20 +120,20 @@ export type SwapEvent =
       readonly openedTs: number
       readonly maturityTs: number
     }
-  /** The venue says something of it that can't be: another contract, or a payment that is booked of another amount. */
+  /** An impossible report of the venue: another contract, or another amount for a booked payment. */
   | { readonly type: "DOUBT"; readonly at: number; readonly of: string }
-  /** The venue is certain that it does not have the take: it is released after a while. */
+  /** The venue definitely does not have the take: its reservation is released after a while. */
   | { readonly type: "MISSED"; readonly at: number; readonly releaseAt: number }
   | { readonly type: "RELEASE"; readonly at: number }
-  /** The taker fee is another one; each correction of the venue's once. */
+  /** The taker fee has changed; each correction of the venue applies once. */
   | { readonly type: "FEE"; readonly at: number; readonly correctionId: number; readonly fee: string }
-  /** The writer paid; `final`: the last payment of a market that is delisted. */
+  /** The writer paid; `final`: the last payment of a delisted market. */
   | ({ readonly type: "PAID"; readonly final: boolean } & Payment)
-  /** The venue says at or after maturity that the writer falls short. */
+  /** The venue reports at or after maturity that the writer can't pay everything. */
   | { readonly type: "SHORT"; readonly at: number }
-  /** An hour has passed since maturity by our own clock. */
+  /** An hour has passed since maturity by the service's clock. */
   | { readonly type: "OVERDUE"; readonly at: number }
-  /** The market is delisted, and nothing more will be paid. */
+  /** The market is delisted, and no further payment will come. */
   | { readonly type: "DELISTED"; readonly at: number }
   | { readonly type: "WRITE_OFF"; readonly at: number; readonly amount: string; readonly reason: string }
 
@@ -142,16 +145,16 @@ interface Payment {
 
 /** How long a take that the venue does not know stays in flight, ms. */
 export const releaseMillis = 300_000
-/** How long after maturity a swap without full payment is in default by our own clock, ms. */
+/** How long after maturity a swap without full payment is in default by the service's clock, ms. */
 export const overdueMillis = 3_600_000
 
-/** Of one swap; more of them tell nothing new. */
+/** The most doubts of one swap; further ones add no information. */
 export const doubtsAtMost = 32
 
-/** The name of a take at the venue. */
+/** The venue ref of a take. */
 export const swapRef = (swapId: number): string => `S-${swapId}`
 
-/** The terms of a swap as its figures are worked out from them. */
+/** The terms of a swap for its figures. */
 export const termsOfSwap = ({
   asset,
   notional,

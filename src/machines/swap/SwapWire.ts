@@ -1,11 +1,11 @@
-/** Staking swaps as partners read them, declared once for the contract and for the services (doc 2, Swap; STS-4, STS-7). */
+/** Staking swaps on the wire, declared once for the contract and for the services (doc 2, Swap; STS-4, STS-7). */
 import { Schema } from "effect"
 import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"
 import { settleReasons, swapStates } from "./Swap.ts"
 
-/** Which swaps a list has; the first one when it is not said. */
+/** The lists of swaps; the first is the default. */
 export const swapLists = ["live", "history", "all"] as const
 export type SwapList = (typeof swapLists)[number]
 

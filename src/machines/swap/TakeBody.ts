@@ -1,4 +1,4 @@
-/** The body of POST .../staking/{offerId}/accept: how much of the offer is taken (doc 2, Staking). */
+/** The body of POST .../staking/{offerId}/accept: the quantity to take of the offer (doc 2, Staking). */
 import * as Fields from "../shared/Fields.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { trimText } from "../shared/Text.ts"
@@ -9,13 +9,13 @@ const labels = { qty: "The quantity" } as const
 export const TakeBody = Fields.objectOf({ qty: Fields.positiveDecimal(labels.qty) }, "The request body")
 
 export interface TakeAsked {
-  /** In the market's asset, as it was written. */
+  /** In the market's asset, as sent. */
   readonly qty: string
 }
 
 export type DecodedTake = { readonly ok: true; readonly body: TakeAsked } | BodyFaults
 
-/** Judges a take; on refusal as every body (400 code 4000). */
+/** Checks a take; refuses with 400 code 4000, like every body. */
 export const decodeTake = (body: unknown): DecodedTake =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)

@@ -1,9 +1,9 @@
 /**
- * The figures of a staking swap, all in whole minor units of its asset: exact, and rounded as F1 says. Payments go to the
- * principal first; what was written off is undone first when money comes after all (F22, STS-6).
+ * The figures of a staking swap, all in whole minor units of its asset, exact and with fixed rounding. Payments count toward
+ * the principal first; a payment after a write-off undoes the write-off first (F22, STS-6, F1).
  */
 
-/** Rate in basis points a year of 365 days, in hundredths of a percent: what divides rate x days. */
+/** Divisor of rate x days, for a rate in basis points a year of 365 days. */
 export const rewardDivisor = 3_650_000n
 
 export const dayMillis = 86_400_000
@@ -16,7 +16,7 @@ export const swapReward = (notional: bigint, rateBps: number, tenorDays: number)
 export const takerFee = (notional: bigint, takerFeeBps: number): bigint =>
   (notional * BigInt(takerFeeBps) + 9_999n) / 10_000n
 
-/** What was agreed, frozen at the take. */
+/** The agreed terms, frozen at the take. */
 export interface SwapTerms {
   readonly notional: bigint
   readonly reward: bigint
@@ -24,7 +24,7 @@ export interface SwapTerms {
   readonly commissionRewardBps: number
 }
 
-/** What has come of it so far. */
+/** Payments and write-offs so far. */
 export interface SwapProgress {
   readonly paid: bigint
   readonly writtenOff: bigint
@@ -33,11 +33,11 @@ export interface SwapProgress {
 export const expectedPayout = ({ notional, reward }: Pick<SwapTerms, "notional" | "reward">): bigint =>
   notional + reward
 
-/** What can still be expected: never below zero, however much was paid. */
+/** The amount still expected; never below zero, even after an overpayment. */
 export const outstandingOf = (terms: SwapTerms, { paid, writtenOff }: SwapProgress): bigint =>
   atLeastZero(expectedPayout(terms) - paid - writtenOff)
 
-/** Of the reward, what was paid: the principal comes first, and nothing beyond the reward is any. */
+/** The paid part of the reward: the principal comes first, and the excess over the reward does not count. */
 export const rewardReceived = (
   { notional, reward }: Pick<SwapTerms, "notional" | "reward">,
   { paid }: Pick<SwapProgress, "paid">
@@ -46,20 +46,20 @@ export const rewardReceived = (
   return beyond < reward ? beyond : reward
 }
 
-/** The service's share of what was received, rounded down so that it never exceeds the share. */
+/** The service's share of the received reward, rounded down so that it never exceeds the share. */
 export const rewardCommission = (terms: SwapTerms, progress: Pick<SwapProgress, "paid">): bigint =>
   commissionOn(rewardReceived(terms, progress), terms.commissionRewardBps)
 
 /** floor(reward x bps / 10,000). */
 export const commissionOn = (reward: bigint, bps: number): bigint => (reward * BigInt(bps)) / 10_000n
 
-/** A payment lowers what was written off before it lowers what is outstanding. */
+/** A payment reduces the write-off before it reduces the outstanding amount. */
 export const afterPayment = ({ paid, writtenOff }: SwapProgress, amount: bigint): SwapProgress => ({
   paid: paid + amount,
   writtenOff: atLeastZero(writtenOff - amount)
 })
 
-/** What of a payment is principal, what reward, and what lies beyond all that was expected. */
+/** Splits a payment into principal, reward, and the excess over everything expected. */
 export const partsOfPayment = (terms: SwapTerms, { paid }: Pick<SwapProgress, "paid">, amount: bigint) => {
   const principalLeft = atLeastZero(terms.notional - paid)
   const principal = amount < principalLeft ? amount : principalLeft

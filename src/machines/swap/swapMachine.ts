@@ -1,6 +1,6 @@
 /**
- * A staking swap. What it may cost is set aside by the commit that asks the venue to take it; the venue's word alone takes it,
- * pays it and ends it, each payment and each correction once. A take that is found after it was given up is taken over (D8,
+ * A staking swap. The commit that sends the take to the venue reserves its possible cost; only the venue's reports take, pay
+ * and end it, and each payment and correction applies once. A take that is found after its release is booked all the same (D8,
  * STS-2).
  */
 import { notReceived } from "../venue/venueCalls.ts"
@@ -27,7 +27,7 @@ import {
   rewardReceived
 } from "./swapFigures.ts"
 
-/** What remains to be expected after a payment. */
+/** The amount still expected after a payment. */
 const leftAfter = (context: SwapContext, amount: string): bigint =>
   outstandingOf(termsOfSwap(context), afterPayment(progressOfSwap(context), minorOf(amount, context.asset)))
 
@@ -59,7 +59,7 @@ const swap = setup({
 
 const isNewPayment = ({ payments }: SwapContext, paymentId: number): boolean =>
   payments.every(({ id }) => id !== paymentId)
-/** All that was expected has come, and nothing of it stays written off. */
+/** The full expected amount is paid, and no write-off remains. */
 const isComplete = (context: SwapContext, amount: string): boolean => {
   const after = afterPayment(progressOfSwap(context), minorOf(amount, context.asset))
   return after.writtenOff === 0n && leftAfter(context, amount) === 0n
@@ -96,7 +96,7 @@ const release = swap.emit(({ context }) => {
   return posting(context, "SWAP_RELEASE", `swapRelease:${swapId}`, hold, { swapId, offerId })
 })
 
-/** The terms as the venue executed them, frozen from now on. */
+/** The terms as executed by the venue, frozen from now on. */
 const taken = swap.assign(({ context, event }) => {
   if (event.type !== "TOOK") return {}
   const { contractId, tradeId, notional, rateBps, tenorDays, reward, openedTs, maturityTs, at } = event
@@ -106,8 +106,8 @@ const taken = swap.assign(({ context, event }) => {
 })
 
 /**
- * Notional and estimated fee go from the reserve to the venue. What the reserve lacks, because it was given back or the venue took
- * more, is set aside first, whatever the balance; what it has too much comes back.
+ * Moves notional and estimated fee from the reserve to the venue. A shortage of the reserve, because it was released or the
+ * venue took more, is reserved first, whatever the balance; a surplus is returned.
  */
 const principal = (held: "held" | "released") =>
   swap.enqueueActions(({ context, event, enqueue }) => {
@@ -125,7 +125,7 @@ const principal = (held: "held" | "released") =>
     enqueue.emit(posting(context, "SWAP_PRINCIPAL", `swapPrincipal:${swapId}`, `-${cost}`, refs))
   })
 
-/** The difference to the fee that was known, to or from cash. */
+/** Books the difference to the known fee, to or from cash. */
 const adjustFee = swap.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "FEE") return
   const { swapId, contractId, asset, fee: feeBefore } = context
@@ -137,7 +137,7 @@ const adjustFee = swap.enqueueActions(({ context, event, enqueue }) => {
   enqueue.emit(posting(context, "SWAP_FEE_ADJUST", `swapFee:${swapId}:${correctionId}`, difference, refs))
 })
 
-/** Takes a payment: all of it is the client's, principal first; what lies beyond everything expected is an alarm. */
+/** Books a payment: all of it belongs to the client, principal first; an excess over everything expected is an alarm. */
 const pay = swap.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "PAID") return
   const { swapId, contractId, symbol, asset, defaultedTs } = context
@@ -162,7 +162,7 @@ const pay = swap.enqueueActions(({ context, event, enqueue }) => {
   enqueue.emit({ type: "audit", action: "swap.beyond", before: null, after: null, reason })
 })
 
-/** The share of the reward that has come, less what was charged before. */
+/** Charges the share of the received reward, less earlier charges. */
 const charge = swap.enqueueActions(({ context, enqueue }) => {
   const { swapId, contractId, symbol, asset, commissionRewardBps, settleReason, charges } = context
   const terms = termsOfSwap(context)
@@ -184,7 +184,7 @@ const charge = swap.enqueueActions(({ context, enqueue }) => {
   enqueue.emit(posting(context, "COMMISSION", key, `-${formatAmount(due, asset)}`, refs))
 })
 
-/** Once a default is written off as a whole, what still comes is charged at once. */
+/** After a default is written off as a whole, the reward in each further payment is charged at once. */
 const chargeIfClosed = swap.enqueueActions(({ context, enqueue }) => {
   if (context.closedTs !== null) enqueue(charge)
 })
@@ -225,7 +225,7 @@ const named = swap.assign(({ event }) =>
       }
     : {}
 )
-/** What the venue says that can't be is told once, however often it is said. */
+/** An impossible report is recorded once, however often the venue repeats it. */
 const doubt = swap.assign(({ context: { doubts }, event }) =>
   event.type === "DOUBT" ? { doubts: [...doubts, event.of] } : {}
 )
@@ -295,7 +295,7 @@ const corrections = {
   DOUBT: { guard: "newDoubt", actions: doubt }
 } as const
 
-/** Money that comes after the end is the client's all the same, with an alarm. */
+/** A payment after the end belongs to the client too, with an alarm. */
 const after = (state: "MATURED" | "CURED" | "FINAL_SETTLEMENT") =>
   ({
     PAID: { guard: "newPayment", actions: [pay, charge, note("swap.latePayment", state, state)] },

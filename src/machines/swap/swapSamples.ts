@@ -1,4 +1,4 @@
-/** What can happen to a staking swap, both sides of every guard: path tests and diagrams use it (D8). */
+/** Events of a staking swap, both sides of every guard: path tests and diagrams use them (D8). */
 import type { SwapEvent, SwapInput } from "./Swap.ts"
 
 /** Ten units at 4 percent for 7 days: reward floor(10 x 400 x 7 / 3,650,000), fee 5 basis points. */
@@ -21,7 +21,7 @@ export const swapInput: SwapInput = {
   createdAt: 100
 }
 
-/** Of most samples, its maturity: what differs in time alone is one state. */
+/** The maturity, used as the time of most samples: events that differ only in time lead to one state. */
 const at = 604_800_105
 
 export const took: SwapEvent = {
@@ -37,7 +37,7 @@ export const took: SwapEvent = {
   maturityTs: 604_800_105
 }
 
-/** By staff's word, before the venue has named it. */
+/** Confirmed by staff, before the venue has named it. */
 export const tookUnnamed: SwapEvent = { ...took, contractId: 0 } as SwapEvent
 export const named: SwapEvent = {
   type: "NAMED",
@@ -48,7 +48,7 @@ export const named: SwapEvent = {
   maturityTs: 604_800_106
 }
 
-/** All that was expected. */
+/** Pays the full expected amount. */
 export const paidAll: SwapEvent = {
   type: "PAID",
   at,
@@ -56,7 +56,7 @@ export const paidAll: SwapEvent = {
   amount: "10.00767123",
   final: false
 }
-/** Most of the principal. */
+/** Pays most of the principal. */
 export const paidPart: SwapEvent = { ...paidAll, paymentId: 2, amount: "4.00000000" }
 export const paidFinal: SwapEvent = { ...paidPart, final: true }
 
@@ -78,7 +78,7 @@ export const swapSamples: ReadonlyArray<SwapEvent> = [
   { type: "SHORT", at },
   { type: "OVERDUE", at },
   { type: "DELISTED", at },
-  // Once alone: what can be repeated many times makes many rows that differ in nothing else.
+  // The only write-off of this kind: a repeatable event makes many rows that differ in nothing else.
   { type: "WRITE_OFF", at, amount: "7.00000000", reason: "the writer is insolvent" },
   { type: "WRITE_OFF", at, amount: "10.00767123", reason: "the writer is insolvent" }
 ]

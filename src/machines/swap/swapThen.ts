@@ -1,22 +1,21 @@
 /**
- * What stood of a swap at a moment of the past, for statements: how much of its principal was still lent, what was claimed and
- * what written off. What was paid is told by the booked postings; write-offs keep their own place among payments (F22, STS-6,
- * STS-27).
+ * The state of a swap at a moment of the past, for statements: lent principal, claim and write-offs. Booked postings give the
+ * payments; write-offs keep their own place among the payments (F22, STS-6, STS-27).
  */
 import { minorOf } from "../shared/Money.ts"
 import { type SwapContext, type SwapWriteOff, termsOfSwap } from "./Swap.ts"
 import { outstandingOf } from "./swapFigures.ts"
 
 export interface SwapThen {
-  /** Principal that had not come back and was not given up. */
+  /** Principal neither repaid nor written off. */
   readonly principal: bigint
-  /** Of a default: all that was still claimed, reward with it; else zero. */
+  /** For a default the open claim, reward included; else zero. */
   readonly claim: bigint
   readonly writtenOff: bigint
   readonly state: "OPEN" | "DEFAULTED"
 }
 
-/** What was written off after all of these write-offs and so much of payments: a payment lowers it first. */
+/** The write-off that remains after these write-offs and this total of payments: a payment reduces it first. */
 const writtenOffBy = (
   writeOffs: ReadonlyArray<SwapWriteOff>,
   paid: bigint,
@@ -31,7 +30,7 @@ const writtenOffBy = (
   return lowered(paid)
 }
 
-/** `paid`: what was booked of payments before the moment (Unix ms), minor units. What has ended by then is the caller's to leave out. */
+/** `paid`: payments booked before the moment (Unix ms), minor units. The caller excludes swaps that have ended by then. */
 export const swapThen = (context: SwapContext, paid: bigint, moment: number): SwapThen => {
   const { asset, defaultedTs, writeOffs } = context
   const minor = (text: string): bigint => minorOf(text, asset)

@@ -1,6 +1,6 @@
 /**
- * The gates of a take behind its fields and its offer, as data: the write and `explain` walk the same ones. What stands against
- * new risk comes first, then the market, the size and the money (STS-1, F3, F2, F22, F20).
+ * The gates of a take after its fields and its offer, as data: the write and `explain` run the same ones. Gates of new risk
+ * come first, then the market, the size and the money (STS-1, F3, F2, F22, F20).
  */
 import { account, halt, type OpeningClient, partner, restriction, venue } from "../client/openingGates.ts"
 import type { RiskState } from "../margin/accountRisk.ts"
@@ -16,16 +16,16 @@ import type { VenueOffer, VenueStakingMarket } from "../venue/VenueMarket.ts"
 import { verificationGate } from "../verification/requirements.ts"
 import { swapReward, takerFee } from "./swapFigures.ts"
 
-/** An offer with its market and how much of it is asked for. */
+/** An offer with its market and the requested quantity. */
 export interface AskedTake {
   readonly offer: VenueOffer
   readonly market: VenueStakingMarket
   readonly asset: Currency
-  /** As it was written. */
+  /** As sent. */
   readonly qty: string
 }
 
-/** What a take would be: amounts in minor units of the asset. */
+/** The figures of a take: amounts in minor units of the asset. */
 export interface TakeFigures {
   /** On the lot grid, with its places. */
   readonly qty: string
@@ -37,31 +37,31 @@ export interface TakeFigures {
 export interface TakeFacts {
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** On the live marks, and as it was last recorded. */
+  /** The risk state on live marks, and the recorded one. */
   readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
-  /** The client's own, also those that the venue has not answered; a default counts while something is claimed. */
+  /** The client's own swaps, including those that the venue has not answered; a default counts while a claim exists. */
   readonly openSwaps: number
   readonly venueConnected: boolean
-  /** The message of a halt that covers the market; null: it trades. */
+  /** The message of a halt that covers the market; null: the market trades. */
   readonly halt: string | null
   readonly asked: AskedTake
-  /** Null: the quantity has none. */
+  /** Null: the quantity is invalid. */
   readonly figures: TakeFigures | null
-  /** What can be set aside: free cash of the asset, of USDC no more than the free margin. */
+  /** The amount that can be reserved: free cash of the asset, for USDC at most the free margin. */
   readonly free: bigint
-  /** What the balance could come to once everything has come back to it that may. */
+  /** The largest balance possible once every pending amount has returned to it. */
   readonly atMost: bigint
   /** Every mark that the account's figures use is fresh. */
   readonly marksFresh: boolean
 }
 
-/** More places are written than the asset has: zeros count, as in every amount. */
+/** The quantity has more places than the asset; zeros count, as in every amount. */
 const isOverlong = ({ asset, qty }: AskedTake): boolean => (qty.split(".")[1] ?? "").length > currencyFacts[asset].scale
 
-/** A size of the market or the offer, as its grid writes it. */
+/** A size of the market or the offer, in the form of its grid. */
 const sizeOf = ({ market: { qtyStep } }: AskedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
 
-/** The figures of a quantity; null: it is off the grid, has too many places, or is more than any amount may be. */
+/** The figures of a quantity; null: it is off the grid, has too many places, or exceeds the largest amount. */
 export const takeFigures = (asked: AskedTake): TakeFigures | null => {
   const { offer, market, asset, qty } = asked
   const grid = gridOf(market.qtyStep)
@@ -85,7 +85,7 @@ const verification: Gate<TakeFacts> = {
 
 const sentenceGate = (rule: Rule<TakeFacts>): Gate<TakeFacts> => gateOf(rule, (facts: TakeFacts) => facts)
 
-/** No document bounds them: refused as too many open contracts are. */
+/** No document limits open swaps: the refusal equals that of too many open contracts. */
 const openSwaps = sentenceGate({
   gate: "openSwaps",
   reason: "TOO_MANY_SWAPS",
@@ -109,7 +109,7 @@ const market = sentenceGate({
   })
 })
 
-/** Of a field: the sentence stands at it too. */
+/** A rule on a field: its sentence also stands at the field. */
 const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
   gate: rule.gate,
   compared: rule.compared,
@@ -123,11 +123,11 @@ const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
 
 const isMore = (one: string, other: string): boolean => compared(scaled(one), scaled(other)) > 0n
 
-/** The lesser of what the market takes at once and what is left of the offer. */
+/** The smaller of the market's maximum for one take and the rest of the offer. */
 const largestOf = ({ market: of, offer }: AskedTake): string =>
   isMore(of.maxQty, offer.remainingQty) ? offer.remainingQty : of.maxQty
 
-/** What is beyond the largest is told so below, whatever its places. */
+/** A quantity beyond the largest is refused by the next rule, whatever its places. */
 const step = ofQuantity({
   gate: "step",
   reason: "OFF_STEP",
@@ -163,7 +163,7 @@ const largest = ofQuantity({
   compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${sizeOf(asked, largestOf(asked))}` })
 })
 
-/** What is paid in USDC is judged by the whole account's figures: all of them must be live. */
+/** Payments in USDC depend on the figures of the whole account: all of its marks must be live. */
 const usedMarks = sentenceGate({
   gate: "usedMarks",
   reason: "PRICES_STALE",
@@ -193,7 +193,7 @@ const balance = sentenceGate({
   })
 })
 
-/** A reward must find room in the balance once it comes. */
+/** The balance must be able to hold a reward when it is paid. */
 const room = sentenceGate({
   gate: "room",
   reason: "AMOUNT_TOO_LARGE",
@@ -202,7 +202,7 @@ const room = sentenceGate({
   compared: () => null
 })
 
-/** Of the write and of `explain`, in the order of STS-1. */
+/** Gates of the write and of `explain`, in order. */
 export const takeGates: Gates<TakeFacts> = [
   account,
   verification,

@@ -1,28 +1,28 @@
 /**
- * The venue's one stream of numbered events. Numbers grow by one, so a reader that says the last one it has committed misses
- * none; events of an account have a sequence of their own besides, without a gap (A2-95, A2-96, F14, A2-97).
+ * The venue's one stream of numbered events. Numbers grow by one, so a reader that sends its last committed number misses no
+ * event. Events of an account also have a sequence of their own without a gap (A2-95, A2-96, F14, A2-97).
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq, VenueSwap } from "./venueObjects.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "./values.ts"
 
-/** The version of the stream's form: a reader that knows another does not read it. */
+/** The version of the stream's form: a reader of another version does not read it. */
 export const venueStreamVersion = 1
 
 const ofAccount = { account: Ref, sequence: Schema.Int }
 
 /**
- * A stamp of a position. Its first event is its place in the account's sequence. Where the venue did not know mark or rate
- * then, they are null, and a second event of the same stamp says both, with the quantity of the first.
+ * A funding stamp of a position. Its first event gives its place in the account's sequence. If the venue did not know mark or
+ * rate at that time, they are null, and a second event of the same stamp has both, with the quantity of the first.
  */
 export const VenueFunding = Schema.Struct({
   symbol: Symbol,
   settledAt: Millis,
   mark: Schema.NullOr(DecimalText),
   rate: Schema.NullOr(SignedText),
-  /** The position that is paid on. */
+  /** The position that the funding is paid on. */
   netQty: SignedText,
-  /** USDC, from the account's view; null: nothing is paid yet. */
+  /** USDC, from the account's view; null: not paid yet. */
   amount: Schema.NullOr(SignedText)
 })
 export type VenueFunding = typeof VenueFunding.Type
@@ -31,15 +31,15 @@ const facts = [
   Schema.Struct({ type: Schema.Literal("order"), ...ofAccount, order: VenueOrder }),
   Schema.Struct({ type: Schema.Literal("fill"), ...ofAccount, fill: VenueFill, order: VenueOrder }),
   Schema.Struct({ type: Schema.Literal("funding"), ...ofAccount, funding: VenueFunding }),
-  /** A request that came or ended, with its quotes as they then were. */
+  /** A new or ended request, with its quotes at that time. */
   Schema.Struct({ type: Schema.Literal("rfq"), ...ofAccount, rfq: VenueRfq }),
-  /** A quote that came or changed its state. */
+  /** A new quote, or a quote in a new state. */
   Schema.Struct({ type: Schema.Literal("quote"), ...ofAccount, rfqRef: Ref, quote: VenueQuote }),
   Schema.Struct({ type: Schema.Literal("contract"), ...ofAccount, contract: VenueContract }),
   Schema.Struct({ type: Schema.Literal("swap"), ...ofAccount, swap: VenueSwap }),
-  /** A trade that the venue has taken back. */
+  /** A trade that the venue has reversed. */
   Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: Words }),
-  /** What is listed has changed: halted, resumed, delisted. */
+  /** The listing has changed: halted, resumed, delisted. */
   Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol })
 ] as const
 
@@ -47,7 +47,7 @@ export const VenueFact = Schema.Union(facts)
 export type VenueFact = typeof VenueFact.Type
 export type AccountFact = Extract<VenueFact, { readonly account: string }>
 
-/** The name of ours that a fact is of; null: of positions, trades or listings, or the venue's own doing. */
+/** The service's ref of a fact; null for positions, trades, listings, and actions of the venue itself. */
 export const refOfFact = (fact: VenueFact): string | null => {
   switch (fact.type) {
     case "order":
@@ -101,17 +101,17 @@ export const objectsOfFact = (fact: VenueFact): FactObjects => {
 export const VenueEvent = Schema.Struct({ number: VenueId, at: Millis, fact: VenueFact })
 export type VenueEvent = typeof VenueEvent.Type
 
-/** The first line of a stream, and one every second: that it lives, and how far it is. */
+/** The first line of a stream, and one every second: a sign of life with the number of the last event. */
 export const VenueHeartbeat = Schema.Struct({
   heartbeat: Schema.Literal(true),
   version: Schema.Int,
-  /** Of the last event there is. */
+  /** The number of the last existing event. */
   number: Schema.Int,
   /** Business time at the venue. */
   at: Millis
 })
 export type VenueHeartbeat = typeof VenueHeartbeat.Type
 
-/** Whether a line is meant as a heartbeat: one of another version may have any other form. */
+/** Whether a line is a heartbeat: one of another version may have any other form. */
 export const isHeartbeat = (line: unknown): line is object =>
   typeof line === "object" && line !== null && "heartbeat" in line

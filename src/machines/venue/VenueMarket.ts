@@ -1,5 +1,5 @@
 /**
- * What the venue lists: markets with their grids and limits, staking markets, and the board of staking offers (doc 2, GET
+ * The venue's listings: markets with their grids and limits, staking markets, and the board of staking offers (doc 2, GET
  * /funding; A2-115).
  */
 import { Schema } from "effect"
@@ -21,9 +21,9 @@ export const VenueMarket = Schema.Struct({
   maxQty: DecimalText,
   /** USDC. */
   minNotional: DecimalText,
-  /** How far from the mark a limit price may lie, basis points. */
+  /** The largest distance of a limit price from the mark, basis points. */
   bandBps: Schema.Int,
-  /** 0 but on perpetuals. */
+  /** 0 except on perpetuals. */
   fundingIntervalHours: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 })),
   /** Set while the venue has halted it. */
   halt: Schema.NullOr(Schema.Struct({ since: Millis, message: Words })),
@@ -31,7 +31,7 @@ export const VenueMarket = Schema.Struct({
 })
 export type VenueMarket = typeof VenueMarket.Type
 
-/** Hours from one funding to the next; 0 on every market but a perpetual, whatever the venue says. */
+/** Hours from one funding to the next; 0 on every market except a perpetual, even if the venue reports another value. */
 export const fundingHoursOf = ({ family, fundingIntervalHours }: VenueMarket): number =>
   family === "PERP" ? fundingIntervalHours : 0
 
@@ -64,7 +64,7 @@ export const VenueOffer = Schema.Struct({
 })
 export type VenueOffer = typeof VenueOffer.Type
 
-/** Everything listed, delisted markets included; `version` grows with each change of it. */
+/** All listed markets, delisted ones included; `version` grows with each change. */
 export const VenueListing = Schema.Struct({
   version: Schema.Int,
   at: Millis,
@@ -74,6 +74,6 @@ export const VenueListing = Schema.Struct({
 export type VenueListing = typeof VenueListing.Type
 
 const each = Schema.Array(Schema.Unknown)
-/** A listing and a board of offers on the wire: one market or offer that can't be read must not hide the others. */
+/** A listing and a board of offers on the wire: one unreadable market or offer must not hide the others. */
 export const ListingAnswer = Schema.Struct({ ...VenueListing.fields, markets: each, stakingMarkets: each })
 export const OffersAnswer = Schema.Struct({ offers: each, at: Millis })

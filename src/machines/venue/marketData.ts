@@ -1,7 +1,7 @@
 /**
- * Market data as the venue streams it. Each market has three channels, each with a sequence of its own that grows by one a
- * message: `ticker` (every message is whole), `book` and `trades` (a snapshot, then what changed). A jump of the sequence or a
- * checksum that does not fit means: ask for a snapshot (doc 2, GET /klines; A2-02, F30, A2-04).
+ * Market data in the venue's stream. Each market has three channels, each with a sequence of its own that grows by one a
+ * message: `ticker` (every message is complete), `book` and `trades` (a snapshot, then changes). After a jump of the sequence
+ * or a wrong checksum the reader requests a snapshot (doc 2, GET /klines; A2-02, F30, A2-04, A2-05).
  */
 import { Schema } from "effect"
 import { DecimalText, Millis, Side, SignedText, Symbol, VenueId } from "./values.ts"
@@ -11,7 +11,7 @@ export type Channel = (typeof channels)[number]
 
 const stamp = { symbol: Symbol, seq: Schema.Int, ts: Millis }
 
-/** Every figure of a market but its book. A price is null before the first one; funding is null but on perpetuals. */
+/** Every figure of a market except its book. A price is null before the first one; funding is null except on perpetuals. */
 export const TickerMessage = Schema.Struct({
   channel: Schema.Literal("ticker"),
   kind: Schema.Literal("snapshot"),
@@ -23,7 +23,7 @@ export const TickerMessage = Schema.Struct({
   bestAsk: Schema.NullOr(DecimalText),
   volume24h: DecimalText,
   openInterest: Schema.NullOr(DecimalText),
-  /** Fractions an interval. */
+  /** Fractions per interval. */
   funding: Schema.NullOr(Schema.Struct({ rate: SignedText, predicted: SignedText, nextAt: Millis }))
 })
 export type TickerMessage = typeof TickerMessage.Type
@@ -31,7 +31,8 @@ export type TickerMessage = typeof TickerMessage.Type
 const levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
 
 /**
- * Up to 100 levels a side, best first; in an update a quantity of 0 takes a level out. `checksum` is that of the book after it.
+ * Up to 100 levels a side, best first; in an update a quantity of 0 removes a level. `checksum` is that of the book after the
+ * update.
  */
 export const BookMessage = Schema.Struct({
   channel: Schema.Literal("book"),
@@ -49,14 +50,14 @@ export const PublicTrade = Schema.Struct({
   id: VenueId,
   price: DecimalText,
   qty: DecimalText,
-  /** The taker's. */
+  /** Side of the taker. */
   side: Side,
   flags: Schema.Array(Schema.Literals(tradeFlags)),
   ts: Millis
 })
 export type PublicTrade = typeof PublicTrade.Type
 
-/** A snapshot has the newest 500, newest first; an update what came since the message before. */
+/** A snapshot has the newest 500, newest first; an update has the trades since the message before. */
 export const TradesMessage = Schema.Struct({
   channel: Schema.Literal("trades"),
   kind: Schema.Literals(["snapshot", "update"]),
@@ -81,7 +82,7 @@ export const klineIntervals = {
 export type KlineInterval = keyof typeof klineIntervals
 
 export const Kline = Schema.Struct({
-  /** The bucket's open. */
+  /** Opening time of the bucket. */
   t: Millis,
   open: DecimalText,
   high: DecimalText,
@@ -93,8 +94,8 @@ export const Kline = Schema.Struct({
 export type Kline = typeof Kline.Type
 
 /**
- * A page of klines, oldest first, as A2-05 cuts it. Buckets without trades are left out: `before` is the close that those ahead
- * of the first row have (null: nothing was ever traded before it), and readers fill the gaps.
+ * A page of klines, oldest first, cut to the limit. Buckets without trades are absent, and readers fill the gaps: `before` is
+ * the close for gaps ahead of the first row (null: no trade happened before it).
  */
 export const KlinePage = Schema.Struct({
   klines: Schema.Array(Kline),

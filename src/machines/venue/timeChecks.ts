@@ -1,6 +1,6 @@
 /**
- * The rule for every time in a message of the venue: not later than the venue's clock can be, and not before the request that it
- * answers. Without the rule the venue could choose a time whose marks are unknown, and no price would be checked (A2-115).
+ * The rule for every time in a venue message: not later than the venue's clock can be, and not before the request that it
+ * answers. Otherwise the venue could choose a time with unknown marks, and no price would be checked (A2-115).
  */
 
 /** A time may lie this much outside the limits that the known clocks allow, ms. */
@@ -21,24 +21,24 @@ export interface VenueTime {
   /** How far this clock may be ahead of the service's, ms. */
   readonly lead: number
   /**
-   * The last time at which this clock was seen behind the service's. A request that was sent before this time may be executed at
-   * a time that lies before the request. Only in a sandbox, where each start of the service counts as such a time (C4).
+   * The last time at which this clock was behind the service's. A request sent before this time may be executed at an earlier
+   * time than its own. Only in a sandbox, where each start of the service counts as such a time.
    */
   readonly behindUntil: number
 }
 
-/** Nothing is known of the venue's clock: every time is possible. */
+/** The venue's clock is unknown: every time is possible. */
 export const anyTime: VenueTime = { latest: Infinity, lag: 0, pastLag: 0, lead: 0, behindUntil: Infinity }
 
 interface Dated {
   /** The name of the time in the sentence. */
   readonly called: string
   readonly at: number
-  /** When our request was sent; null: no request precedes the message. */
+  /** When the request was sent; null: no request precedes the message. */
   readonly sentAt: number | null
 }
 
-/** An error sentence when a time is not possible; null when it is. */
+/** An error sentence when a time is impossible; null when it is possible. */
 export const timeMisfit = (
   { called, at, sentAt }: Dated,
   { latest, pastLag, behindUntil }: VenueTime

@@ -7,22 +7,22 @@ export interface Trade {
   readonly side: "BUY" | "SELL"
   readonly qty: string
   readonly price: string
-  /** Of its order, as the venue has it; null: the venue's own. */
+  /** The ref of its order at the venue; null: the venue's own order. */
   readonly ref?: string | null
 }
 
-/** Trades up to the latest one. `from`: the lowest id from which no trade is missing; infinite when unknown. */
+/** The latest trades. `from`: the lowest id from which no trade is missing; infinite when unknown. */
 export interface LatestTrades {
   readonly trades: ReadonlyArray<Trade>
   readonly from: number
 }
 
-/** Rows of the service that are compared at most; events of the venue are fewer (Venue.accountEvents). */
+/** The most rows of the service in a comparison; events of the venue are fewer (Venue.accountEvents). */
 export const tradesCompared = 2_000
 
 /**
- * Those that are booked, newest first, at most `tradesCompared`. One that came late lies among newer ones: where there are more,
- * only what is beyond the older half counts as complete.
+ * The booked trades, newest first, at most `tradesCompared`. A late booking may lie among newer rows. At the limit only the
+ * trades beyond the older half therefore count as complete.
  */
 export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
   if (newest.length < tradesCompared) return { trades: newest, from: 0 }
@@ -31,8 +31,8 @@ export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
 }
 
 /**
- * Those of an account's latest events, asked for after a sequence while `last` was its newest; fills of one identity are one
- * trade. A venue that does not keep all of these events any more leaves trades out: nothing is known then.
+ * The trades in an account's latest events, queried after a sequence while `last` was the newest one; fills of one identity are
+ * one trade. If the venue no longer keeps all of these events, trades are missing: the result is then unknown.
  */
 export const venueTrades = (
   events: ReadonlyArray<VenueEvent | { readonly unreadable: string }>,
@@ -56,17 +56,17 @@ export const venueTrades = (
   if (next <= last) return unknown
   const ids = [...trades.keys()]
   const from = after === 0 ? 0 : ids.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...ids)
-  // What was taken back is for staff to decide: a break is open of it.
+  // Staff decide about a reversed trade: a break is open for it.
   return { trades: [...trades.values()].filter(({ tradeId }) => !busted.has(tradeId)), from: floorOf(from, busted) }
 }
 
 const unknown: LatestTrades = { trades: [], from: Number.POSITIVE_INFINITY }
 
-/** Beyond everything that was taken back. */
+/** The lowest id after every reversed trade. */
 const floorOf = (from: number, busted: ReadonlySet<number>): number =>
   Math.max(from, ...[...busted].map((id) => id + 1))
 
-/** What both sides know without a gap. */
+/** The trades that both sides know without a gap. */
 export const tradesKnownToBoth = (
   ours: LatestTrades,
   theirs: LatestTrades
@@ -76,6 +76,6 @@ export const tradesKnownToBoth = (
   return { ours: ours.trades.filter(known), theirs: theirs.trades.filter(known) }
 }
 
-/** A trade in words that are the same for the same trade, such as `BUY 0.5 at 60000`. */
+/** A trade as text, equal for equal trades, such as `BUY 0.5 at 60000`. */
 export const tradeFigure = ({ side, qty, price }: Trade): string =>
   `${side} ${decimalText(new MoneyDecimal(qty))} at ${decimalText(new MoneyDecimal(price))}`

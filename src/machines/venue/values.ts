@@ -1,6 +1,6 @@
 /**
- * How the venue writes its values: prices, quantities and rates are decimal strings, times Unix milliseconds of business
- * time, ids positive integers of its own. Read strictly: what does not fit is set aside, never applied (A2-115).
+ * The forms of the venue's values: prices, quantities and rates are decimal strings, times Unix milliseconds of business time,
+ * ids the venue's positive integers. Parsed strictly: an invalid value is quarantined, never applied (A2-115).
  */
 import { Schema, SchemaTransformation } from "effect"
 import { plainZero } from "../shared/Money.ts"
@@ -21,7 +21,7 @@ export const Millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4
 })
 export const VenueId = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
-/** A name of ours that the venue keeps: of an account, an order, an accept. Executed once. */
+/** A name that the service chose and the venue keeps: of an account, an order, an accept. Executed once. */
 export const Ref = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/))
 export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/))
 export const Side = Schema.Literals(["BUY", "SELL"])

@@ -1,7 +1,7 @@
 /**
- * What the venue is asked to do. Each call has a name of ours, `ref`, which the venue executes at most once however often it
- * comes; the answer says what became of that name, and a look-up by it says the same later. So an answer that is lost never
- * leaves a doubt for ever, and no call is ever made twice (A2-26, A2-111, F9, A2-115).
+ * The calls to the venue. Each call has a name chosen by the service, `ref`, which the venue executes at most once however
+ * often it arrives. The response reports the outcome of that name, and a later lookup by it reports the same. So a lost
+ * response never stays in doubt for ever, and no call is made twice (A2-26, A2-111, F9, A2-115).
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
@@ -10,7 +10,7 @@ import { DecimalText, Millis, Ref, Side, Symbol, VenueId, Words } from "./values
 const BoundBps = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 })))
 const named = { ref: Ref, account: Ref }
 
-/** The writes by name, with what each takes. `target` is the ref of the object that it acts on. */
+/** The write calls by name, with their parameters. `target` is the ref of the object that the call changes. */
 export const venueRequests = {
   openAccount: Schema.Struct(named),
   placeOrder: Schema.Struct({
@@ -18,7 +18,7 @@ export const venueRequests = {
     symbol: Symbol,
     side: Side,
     price: Schema.NullOr(DecimalText),
-    /** For an order with a trigger: how far it may trade from the mark at which it fires, basis points. */
+    /** For an order with a trigger: the allowed distance from the mark at which it fires, basis points. */
     boundBps: BoundBps,
     qty: DecimalText,
     tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
@@ -41,7 +41,7 @@ export const venueRequests = {
     premiumBps: Schema.Int,
     windowEndsAt: Millis
   }),
-  /** A request to close a contract, which goes to its writer alone. */
+  /** A request to close a contract, sent to its writer only. */
   requestClose: Schema.Struct({ ...named, contractId: VenueId, windowEndsAt: Millis }),
   cancelRequest: Schema.Struct({ ...named, target: Ref }),
   acceptQuote: Schema.Struct({ ...named, target: Ref, quoteId: VenueId }),
@@ -51,14 +51,15 @@ export const venueRequests = {
 } as const
 export type VenueCallName = keyof typeof venueRequests
 export type VenueRequest<Name extends VenueCallName> = (typeof venueRequests)[Name]["Type"]
-/** One call with what it takes. */
+/** One call with its parameters. */
 export type VenueCall = {
   readonly [Name in VenueCallName]: { readonly name: Name; readonly request: VenueRequest<Name> }
 }[VenueCallName]
 
 /**
- * What became of a ref. EXECUTED: the venue took it, and the object it made or changed says how far it has come. REFUSED: it
- * won't; `reason` in the venue's words. VOID: it never came and never will be executed. UNKNOWN: it has not come (yet).
+ * The outcome of a ref. EXECUTED: the venue accepted it, and the created or changed object shows its progress. REFUSED: the
+ * venue will not execute it; `reason` in the venue's words. VOID: it never arrived and never will be executed. UNKNOWN: it has
+ * not arrived (yet).
  */
 export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
 
@@ -74,7 +75,7 @@ export const refusalReason = ({ outcome, reason }: Pick<VenueOutcome, "outcome" 
   return reason === null || reason === notReceived ? "refused" : reason
 }
 
-/** Trades that one outcome carries at most. */
+/** The most trades in one outcome. */
 export const outcomeFillLimit = 100
 
 export const VenueOutcome = Schema.Struct({
@@ -87,8 +88,8 @@ export const VenueOutcome = Schema.Struct({
   contract: Schema.NullOr(VenueContract),
   swap: Schema.NullOr(VenueSwap),
   /**
-   * Sequences of the account's events that the call made and that report nothing beyond this outcome. A reader of the outcome
-   * needs none of them. Never of a look-up.
+   * Sequences of the account's events that the call caused and that report no more than this outcome. A reader of the outcome
+   * needs none of these events. Absent in a lookup.
    */
   events: Schema.optionalKey(Schema.Struct({ first: Schema.Int, last: Schema.Int })),
   /** The order's trades among these events, each with the sequence of its event. Further trades come with the stream. */
@@ -98,8 +99,8 @@ export const VenueOutcome = Schema.Struct({
 })
 export type VenueOutcome = typeof VenueOutcome.Type
 
-/** Refs that one look-up or one voiding may name. */
+/** The most refs in one lookup or one voiding. */
 export const lookupLimit = 500
 export const Refs = Schema.Struct({ refs: Schema.Array(Ref).check(Schema.isMaxLength(lookupLimit)) })
-/** Read one by one: an outcome that can't be read must not keep a reader from the others. */
+/** Parsed one by one: an unreadable outcome must not hide the others. */
 export const Outcomes = Schema.Struct({ outcomes: Schema.Array(Schema.Unknown) })

@@ -16,12 +16,12 @@ export const venueOrderStates = ["WAITING", "WORKING", "FILLED", "CANCELLED", "R
 
 export const VenueOrder = Schema.Struct({
   id: VenueId,
-  /** Null: the venue's own, such as a deleveraging. */
+  /** Null: an order of the venue itself, such as a deleveraging. */
   ref: Schema.NullOr(Ref),
   account: Ref,
   symbol: Symbol,
   side: Side,
-  /** For an order with a bound: the resulting price, from the moment at which it fires. */
+  /** For an order with a bound: the resulting price, once it has fired. */
   price: Schema.NullOr(DecimalText),
   qty: DecimalText,
   filledQty: DecimalText,
@@ -35,7 +35,7 @@ export const VenueOrder = Schema.Struct({
 })
 export type VenueOrder = typeof VenueOrder.Type
 
-/** A fill is (order, trade): both sides of a trade have its id. */
+/** The identity of a fill is (order, trade): both sides of a trade have its id. */
 export const VenueFill = Schema.Struct({
   tradeId: VenueId,
   orderId: VenueId,
@@ -46,12 +46,12 @@ export const VenueFill = Schema.Struct({
   price: DecimalText,
   qty: DecimalText,
   liquidity: Schema.Literals(["MAKER", "TAKER"]),
-  /** Set on what the venue did by itself. */
+  /** Set on trades that the venue started itself. */
   reason: Schema.NullOr(Schema.Literals(["deleverage", "liquidation", "delisting"])),
   at: Millis
 })
 export type VenueFill = typeof VenueFill.Type
-/** Fills of one order that the venue answers at most: the newest. */
+/** The most fills of one order in a response: the newest. */
 export const fillLimit = 10_000
 export const OrderFills = Schema.Struct({ fills: Schema.Array(VenueFill).check(Schema.isMaxLength(fillLimit)) })
 
@@ -78,7 +78,7 @@ export const VenueRfq = Schema.Struct({
   expiryAt: Millis,
   strict: Schema.Boolean,
   windowEndsAt: Millis,
-  /** The contract that it is to close, or null. */
+  /** The contract to close, or null. */
   closes: Schema.NullOr(VenueId),
   state: Schema.Literals(["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"]),
   reason: Schema.NullOr(Words),
@@ -99,7 +99,7 @@ export const venueContractStates = [
 
 export const VenueContract = Schema.Struct({
   id: VenueId,
-  /** Of the accept that opened it. */
+  /** The ref of the accept that opened it. */
   ref: Ref,
   account: Ref,
   symbol: Symbol,
@@ -121,11 +121,11 @@ export type VenueContract = typeof VenueContract.Type
 
 export const VenuePayment = Schema.Struct({ id: VenueId, amount: DecimalText, at: Millis })
 
-/** Another taker fee from then on; each correction has an id of its own. */
+/** Another taker fee from then on; each correction has its own id. */
 export const VenueFeeCorrection = Schema.Struct({ id: VenueId, fee: DecimalText, at: Millis })
 
 /** Amounts are decimal strings in the market's asset. */
-/** Payments, and corrections, of one swap. */
+/** Most payments, and most corrections, of one swap. */
 const swapPartsAtMost = 1_000
 
 export const VenueSwap = Schema.Struct({
@@ -157,13 +157,13 @@ export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText 
 export type VenuePosition = typeof VenuePosition.Type
 
 /**
- * What money is of: trades with all of their value, results of contracts, payments of funding, swaps with their taker fee; and
- * what the venue charges for trades, which no client ever sees.
+ * The kinds of money: trades with their full value, results of contracts, funding payments, swaps with their taker fee, and the
+ * venue's charges for trades, which clients never see.
  */
 export const venueMoneyKinds = ["trades", "contracts", "funding", "swaps", "fees"] as const
 export type VenueMoneyKind = (typeof venueMoneyKinds)[number]
 
-/** What came less what went since the account was opened, in one asset; a perpetual's trade goes with its whole value too. */
+/** Received less paid since the account was opened, in one asset; a trade on a perpetual counts with its full value too. */
 export const VenueMoney = Schema.Struct({
   kind: Schema.Literals(venueMoneyKinds),
   asset: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
@@ -171,7 +171,7 @@ export const VenueMoney = Schema.Struct({
 })
 export type VenueMoney = typeof VenueMoney.Type
 
-/** An account as the venue's own books have it now: what a comparison needs. `sequence` is that of its last event. */
+/** An account in the venue's own books at this moment, for a comparison. `sequence` is that of its last event. */
 export const VenueAccount = Schema.Struct({
   account: Ref,
   sequence: Schema.Int,
@@ -179,7 +179,7 @@ export const VenueAccount = Schema.Struct({
   orders: Schema.Array(VenueOrder),
   contracts: Schema.Array(VenueContract),
   swaps: Schema.Array(VenueSwap),
-  /** Null: the venue has not kept all of it. One that says nothing of money keeps none. */
+  /** Null: the venue has not kept the whole history. A venue that omits the member keeps none. */
   money: Schema.NullOr(Schema.Array(VenueMoney)).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 })
 export type VenueAccount = typeof VenueAccount.Type

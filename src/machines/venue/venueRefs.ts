@@ -1,11 +1,11 @@
 /**
- * The refs by which the venue knows what we ask of it: letters, a hyphen, the id of our object, and whatever tells its calls
- * apart. So a ref names its object whether or not a call of it is still in flight (A2-111).
+ * The refs of the service's calls to the venue: letters, a hyphen, the id of the object, and a suffix that tells its calls
+ * apart. So a ref names its object even when no call of it is in flight (A2-111).
  */
 
 /**
- * The kinds of objects that call the venue, by the letters that their refs begin with; each has a machine (tradingRegistry.ts).
- * Letters are never used again.
+ * The kinds of objects that call the venue, by the first letters of their refs; each has a machine (tradingRegistry.ts).
+ * Letters are never reused.
  */
 export const refLetters = {
   P: "venueProbe",
@@ -28,7 +28,7 @@ export interface RefOwner {
 
 const shape = /^([A-Z]{1,4})-([1-9][0-9]{0,15})(?:-[A-Za-z0-9_:-]+)?$/
 
-/** The object that a ref names; null for a ref that is none of ours. */
+/** The object that a ref names; null for a ref that the service did not choose. */
 export const ownerOfRef = (ref: string): RefOwner | null => {
   const [, letters = "", id = ""] = shape.exec(ref) ?? []
   return Object.hasOwn(refLetters, letters) ? { owner: refLetters[letters as Letters], id: Number(id) } : null

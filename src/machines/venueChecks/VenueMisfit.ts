@@ -1,9 +1,12 @@
-/** A misfit: an object whose report by the venue does not fit our request. The service books nothing of the report (A2-115). */
+/**
+ * A misfit: an object whose report by the venue contradicts the service's request. The service books nothing of the report
+ * (A2-115).
+ */
 
 export const venueMisfitStates = ["READING", "STANDING", "ENDED"] as const
 export type VenueMisfitState = (typeof venueMisfitStates)[number]
 
-/** The pause before each read of the object, ms. The break opens once as many answers do not fit. */
+/** The pause before each read of the object, ms. The break opens once that many answers do not fit. */
 export const readPauses: ReadonlyArray<number> = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** A read without an answer, or lost with its process, is repeated after this time, ms. */
 export const unreadAfterMillis = 30_000
@@ -28,7 +31,7 @@ export interface VenueMisfitContext extends VenueMisfitInput {
   readonly isAwaited: boolean
 }
 
-/** The band of the market's marks around a time, as it was known when a report was judged. Decimal texts. */
+/** The band of the market's marks around a time, as known when a report was checked. Decimal texts. */
 export interface KeptBand {
   readonly at: number
   /** The widening in basis points. Null: the market's own. */
@@ -38,7 +41,8 @@ export interface KeptBand {
 }
 
 /**
- * The market data by which the reports of an object were judged. They judge a later report when the marks are no longer known.
+ * The market data that the reports of an object were checked with. A later report is checked with the same data when the marks
+ * are no longer known.
  */
 export type KeptMarket = {
   readonly bands: ReadonlyArray<KeptBand>
@@ -52,7 +56,7 @@ export const mostBands = 16
 export type VenueMisfitEvent =
   /** The misfit's own read of the object begins. */
   | { readonly type: "READ"; readonly at: number }
-  /** An answer does not fit, can't be judged yet, or does not know the object. */
+  /** An answer does not fit, can't be checked yet, or does not know the object. */
   | { readonly type: "UNFIT"; readonly at: number; readonly reason: string }
   /** The venue's answer fits. */
   | { readonly type: "FIT" }

@@ -1,7 +1,7 @@
 /**
- * A probe of the venue: one order that can neither fill nor rest, sent the way every call goes. It shows that what is asked of
- * the venue is done at most once and known in the end, whatever happens to answers and processes. Sandboxes alone have probes
- * (operator surface, sim venue; A2-95).
+ * A probe of the venue: one order that can neither fill nor rest, sent like every call. It shows that a call is executed at
+ * most once and its outcome becomes known, even when answers or processes are lost. Only sandboxes have probes (operator
+ * surface, sim venue; A2-95).
  */
 import type { VenueRequest } from "../venue/venueCalls.ts"
 
@@ -11,7 +11,7 @@ export type VenueProbeState = (typeof venueProbeStates)[number]
 /** Probes that one command starts. */
 export const probesAtOnce = 100
 
-/** An order without the names that the venue keeps of it. */
+/** An order without its refs at the venue. */
 export type ProbeOrder = Pick<VenueRequest<"placeOrder">, "symbol" | "side" | "price" | "qty">
 
 export interface VenueProbeInput extends ProbeOrder {
@@ -31,8 +31,8 @@ export interface VenueProbeContext extends VenueProbeInput {
 }
 
 export type VenueProbeEvent =
-  /** The venue took the order: it has this id there. */
+  /** The venue accepted the order under this id. */
   | { readonly type: "EXECUTED"; readonly at: number; readonly venueOrderId: number | null }
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string | null }
-  /** It never came to the venue and never will be executed. */
+  /** The venue never received it, and never will execute it. */
   | { readonly type: "VOID"; readonly at: number }

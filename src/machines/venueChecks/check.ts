@@ -1,6 +1,6 @@
 /**
- * Compares each member of a venue message with our own request. A message has one table with a row for each member of its schema;
- * a missing row does not compile.
+ * Compares each member of a venue message with the service's own request. A message has one table with a row for each member of
+ * its schema; a missing row does not compile.
  */
 import { isLess, scaled } from "../shared/Exact.ts"
 
@@ -14,7 +14,7 @@ export interface Unchecked {
 
 export type Checks<Said, Asked> = { readonly [Member in keyof Said]-?: Check<Said, Asked> | Unchecked }
 
-/** Compares all members of a message with our request; returns the first error sentence, or null. */
+/** Compares all members of a message with the request; returns the first error sentence, or null. */
 export const misfitBy = <Said, Asked>(checks: Checks<Said, Asked>): Check<Said, Asked> => {
   const all = Object.values<Check<Said, Asked> | Unchecked>(checks).filter((row) => typeof row === "function")
   return (said, asked) => {
@@ -26,7 +26,7 @@ export const misfitBy = <Said, Asked>(checks: Checks<Said, Asked>): Check<Said, 
   }
 }
 
-/** Whether two decimals are equal, however they are written. */
+/** Whether two decimals are equal, in any form. */
 export const isSame = (one: string | null, other: string | null): boolean => {
   if (one === other) return true
   if (one === null || other === null) return false
@@ -40,7 +40,7 @@ export type Plain = string | number | boolean | null
 export const differs = (called: string, there: Plain, here: Plain): string =>
   `the ${called} is ${there ?? "none"} instead of ${here ?? "none"}`
 
-/** A check that a member equals our own value. `called`: its name in the sentence. */
+/** A check that a member equals the service's own value. `called`: its name in the sentence. */
 export const exactly =
   <Said extends { readonly [Member in Name]: Plain }, Asked, Name extends keyof Said & string>(
     called: string,
@@ -64,7 +64,7 @@ export const sameFigure =
     return isSame(there, here) ? null : differs(called, there, here)
   }
 
-/** Why a contract can't be settled with its market; null: it can. `isListed` as `RecentMarket.isListed`. */
+/** Why a contract can't be settled with its market, or null. `isListed` as `RecentMarket.isListed`. */
 export const settlementMisfit = (isListed: boolean | null): string | null => {
   if (isListed === false) return null
   return isListed === null

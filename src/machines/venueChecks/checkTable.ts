@@ -1,6 +1,6 @@
 /**
  * The check of every member of every venue message, or the reason why it has none. Market data has no checks here, because no
- * request precedes it: the mirrors judge it (MarketMirror.ts).
+ * request precedes it: the mirrors check it (MarketMirror.ts).
  */
 import type { VenueOutcome } from "../venue/venueCalls.ts"
 import type { AccountFact, VenueEvent, VenueFact, VenueFunding, VenueHeartbeat } from "../venue/VenueEvent.ts"
@@ -23,7 +23,7 @@ import { swapChecks } from "./swapChecks.ts"
 
 /** Rows for messages that other code checks, or that no decision depends on. */
 type Rows<Said> = { readonly [Member in keyof Said]-?: Unchecked }
-/** Rows for one kind of fact, besides the members that all facts have. */
+/** Rows for one kind of fact, besides the members of all facts. */
 type FactRows<Type extends VenueFact["type"]> = Rows<
   Omit<Extract<VenueFact, { readonly type: Type }>, "type" | keyof typeof ofAccount>
 >

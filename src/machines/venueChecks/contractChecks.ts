@@ -1,6 +1,6 @@
 /**
- * Compares a knock-out contract with our own records: with the request and its accepted quote while it opens, with its frozen
- * terms later. Also checks how it may end (F17, D4).
+ * Compares a knock-out contract with the service's own records: with the request and its accepted quote while it opens, with
+ * its frozen terms later. Also checks its end (F17, D4).
  */
 import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
 import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
@@ -12,7 +12,10 @@ import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 export interface AskedContract {
   /** The ref of the accept that opens it. */
   readonly ref: string
-  /** Our record of that accept. A refused one may not be executed; one that the venue never received may turn up. */
+  /**
+   * The service's record of that accept. A refused one must not be executed; one that the venue never received may still be
+   * found.
+   */
   readonly accept: "SENT" | "REFUSED" | "NONE"
   /** When the accept was sent; null: the contract is open here already, or the time is unknown. */
   readonly sentAt: number | null
@@ -106,7 +109,7 @@ const settleMisfit = (said: VenueContract, asked: AskedContract): string | null 
   if (settlePrice === null || endedAt === null) return "it has ended without price or time"
   const exact = exactPrice(said, asked)
   if (exact !== null && !isSame(settlePrice, exact)) return differs(`price of ${state}`, settlePrice, exact)
-  // A quote carries the dealer's own price, so the marks do not judge it.
+  // A quote has the dealer's own price, so it is not compared with the marks.
   if (exact !== null) return isTouched(said) ? touchMisfit(exact, endedAt, said, asked) : null
   // An expiry settles at the mark of the expiry, however late it is processed.
   return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt))
@@ -155,7 +158,7 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
   }
 }
 
-/** Why a contract does not fit our records; null: it fits. */
+/** Why a contract does not fit the service's records; null: it fits. */
 export const contractMisfit = misfitBy(contractChecks)
 
 /** Why a contract that is open on both sides differs from its frozen terms; null: it does not. */

@@ -1,4 +1,4 @@
-/** Compares an execution report of an order with the order that we sent (D6). */
+/** Compares an execution report of an order with the sent order (D6). */
 import { type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
 import { type OrderContext, orderRef } from "../order/Order.ts"
 import { exactText, isLess, scaled } from "../shared/Exact.ts"
@@ -18,7 +18,7 @@ export interface AskedOrder {
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
-/** A sentence if the venue executes an order that it has refused. An order that it never received may turn up. */
+/** A sentence if the venue executes an order that it has refused. An order that it never received may still be found. */
 export const executedAfterRefusal = ({ reject, lastTradeId }: OrderContext): string | null =>
   reject === null || reject === notReceived || lastTradeId > 0 ? null : "it is executed, but the venue has refused it"
 
@@ -58,8 +58,8 @@ const derivedPrice: Check<VenueOrder, AskedOrder> = (
 }
 
 /**
- * A sentence if known marks refute that the order has fired. A trigger on the last price or the index is not judged: marks are no
- * evidence of these.
+ * A sentence if known marks refute that the order has fired. A trigger on the last price or the index is not checked: marks are
+ * no evidence of these.
  */
 const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: AskedOrder): string | null =>
   trigger?.source === "MARK" ? shortOfLevel(trigger.price, trigger.direction, bandAt(triggeredAt, 0)) : null
@@ -103,7 +103,7 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
       if (order.trigger === null) return "it has fired, but it has no trigger"
       return (
         timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime) ??
-        // An order that has fired was judged when the report of its trigger arrived.
+        // An order that has fired was checked when the report of its trigger arrived.
         (order.triggeredAt === null ? unreached(triggeredAt, asked) : null)
       )
     }
@@ -111,5 +111,5 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   }
 }
 
-/** Why a report does not fit the order that we sent; null: it fits. */
+/** Why a report does not fit the sent order; null: it fits. */
 export const orderMisfit = misfitBy(orderChecks)

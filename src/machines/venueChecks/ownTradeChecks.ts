@@ -12,7 +12,7 @@ export interface AskedOwnTrade {
   /** The band of the marks around the trade's time; null: the marks are unknown. */
   readonly band: PriceBand | null
   readonly venueTime: VenueTime
-  /** The latest venue time of the account's events before this trade. Own trades come by events alone, which are in order. */
+  /** The latest venue time of the account's events before this trade. Own trades come only by events, which are in order. */
   readonly takenTo: number
 }
 
@@ -47,7 +47,7 @@ export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
 /** Why the venue can't have started this trade itself; null: it can. */
 export const ownTradeMisfit = misfitBy(ownTradeChecks)
 
-/** The venue's own order is taken over with its trade alone, so it must be the order of the trade. */
+/** The venue's own order is booked only with its trade, so it must be the order of the trade. */
 export const ownOrderChecks: Checks<VenueOrder, VenueFill> = {
   id: exactly("order", "id", ({ orderId }) => orderId),
   ref: ({ ref }) => (ref === null ? null : differs("ref of the order", ref, null)),

@@ -1,4 +1,4 @@
-/** Compares the venue's report of a request for quotes with the request that we sent. */
+/** Compares the venue's report of a request for quotes with the sent request. */
 import { requestRef, type RfqContext } from "../rfq/Rfq.ts"
 import type { VenueRfq } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy, sameFigure } from "./check.ts"
@@ -27,5 +27,5 @@ export const requestChecks: Checks<VenueRfq, RfqContext> = {
   }
 }
 
-/** Why a report does not fit the request that we sent; null: it fits. */
+/** Why a report does not fit the sent request; null: it fits. */
 export const requestMisfit = misfitBy(requestChecks)

@@ -28,7 +28,7 @@ const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "opened
 const feeMisfit = (fee: string, { swap: { notional } }: AskedSwap): string | null =>
   isLess(scaled(notional), scaled(fee)) ? `the fee ${fee} is larger than the notional ${notional}` : null
 
-/** Payments and corrections come after the opening. */
+/** Payments and corrections must not precede the opening. */
 const partTimeMisfit = (
   called: string,
   parts: ReadonlyArray<{ readonly at: number }>,
@@ -49,7 +49,7 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
   symbol: exactly("market", "symbol", ({ swap }) => swap.symbol),
   offerId: exactly("offer", "offerId", ({ swap }) => swap.offerId),
   tradeId: ({ tradeId }, { swap }) => {
-    // A take that the venue never received may turn up.
+    // A take that the venue never received may still be found.
     const isRefused = swap.contractId === null && swap.rejectReason !== null && swap.rejectReason !== notReceived
     if (isRefused) return "it is executed, but the venue has refused it"
     return known(swap) && swap.tradeId !== tradeId ? differs("trade", tradeId, swap.tradeId) : null

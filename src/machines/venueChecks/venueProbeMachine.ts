@@ -1,6 +1,6 @@
 /**
- * A probe of the venue: in flight from the commit that emits its call until the commit that takes what became of it. An
- * order that turns up at the venue after all is believed: the venue is right in what it has (D6, late finds).
+ * A probe of the venue: in flight from the commit that emits its call until the commit that takes the outcome. A late report of
+ * the order is accepted: the venue decides about its own orders (late finds) (D6).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

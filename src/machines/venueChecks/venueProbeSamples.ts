@@ -1,4 +1,4 @@
-/** What can happen to a probe of the venue: path tests and diagrams use it. */
+/** Events of a probe of the venue: path tests and diagrams use them. */
 import type { VenueProbeEvent, VenueProbeInput } from "./VenueProbe.ts"
 
 export const venueProbeInput: VenueProbeInput = {

@@ -1,10 +1,10 @@
 /**
- * One of a client's twelve verification blocks: who decided it, when and why. The answers themselves are encrypted rows beside
- * the machine (doc 1, Block statuses, Verification view; D3, A1-45, A1-46).
+ * One of a client's twelve verification blocks: the deciding role, the time and the reason. The answers are encrypted rows
+ * beside the machine (doc 1, Block statuses, Verification view; D3, A1-45, A1-46).
  */
 import type { BlockCode, BlockDecider } from "./Blocks.ts"
 
-/** Role label of a partner-visible decision, never a person's name. */
+/** Role label of a decision that partners read, never a person's name. */
 export type RoleLabel = BlockDecider
 
 export interface BlockInput {
@@ -14,7 +14,9 @@ export interface BlockInput {
 export interface BlockContext extends BlockInput {
   readonly decidedBy: RoleLabel | null
   readonly decidedAt: number | null
-  /** Why the block is REJECTED or EXPIRED, or the assessment's outcome while APPROPRIATENESS waits; null otherwise. */
+  /**
+   * The reason while the block is REJECTED or EXPIRED, or the assessment's outcome while APPROPRIATENESS waits; null otherwise.
+   */
   readonly reason: string | null
   readonly updatedAt: number | null
 }
@@ -33,5 +35,5 @@ export type BlockEvent =
   | { readonly type: "ACKNOWLEDGED"; readonly at: number }
   | { readonly type: "DOWNGRADED"; readonly at: number; readonly by: RoleLabel; readonly reason: string }
 
-/** The two blocks that rest on an identity document and therefore end with it. */
+/** The two blocks that depend on an identity document and therefore expire with it. */
 export const expiringBlocks: ReadonlyArray<BlockCode> = ["IDENTIFICATION", "IDENTITY_CHECK"]

@@ -1,6 +1,6 @@
 /**
- * The twelve verification blocks, their statuses and their shape on the wire. The order here is the order partners see
- * everywhere (verification view, requirements, missing blocks), so it is written once (A1-45, A1-46, D3).
+ * The twelve verification blocks, their statuses and their shape on the wire. This order is the order for partners everywhere
+ * (verification view, requirements, missing blocks) (A1-45, A1-46, D3).
  */
 import { Schema } from "effect"
 
@@ -40,11 +40,11 @@ export type BlockLevel = typeof BlockLevel.Type
 export const verificationLevels = ["NONE", "MICA", "MICA_MIFID"] as const
 export type VerificationLevel = (typeof verificationLevels)[number]
 
-/** Who decided a block: a role, never a person. */
+/** The role that decided a block, never a person. */
 export const BlockDecider = Schema.Literals(["PARTNER", "SYSTEM", "COMPLIANCE", "ADMIN"])
 export type BlockDecider = typeof BlockDecider.Type
 
-/** A block as the verification view answers it; times Unix ms. `reason` is null unless REJECTED, EXPIRED or set by a decision. */
+/** A block in the verification view; times Unix ms. `reason` is null unless REJECTED, EXPIRED or set by a decision. */
 export const BlockView = Schema.Struct({
   code: BlockCode,
   level: BlockLevel,
@@ -61,5 +61,5 @@ export type BlockStatuses = Pick<ReadonlyMap<BlockCode, BlockStatus>, "get">
 
 const mica: ReadonlySet<string> = new Set(micaBlockCodes)
 
-/** The level a block belongs to. */
+/** The level of a block. */
 export const blockLevel = (code: BlockCode): BlockLevel => (mica.has(code) ? "MICA" : "MICA_MIFID")

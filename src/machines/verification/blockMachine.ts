@@ -1,7 +1,7 @@
 /**
- * Verification block. APPROPRIATENESS is written by the assessment alone: neither the partner nor compliance can approve it, or
- * a failed test could be written away. Partner writes emit no audit row: the KYC package's row of the same commit shows them,
- * twelve more would say nothing new (doc 1, Block statuses, Appropriateness; D3).
+ * Verification block. Only the assessment writes APPROPRIATENESS: neither the partner nor compliance can approve it, because
+ * that would overwrite a failed test. Partner writes emit no audit row: the KYC package's row of the same commit shows them,
+ * and twelve more rows would add nothing (doc 1, Block statuses, Appropriateness; D3).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -39,7 +39,7 @@ const decidedByPartner = block.assign({
   updatedAt: ({ event }) => event.at
 })
 
-/** Decided by the role the event names, else by the service itself. */
+/** Decided by the role in the event, otherwise by the service itself. */
 const decided = block.assign({
   decidedBy: ({ event }) => ("by" in event ? event.by : "SYSTEM"),
   decidedAt: ({ event }) => event.at,
@@ -72,7 +72,7 @@ const note = (action: string, before: BlockStatus, after: BlockStatus) =>
 
 const partnerWrite = { guard: "ordinary", target: "APPROVED", actions: decidedByPartner } as const
 
-/** From every state, without an audit row of its own: the client's row shows that all twelve fell. */
+/** From every state, without an audit row of its own: the client's row shows that all twelve blocks fell. */
 const rejectReliance = { target: "REJECTED", actions: decided } as const
 
 const reject = (from: BlockStatus) =>

@@ -1,7 +1,7 @@
 /**
- * What a client still lacks for each action, and the gate that refuses an action for it. One table of needs serves the
- * requirements map and the 4030 answer, so that the two can never disagree. Source: doc 1, Onboarding result and Errors (4030);
- * A1-30, A1-31; F25 for the source of wealth (A2-90).
+ * The missing requirements of a client for each action, and the gate that refuses an action for them. One table serves the
+ * requirements map and the 4030 answer, so that the two never contradict each other. Source: doc 1, Onboarding result and
+ * Errors (4030); A1-30, A1-31; F25 for the source of wealth (A2-90).
  */
 import { Schema } from "effect"
 import {
@@ -29,8 +29,8 @@ export const Action = Schema.Literals(actions)
 export type Action = typeof Action.Type
 
 /**
- * What may be missing: a block; BANK_ACCOUNT for fiat, which partner money never uses and nothing satisfies;
- * COMPLIANCE_REVIEW when every block is approved and the level is still too low (our addition, A1-30).
+ * The possible requirements: a block; BANK_ACCOUNT for fiat, which partner money never uses and nothing satisfies;
+ * COMPLIANCE_REVIEW when every block is approved and the level is still too low (added by the service).
  */
 export const Requirement = Schema.Union([BlockCode, Schema.Literals(["BANK_ACCOUNT", "COMPLIANCE_REVIEW"])])
 export type Requirement = typeof Requirement.Type
@@ -62,7 +62,7 @@ export type GateRefusal = typeof GateRefusal.Type
 interface Need {
   readonly level: BlockLevel
   readonly needed: ReadonlyArray<BlockCode | "BANK_ACCOUNT">
-  /** Money in and out: an EXPIRED block counts as APPROVED, so that a passport's date locks no client in. */
+  /** Deposits and withdrawals: an EXPIRED block counts as APPROVED, so that the end of a passport locks in no client's money. */
   readonly money: boolean
   readonly sourceOfWealth: boolean
 }
@@ -96,7 +96,7 @@ const satisfied = (blocks: BlockStatuses, code: BlockCode | "BANK_ACCOUNT", mone
   return status === "APPROVED" || (money && status === "EXPIRED")
 }
 
-/** Of a sale of what is held: nobody keeps an asset because a passport has run out. */
+/** The sale of a held asset: a client can sell it after a passport has expired. */
 const spotSale: Need = { ...spot, money: true }
 
 const missingFor = (
@@ -110,15 +110,15 @@ const missingFor = (
   return lacking.length === 0 && ranks[level] < ranks[need.level] ? ["COMPLIANCE_REVIEW"] : lacking
 }
 
-/** Whether nothing is missing, without a list of it: a gate that passes allocates nothing. */
+/** Whether no requirement is missing, without building the list: a gate that passes allocates nothing. */
 const isMet = (need: Need, blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): boolean =>
   !(need.sourceOfWealth && eddDue) &&
   ranks[level] >= ranks[need.level] &&
   need.needed.every((code) => satisfied(blocks, code, need.money))
 
 /**
- * For each action the codes still missing, in the order blocks are listed; empty means open. `eddDue` says that the lifetime
- * deposits call for the source of wealth on the crypto money actions.
+ * The missing codes for each action, in the order of the blocks; an empty list means open. `eddDue`: the lifetime deposits
+ * require the source of wealth on the crypto money actions.
  */
 export const requirements = (blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): Requirements => {
   const of = (action: Action) => missingFor(needs[action], blocks, level, eddDue)
@@ -135,9 +135,8 @@ export const requirements = (blocks: BlockStatuses, level: VerificationLevel, ed
 }
 
 /**
- * The gate of one action: null lets it pass, else the data of the 403 4030 answer. Asked only for what opens risk or
- * moves money; closing risk has no gate. For a movement of money `eddDue` is `sourceOfWealthDue` of that very movement.
- * Source: A1-31, doc 1, Errors 4030.
+ * The gate of one action: null lets it pass, otherwise the data of the 403 4030 answer. Used only for actions that open risk or
+ * move money; closing risk has no gate. For a movement of money `eddDue` is `sourceOfWealthDue` of that movement.
  */
 export const verificationGate = (
   action: Action,
@@ -146,7 +145,7 @@ export const verificationGate = (
   eddDue: boolean
 ): GateRefusal | null => gateOfNeed(action, needs[action], blocks, level, eddDue)
 
-/** As `verificationGate`, of selling an asset on a SPOT market: level MICA, and EXPIRED blocks do not stop it. */
+/** As `verificationGate`, for selling an asset on a SPOT market: it needs level MICA, and EXPIRED blocks do not stop it. */
 export const spotSaleGate = (blocks: BlockStatuses, level: VerificationLevel): GateRefusal | null =>
   gateOfNeed("TRADE:SPOT", spotSale, blocks, level, false)
 

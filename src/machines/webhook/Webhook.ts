@@ -1,5 +1,5 @@
 /**
- * Webhook endpoint and delivery: statuses, what the machines keep, wire rows and the retry ladder (doc 3, Webhook, Webhook
+ * Webhook endpoint and delivery: statuses, the machines' contexts, wire rows and the retry schedule (doc 3, Webhook, Webhook
  * registration and delivery; D13, D14, F29, D15).
  */
 import { Schema } from "effect"
@@ -13,7 +13,7 @@ export interface EndpointInput {
   readonly partnerId: number
 }
 export interface EndpointContext extends EndpointInput {
-  /** The notification feed is forwarded from this time on (sweep cursor), Unix ms. */
+  /** Start of the forwarding of the notification feed (sweep cursor), Unix ms. */
   readonly sweepFrom: number
 }
 export type EndpointEvent =
@@ -23,35 +23,35 @@ export type EndpointEvent =
   | { readonly type: "PARTNER_CLOSED"; readonly at: number }
 
 export interface DeliveryInput {
-  /** When it was queued: it is due at once. */
+  /** The time of queueing: the delivery is due at once. */
   readonly nextAt: number
   readonly attempts: number
 }
-/** A finished attempt: when, and what came of it. */
+/** A finished attempt: its time and its result. */
 export interface DeliveryTry {
   /** Unix ms. */
   readonly at: number
-  /** HTTP status; null when no answer came. */
+  /** HTTP status; null without a response. */
   readonly status: number | null
-  /** Why it failed; null: the receiver has it. */
+  /** Why it failed; null: delivered. */
   readonly error: string | null
 }
 
 export interface DeliveryContext {
-  /** Finished attempts, whatever came of them. */
+  /** Finished attempts, successful or not. */
   readonly attempts: number
-  /** HTTP status of the last attempt; null when no answer came. */
+  /** HTTP status of the last attempt; null without a response. */
   readonly lastStatus: number | null
   /** Why the last attempt failed; at most 256 bytes. */
   readonly error: string | null
   readonly sentAt: number | null
-  /** The next attempt, Unix ms; null when none is to come. */
+  /** The next attempt, Unix ms; null without a further one. */
   readonly nextAt: number | null
-  /** The last attempts, oldest first, those before a redelivery too; at most `keptTries`. */
+  /** The last attempts, oldest first, including those before a redelivery; at most `keptTries`. */
   readonly tries: ReadonlyArray<DeliveryTry>
 }
 
-/** Attempts that a delivery remembers: two times round the ladder. */
+/** Attempts that a delivery keeps: two full retry schedules. */
 export const keptTries = 20
 export type DeliveryEvent =
   | { readonly type: "ACKNOWLEDGED"; readonly at: number; readonly status: number }
@@ -62,13 +62,13 @@ export type DeliveryEvent =
       readonly error: string
     }
   | { readonly type: "REDELIVER"; readonly at: number }
-  /** No event goes out any more; the commit that closes the partner ends what waits. */
+  /** No event is sent any more; the commit that closes the partner ends all waiting deliveries. */
   | { readonly type: "PARTNER_CLOSED"; readonly at: number }
 
-/** Why a delivery ended that nobody will try again. */
+/** The error of a delivery that will never be retried. */
 export const partnerClosedError = "The partner is closed."
 
-/** Wait before the next attempt after the n-th failed one: 5 s x 2^n, n capped at 7. Milliseconds. */
+/** Pause before the next attempt after the n-th failed one: 5 s x 2^n, n capped at 7. Milliseconds. */
 export const retryDelay = (failedAttempts: number): number =>
   webhookLimits.retryBaseMillis * 2 ** Math.min(failedAttempts, webhookLimits.retryMaxDoublings)
 

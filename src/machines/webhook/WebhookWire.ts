@@ -1,4 +1,4 @@
-/** The webhook as partners read it, declared once for the contract and for the services (doc 3, Webhook; A3-29, A3-31, A3-39). */
+/** The webhook on the wire, declared once for the contract and for the services (doc 3, Webhook; A3-29, A3-31, A3-39). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"
@@ -26,7 +26,7 @@ export const WebhookRegistration = Schema.Struct({
 }).annotate({ identifier: "WebhookRegistration" })
 export type WebhookRegistration = typeof WebhookRegistration.Type
 
-/** What GET /webhook counts over the delivery log. */
+/** The counts of GET /webhook over the delivery log. */
 const figures = {
   lastDeliveryAt: Schema.NullOr(millis("When a delivery was last acknowledged")),
   pending: Schema.Int.annotate({ description: "Deliveries still to be acknowledged: PENDING and RETRYING." })

@@ -1,7 +1,7 @@
 /**
- * Webhook delivery: queued with its cause, tried until a 2xx or ten failures, then kept in the log. Who may try (the lease) is
- * a matter of the store; the machine says what a finished attempt means. A 2xx that comes after the delivery was given up still
- * counts: the receiver has it (D14, F29).
+ * Webhook delivery: queued with its cause, tried until a 2xx or ten failures, then kept in the log. The store holds the lease
+ * of an attempt; the machine applies its result. A 2xx that arrives after the delivery was given up still counts: the receiver
+ * has the event (D14, F29).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -54,7 +54,7 @@ const fail = delivery.assign(({ context, event }) =>
     : {}
 )
 
-/** Migration 0021 says the same in SQL: a partner has more deliveries than a commit has rows. */
+/** Migration 0021 does the same in SQL: a partner has more deliveries than a commit can have rows. */
 const partnerClosed = {
   target: "FAILED",
   actions: delivery.assign({ error: partnerClosedError, nextAt: null })

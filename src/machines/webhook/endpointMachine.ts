@@ -1,6 +1,6 @@
 /**
- * Webhook endpoint of a partner: registered, replaced (with a new secret each time), switched off. Url and secret are
- * columns of its row: a secret has no place in a machine's context. A refused PUT never reaches the machine (D13).
+ * Webhook endpoint of a partner: registered, replaced (with a new secret each time), switched off. Url and secret are columns
+ * of its row, because a machine's context must hold no secret. A refused PUT never reaches the machine (D13).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -33,7 +33,7 @@ export const endpointMachine = endpoint.createMachine({
     ACTIVE: {
       description: "Events are queued and sent, signed with the present secret.",
       on: {
-        // The sweep goes on where it was: a new secret is no reason to lose what was not forwarded yet.
+        // The sweep continues at its cursor: a new secret must not lose notifications that are not forwarded yet.
         PUT: { actions: note("webhook.rotate", "ACTIVE", "ACTIVE") },
         DELETE: { target: "INACTIVE", actions: note("webhook.delete", "ACTIVE", "INACTIVE") },
         PARTNER_CLOSED: { target: "INACTIVE", actions: note("webhook.close", "ACTIVE", "INACTIVE") },

@@ -1,6 +1,6 @@
 /**
- * The webhook event that stands for each forwarded kind of the client's notification feed. Exhaustive: a new forwarded kind
- * does not compile until it has its event; the others are polled (doc 3, events derived from the feed; A2-64).
+ * The webhook event of each forwarded kind of the client's notification feed. Exhaustive: a new forwarded kind does not compile
+ * until it has its event; the other kinds are polled (doc 3, events derived from the feed; A2-64).
  */
 import type { FeedEventName, ForwardedKind } from "../Effects.ts"
 

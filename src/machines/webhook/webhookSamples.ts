@@ -10,7 +10,7 @@ export const endpointSamples: ReadonlyArray<EndpointEvent> = [
   { type: "PARTNER_CLOSED", at: 4 }
 ]
 
-/** Fresh, and one and two attempts before the last. */
+/** New, and one and two attempts before the last. */
 export const deliveryInputs: ReadonlyArray<DeliveryInput> = [0, 8, 9].map((attempts) => ({ nextAt: 0, attempts }))
 
 export const deliverySamples: ReadonlyArray<DeliveryEvent> = [

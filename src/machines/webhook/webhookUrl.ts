@@ -1,14 +1,14 @@
 /**
- * The url of a webhook endpoint, read the way the sender will read it: one WHATWG parse, so that every spelling of a host
- * (127.1, 0x7f000001, full-width digits) is judged as what it means. Whether the host is public is not decided here: that takes
- * its addresses (doc 3, Webhook registration and delivery; A3-32, SSRF-043).
+ * The url of a webhook endpoint, parsed exactly as the sender will parse it: one WHATWG parse, so that every spelling of a host
+ * (127.1, 0x7f000001, full-width digits) is checked by its meaning. Another check decides whether the host is public, because
+ * that needs its addresses (doc 3, Webhook registration and delivery; A3-32, SSRF-043).
  */
 import { webhookUrlMaxLength } from "../shared/Limits.ts"
 
 export type ParsedWebhookUrl =
   | {
       readonly ok: true
-      /** Normalised: what is stored, shown and dialled. */
+      /** Normalised: the stored, shown and dialled form. */
       readonly url: string
       /** Lower case, punycode, IPv6 without brackets, no trailing dot. */
       readonly host: string
@@ -19,13 +19,13 @@ const refused = (sentence: string): ParsedWebhookUrl => ({ ok: false, sentence }
 
 const notAbsolute = "The url must be an absolute https URL."
 
-/** Reads the `url` of PUT /webhook: a normalised url and its host, or the sentence that says what is wrong. */
+/** Parses the `url` of PUT /webhook: a normalised url and its host, or the sentence of its fault. */
 export const parseWebhookUrl = (value: unknown): ParsedWebhookUrl => {
   if (value === undefined || value === null) return refused("The url is required.")
   if (typeof value !== "string") return refused("The url must be text.")
   if (value === "") return refused("The url is required.")
   if (value.length > webhookUrlMaxLength) return refused(tooLong)
-  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: two readers, two urls.
+  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: another reader could get another url.
   if (/[\s\p{Cc}\\]/u.test(value)) return refused("The url must not contain spaces, control characters or backslashes.")
   // It also skips extra slashes: https:///x would name the host x.
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(value) ?? []

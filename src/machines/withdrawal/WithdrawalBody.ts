@@ -1,6 +1,6 @@
 /**
- * The body of POST .../withdrawals: the partner asks that a client is paid out (doc 3, Endpoints and Limits; A3-01,
- * A3-02, A3-07).
+ * The body of POST .../withdrawals: the partner requests a payment to a client (doc 3, Endpoints and Limits; A3-01, A3-02,
+ * A3-07).
  */
 import { Schema } from "effect"
 import { isWhole, parseExact } from "../shared/exactJson.ts"
@@ -61,7 +61,7 @@ const decodeBody = Fields.decoderOf(WithdrawalBody)
 
 const lostMember = `${labels.destination} must not contain the same name twice in one object, nor the name __proto__.`
 
-/** The destination. Its JSON text is measured and stored. */
+/** The destination. The length of its JSON text is limited, and the text is stored. */
 const destinationOf = (body: unknown): Fields.JsonRecord | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
   return Fields.isRecord(destination) ? destination : null

@@ -1,6 +1,6 @@
 /**
- * Withdrawal request of BROKER custody: the partner asks that a client is paid out, the amount is reserved at once, and the
- * operator's finance approves and pays it. The wire form and what the machine keeps (doc 3, Withdrawal request; D10, A3-06,
+ * Withdrawal request of BROKER custody: the partner requests a payment to a client, the amount is reserved at once, and the
+ * operator's finance approves and pays it. The wire form and the machine's context (doc 3, Withdrawal request; D10, A3-06,
  * A3-07, A3-12).
  */
 import { Schema } from "effect"
@@ -12,7 +12,7 @@ import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBo
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
 
-/** Somebody still has to act: such a request stands against closing and against a change of custody. */
+/** States that need a decision: such a request prevents closing and a change of custody. */
 export const openWithdrawalStatuses = ["REQUESTED", "APPROVED"] as const
 export const isOpenWithdrawal = (status: WithdrawalStatus): boolean =>
   openWithdrawalStatuses.some((open) => open === status)
@@ -38,26 +38,28 @@ export const WithdrawalRequest = Schema.Struct({
 })
 export type WithdrawalRequest = typeof WithdrawalRequest.Type
 
-/** What the machine keeps. The destination is personal data, so no machine sees it. Flat: a step copies it. */
+/** The machine's context. The destination is personal data, so no machine holds it. Flat: a transition copies it. */
 export interface WithdrawalContext extends Omit<WithdrawalRequest, "status" | "destination"> {
-  /** Keyed hash of the request's id and its destination: what is paid is what was filed. Null: filed by version 1. */
+  /**
+   * Keyed hash of the request's id and its destination: the payment must go to the filed destination. Null: filed by version 1.
+   */
   readonly destinationFingerprint: string | null
 }
 
-/** What the audit row of the filing says of the destination. */
+/** The audit text of the filed destination. */
 export const filedDestination = (fingerprint: string | null): string | null =>
   fingerprint === null ? null : `destination ${fingerprint}`
 
-/** The request's own facts, known when it is filed. `amount` is positive, in the currency's full scale. */
+/** The request's facts, known when it is filed. `amount` is positive, in the currency's full scale. */
 export type WithdrawalInput = Omit<
   WithdrawalContext,
   "decidedBy" | "decidedAt" | "paidAt" | "decisionNote" | "ledgerTxId"
 >
 
 export type WithdrawalEvent =
-  /** Every gate has passed: whatever refuses a request leaves no row. */
+  /** Every gate has passed: a refused request leaves no row. */
   | { readonly type: "REQUEST"; readonly at: number }
-  /** `refusal` is what stands against paying out now, or null; `ledgerTxId` the id to be posted under. */
+  /** `refusal` is the reason against the payment now, or null; `ledgerTxId` is the id to post under. */
   | {
       readonly type: "APPROVE"
       readonly at: number
@@ -68,7 +70,7 @@ export type WithdrawalEvent =
   | { readonly type: "PAY"; readonly at: number }
   | { readonly type: "REJECT"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
   | { readonly type: "CANCEL"; readonly at: number }
-  /** The bank refused for good what had been approved. */
+  /** The bank has finally refused the approved payment. */
   | { readonly type: "FAIL"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
 
 /** The wire request of a stored context with its destination, whose JSON text is kept beside it. */

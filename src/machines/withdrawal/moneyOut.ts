@@ -1,5 +1,5 @@
 /**
- * What stands against money leaving a client: the economic rules of a withdrawal request, and the gate that is run again when
+ * The reasons against a payment to a client: the economic rules of a withdrawal request, and the gate that runs again when
  * finance approves it. Pure rules over figures that the caller reads under the client's lock (doc 3, Withdrawal request rules
  * and its states; A3-08, A3-11, F3, F7).
  */
@@ -13,7 +13,7 @@ import {
 import type { Currency } from "../shared/Currency.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 
-/** The sentences: the specification names the first two, F3 asks for the third. */
+/** The sentences: the specification names the first two; the third follows from the rule on stale marks. */
 export const moneyOutSentences = {
   insufficient: "The client has insufficient free balance.",
   short: "The client is short of margin for its open positions.",
@@ -22,7 +22,7 @@ export const moneyOutSentences = {
 } as const
 export type MoneyOutSentence = (typeof moneyOutSentences)[keyof typeof moneyOutSentences]
 
-/** The token beside each sentence that the gate of money out may say. */
+/** The reason token of each sentence of the money-out gate. */
 export const moneyOutReasons: Readonly<Record<MoneyOutSentence | RestrictionSentence, Reason>> = {
   ...restrictionReasons,
   [moneyOutSentences.insufficient]: "INSUFFICIENT_BALANCE",
@@ -37,14 +37,14 @@ export interface FreeMoney {
   /** Cash without the reserve. */
   readonly cash: bigint
   readonly risk: Pick<AccountRisk, "freeMargin" | "orderLoss" | "riskState" | "anyExposure" | "marksFresh">
-  /** The risk state that is recorded. */
+  /** The recorded risk state. */
   readonly recorded: RiskState
 }
 
 /**
- * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test holds for every currency,
- * the free margin for USDC alone, because nothing else is margin. An amount that is reserved already has left cash and free
- * margin, so it is covered exactly while neither is below zero: `needed` is 0 then. Open positions need live marks for any
+ * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test applies to every
+ * currency, the free margin only to USDC, because no other currency is margin. A reserved amount has already left cash and free
+ * margin, so it is covered exactly while neither is below zero: `needed` is then 0. Open positions need live marks for any
  * currency.
  */
 export const freeMoneyRefusal = (
