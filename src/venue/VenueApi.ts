@@ -121,7 +121,9 @@ export class VenueApi extends HttpApi.make("venue")
  * the mark of a trigger, a touch, a settlement or a funding stamp has a ticker of its own, published before the event.
  */
 export const venueStreams = {
-  /** VenueHeartbeat first and every second; then VenueEvent by VenueEvent. 410 when `after` is older than what is kept. */
+  /**
+   * VenueHeartbeat first and every second; then VenueEvent by VenueEvent. 410 when `after` is older than the oldest kept event.
+   */
   events: (after: number): string => `/venue/v1/events?after=${text(after)}`,
   /** ChannelMessage lines of `CHANNEL:SYMBOL` subscriptions, a snapshot of each first, VenueHeartbeat every second. */
   marketData: (subscriptions: ReadonlyArray<string>): string =>

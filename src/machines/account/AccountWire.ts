@@ -17,7 +17,6 @@ const onUsdcLine = Schema.NullOr(usdc).annotate({
 
 const valued = Schema.NullOr(usdc).annotate({ description: "Null without a mark." })
 
-/** One currency of a client. */
 export const BalanceLine = Schema.Struct({
   currency: Currency,
   kind: Schema.Literals(["CASH", "ASSET"]),
@@ -50,7 +49,6 @@ export const BalanceLine = Schema.Struct({
 }).annotate({ identifier: "BalanceLine" })
 export type BalanceLine = typeof BalanceLine.Type
 
-/** One posting on a client's account. */
 export const PostingWire = Schema.Struct({
   postingId: Id,
   txId: Id,

@@ -3,7 +3,7 @@
  * value of that moment, and as zero where that value was unknown (STS-11, A2-60, A2-61, STS-9, A2-103).
  */
 export interface AccountTotals {
-  /** Trades on perpetuals and SPOT. */
+  /** Trades on perpetuals and SPOT, ever. */
   readonly fills: number
   /** Realized PnL of perpetuals, before commission. */
   readonly fillsPnl: bigint

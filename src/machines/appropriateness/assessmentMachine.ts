@@ -61,7 +61,7 @@ const scored = assessment.assign(({ context, event }) => {
   }
 })
 
-const tellResult = assessment.emit(({ context: { version, outcome, score, attempt, retakeAt } }) => ({
+const publishResult = assessment.emit(({ context: { version, outcome, score, attempt, retakeAt } }) => ({
   type: "event",
   name: "appropriateness.result",
   data: { version, outcome, score, attempt, retakeAt, requiresAcknowledgement: outcome === "WARN" }
@@ -93,7 +93,7 @@ const forgetRetake = assessment.emit({ type: "timer.clear", name: retakeTimer })
 
 const result = (from: AssessmentState, to: AssessmentState) => [
   scored,
-  tellResult,
+  publishResult,
   to === "PASSED" ? forgetRetake : awaitRetake,
   note("appropriateness.submit", from, to)
 ]

@@ -64,7 +64,6 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly said: ReadonlyArray<Level>
 }
 
-/** A level at which a contract ends. */
 export type Level = "BARRIER" | "TAKE_PROFIT"
 
 /** How it ended, with its result. */
@@ -91,7 +90,6 @@ export type BarrierContractEvent =
   | { readonly type: "EXPIRY_SOON" }
   /** It expired a minute ago, and the venue has reported no end. */
   | { readonly type: "OVERDUE"; readonly askAgainAt: number }
-  /** The venue does not know it. */
   | { readonly type: "UNKNOWN_AT_VENUE" }
 
 /** How long before its expiry a client is notified, ms. */

@@ -91,7 +91,7 @@ const note = (action: string, before: string | null, after: string) =>
     reason: "reason" in event ? event.reason : null
   }))
 
-const closeAsked = contract.assign(({ event }) =>
+const closeRequested = contract.assign(({ event }) =>
   event.type === "CLOSE_REQUESTED" ? { closeRfqId: event.closeRfqId } : {}
 )
 const tearing = contract.assign(({ event }) =>
@@ -100,7 +100,7 @@ const tearing = contract.assign(({ event }) =>
 const notTorn = contract.assign(({ context, event }) =>
   event.type === "TEAR_UP_FAILED" ? { tearing: false, isTearUpLost: context.isTearUpLost || event.isLost } : {}
 )
-const said = (level: Level) =>
+const noticed = (level: Level) =>
   contract.assign(({ context }) => ({ said: [...context.said.filter((each) => each !== level), level] }))
 
 const endsAs = (state: ContractEnd) => {
@@ -148,11 +148,11 @@ export const barrierContractMachine = contract.createMachine({
         EARLY_CLOSE: endsAs("EARLY_CLOSE"),
         TORN_UP: endsAs("TORN_UP"),
         CLOSED: endsAs("CLOSED"),
-        CLOSE_REQUESTED: { actions: closeAsked },
+        CLOSE_REQUESTED: { actions: closeRequested },
         TEAR_UP: { guard: "canTear", actions: [tearing, tear, note("contract.tearUp", "OPEN", "OPEN")] },
         TEAR_UP_FAILED: { guard: "tearing", actions: [notTorn, note("contract.tearUpFailed", "OPEN", "OPEN")] },
-        NEAR_KO: { actions: [said("BARRIER"), notice("BARRIER_NEAR_KO")] },
-        NEAR_TP: { actions: [said("TAKE_PROFIT"), notice("BARRIER_NEAR_TP")] },
+        NEAR_KO: { actions: [noticed("BARRIER"), notice("BARRIER_NEAR_KO")] },
+        NEAR_TP: { actions: [noticed("TAKE_PROFIT"), notice("BARRIER_NEAR_TP")] },
         EXPIRY_SOON: { actions: notice("BARRIER_EXPIRY_SOON") },
         OVERDUE: { actions: [missAgain, note("contract.overdue", "OPEN", "OPEN")] },
         UNKNOWN_AT_VENUE: { actions: note("contract.unknownAtVenue", "OPEN", "OPEN") }

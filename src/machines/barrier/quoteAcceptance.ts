@@ -99,7 +99,7 @@ const expiry: Rule<OpenQuoteFacts> = {
 
 const pricedRule = (rule: Rule<Priced>): Rule<OpenQuoteFacts> => ({
   gate: rule.gate,
-  reason: ({ priced }, said) => reasonOf(rule, priced, said),
+  reason: ({ priced }, sentence) => reasonOf(rule, priced, sentence),
   sentence: ({ priced }) => rule.sentence(priced),
   compared: ({ priced }) => rule.compared(priced)
 })

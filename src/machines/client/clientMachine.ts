@@ -174,7 +174,7 @@ const goOnToMifid = client.enqueueActions(({ event, enqueue }) => {
   enqueue.emit({ type: "audit", action: "client.level", before: "MICA", after: "MICA_MIFID", reason: null })
 })
 
-const tellOnboarded = (lifecycleState: LifecycleState) =>
+const publishOnboarded = (lifecycleState: LifecycleState) =>
   client.emit(({ event }) => {
     assertEvent(event, ["ONBOARD", "REONBOARD"])
     return {
@@ -188,7 +188,7 @@ const tellOnboarded = (lifecycleState: LifecycleState) =>
 const noteOnboarded = (action: string, before: LifecycleState | null, after: LifecycleState) =>
   client.emit({ type: "audit", action, before, after, reason: "reliance onboarding" })
 
-const tellReview = client.emit(({ event }) => {
+const publishReview = client.emit(({ event }) => {
   assertEvent(event, ["ONBOARD", "REONBOARD", "KYC_REVISION"])
   return {
     type: "event",
@@ -197,7 +197,7 @@ const tellReview = client.emit(({ event }) => {
   }
 })
 
-const tellRejected = client.emit(({ event }) => {
+const publishRejected = client.emit(({ event }) => {
   assertEvent(event, "REJECT_RELIANCE")
   return {
     type: "event",
@@ -215,7 +215,7 @@ const tellRejected = client.emit(({ event }) => {
 const rejectReliance = (from: LifecycleState) =>
   ({
     target: "KYC_PENDING",
-    actions: [toLevel("NONE"), disposeAllCases, tellRejected, note("client.rejectReliance", from, "KYC_PENDING")]
+    actions: [toLevel("NONE"), disposeAllCases, publishRejected, note("client.rejectReliance", from, "KYC_PENDING")]
   }) as const
 
 /** The partner gets no other message of a final refusal than this notification. */
@@ -244,7 +244,7 @@ const lift = (from: LifecycleState, after: LifecycleState) => [
 /** A revision for a client that is held already: only a new case is published. */
 const heldRevision = (state: "KYC_PENDING" | "RESTRICTED") =>
   [
-    { guard: "opensCase", actions: [openCase, tellReview, note("client.kycRevision", state, state)] },
+    { guard: "opensCase", actions: [openCase, publishReview, note("client.kycRevision", state, state)] },
     { actions: note("client.kycRevision", state, state) }
   ] as const
 
@@ -274,7 +274,7 @@ const downgrade = {
 
 const reonboarded = (after: "ACTIVE" | "RESTRICTED") => [
   toLevel("MICA"),
-  tellOnboarded(after),
+  publishOnboarded(after),
   noteOnboarded("client.reonboard", "KYC_PENDING", after),
   goOnToMifid
 ]
@@ -302,12 +302,12 @@ export const clientMachine = client.createMachine({
             target: "ACTIVE",
             actions: [
               toLevel("MICA"),
-              tellOnboarded("ACTIVE"),
+              publishOnboarded("ACTIVE"),
               noteOnboarded("client.onboard", null, "ACTIVE"),
               goOnToMifid
             ]
           },
-          { target: "KYC_PENDING", actions: [openCase, tellReview, note("client.onboard", null, "KYC_PENDING")] }
+          { target: "KYC_PENDING", actions: [openCase, publishReview, note("client.onboard", null, "KYC_PENDING")] }
         ]
       }
     },
@@ -324,7 +324,7 @@ export const clientMachine = client.createMachine({
           { guard: "granted", target: "RESTRICTED", actions: reonboarded("RESTRICTED") },
           {
             guard: "namesCase",
-            actions: [openCase, tellReview, note("client.reonboard", "KYC_PENDING", "KYC_PENDING")]
+            actions: [openCase, publishReview, note("client.reonboard", "KYC_PENDING", "KYC_PENDING")]
           }
         ],
         KYC_REVISION: heldRevision("KYC_PENDING"),
@@ -343,7 +343,7 @@ export const clientMachine = client.createMachine({
           {
             guard: "identityNotClear",
             target: "RESTRICTED",
-            actions: [openCase, tellReview, note("client.kycRevision", "ACTIVE", "RESTRICTED")]
+            actions: [openCase, publishReview, note("client.kycRevision", "ACTIVE", "RESTRICTED")]
           },
           { actions: note("client.kycRevision", "ACTIVE", "ACTIVE") }
         ],

@@ -21,7 +21,7 @@ export type PreviewedGates<Facts> = ReadonlyArray<PreviewedGate<Facts>>
 export const previewed = <Facts>(gate: Gate<Facts>): PreviewedGate<Facts> => ({ ...gate, previewed: true })
 
 /** The previewed gate of a rule that checks all of its facts. */
-export const ruled = <Facts, Said extends string = string>(rule: Rule<Facts, Said>): PreviewedGate<Facts> =>
+export const ruled = <Facts, Sentence extends string = string>(rule: Rule<Facts, Sentence>): PreviewedGate<Facts> =>
   previewed(gateOf(rule, (facts: Facts) => facts))
 
 /** The facts of a client that new risk depends on. */
@@ -49,7 +49,7 @@ interface Restricted {
 /** A close-out that live marks imply refuses like a recorded one. In a margin call the free margin decides instead. */
 export const restriction = ruled<Restricted, OpeningSentence>({
   gate: "restriction",
-  reason: (_, said) => openingReasons[said],
+  reason: (_, sentence) => openingReasons[sentence],
   sentence: ({ client, risk }) =>
     openingRestriction(client.lifecycle, client.restrictions) ??
     (stateOf(risk) === "CLOSE_OUT" ? restrictionSentences.CLOSE_OUT : null),

@@ -5,7 +5,6 @@ import { type Restriction, type RestrictionSentence, restrictionReasons, restric
 
 const underReview = "The account is under review, so new positions may not be opened."
 
-/** The sentences that refuse new risk. */
 export type OpeningSentence = RestrictionSentence | typeof underReview
 export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
   ...restrictionReasons,

@@ -40,7 +40,6 @@ export const CollateralBody = Fields.objectOf(
   "The request body"
 )
 
-/** A valid collateral report request. */
 export interface CollateralBody {
   readonly partnerRef: string
   readonly direction: CollateralDirection

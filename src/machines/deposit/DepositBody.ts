@@ -12,7 +12,6 @@ import { type DepositMethod, depositMethods } from "./DepositNotice.ts"
 
 const labels = { ...moneyLabels, method: "The method", evidenceRef: "The evidence reference" } as const
 
-/** The body as sent, null fields left out. */
 export const DepositBody = Fields.objectOf(
   {
     ...moneyFields,
@@ -24,7 +23,6 @@ export const DepositBody = Fields.objectOf(
   "The request body"
 )
 
-/** A valid deposit notice request. */
 export interface DepositBody extends MoneyBody {
   readonly method: DepositMethod
   readonly evidenceRef: string | null

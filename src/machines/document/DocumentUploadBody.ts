@@ -17,7 +17,6 @@ const labels = {
   purpose: "The purpose"
 } as const
 
-/** The body as sent, null fields left out. */
 export const DocumentUploadBody = Fields.objectOf(
   {
     name: Fields.text(labels.name, documentLimits.nameLength),

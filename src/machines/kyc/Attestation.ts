@@ -7,7 +7,6 @@ import { kycLengths } from "../shared/Limits.ts"
 
 export const riskRatings = ["LOW", "MEDIUM", "HIGH"] as const
 
-/** The partner's screening and its time. */
 export const AttestedScreening = Fields.objectOf(
   {
     sanctionsClear: Fields.mustBeTrue("The sanctionsClear answer"),
@@ -20,7 +19,6 @@ export const AttestedScreening = Fields.objectOf(
 )
 export type AttestedScreening = typeof AttestedScreening.Type
 
-/** The attestation as sent. */
 export const Attestation = Fields.objectOf(
   {
     cddPerformedAt: Fields.unixMillis("The time of due diligence"),

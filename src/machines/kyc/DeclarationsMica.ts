@@ -6,7 +6,6 @@ import * as Fields from "../shared/Fields.ts"
 
 const declared = (name: string) => Fields.mustBeTrue(`The declaration ${name}`)
 
-/** Block DECLARATIONS_MICA as sent. */
 export const DeclarationsMica = Fields.objectOf(
   {
     fatca_crs_accurate: declared("fatca_crs_accurate"),

@@ -27,8 +27,8 @@ export const isEinShape = (digits: string): boolean =>
   /^[0-9]{9}$/.test(digits) && !unissuedEinPrefixes.has(digits.slice(0, 2))
 
 /**
- * A US tax number: a dashed value is judged only as the kind its dashes show (NNN-NN-NNNN or NN-NNNNNNN), bare digits pass when
- * any of the three shapes fits.
+ * A US tax number: a dashed value is checked only as the kind its dashes show (NNN-NN-NNNN or NN-NNNNNNN), bare digits pass
+ * when any of the three shapes fits.
  */
 export const isUsTaxNumber = (value: string): boolean => {
   const written = trimText(value)
@@ -48,7 +48,6 @@ const UsTaxNumber = Schema.String.annotate({
   })
 )
 
-/** Block FATCA as sent. */
 export const Fatca = Fields.objectOf(
   {
     us_person_status: Fields.flag("The US person answer"),
@@ -59,7 +58,7 @@ export const Fatca = Fields.objectOf(
 )
 export type Fatca = typeof Fatca.Type
 
-/** The rules a field alone cannot judge; removes what the flag makes irrelevant; paths are relative to the section. */
+/** Rules between fields; removes members that the flag makes irrelevant; paths are relative to the section. */
 export const checkFatca = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   Fields.checkDocumentReference(raw, "w9_document_id", facts, add)
   if (raw["us_person_status"] !== true) delete raw["ssn_itin"]

@@ -1,6 +1,6 @@
 /**
- * Block IDENTIFICATION: the identity document. Its expiry is judged against the UTC date of receipt, which the schema
- * cannot know (doc 1, kyc.identification; A1-19).
+ * Block IDENTIFICATION: the identity document. Its expiry is compared with the UTC date of receipt, a fact outside the schema
+ * (doc 1, kyc.identification; A1-19).
  */
 import { Schema } from "effect"
 import { isAfterDate } from "../shared/CalendarDate.ts"
@@ -9,7 +9,6 @@ import { kycLengths, kycListMax } from "../shared/Limits.ts"
 
 export const identificationTypes = ["passport", "national_id", "drivers_license", "residence_permit"] as const
 
-/** Block IDENTIFICATION as sent. */
 export const Identification = Fields.objectOf(
   {
     type: Fields.token("The document type", identificationTypes),
@@ -27,7 +26,7 @@ export const Identification = Fields.objectOf(
 )
 export type Identification = typeof Identification.Type
 
-/** The rules a field alone cannot judge; paths are relative to the section. */
+/** Rules between fields; paths are relative to the section. */
 export const checkIdentification = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   if (facts.documents !== "refused") {
     Fields.limitList(raw, "document_ids", "The list of document references", kycListMax.documentReferences, add)

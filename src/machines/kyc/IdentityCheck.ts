@@ -12,7 +12,6 @@ export const identityMethods = ["video", "nfc", "document", "in_person"] as cons
 /** The two identity-provider tokens unless the operator configures others. */
 export const defaultIdentityProviders: readonly string[] = ["identity_provider_1", "identity_provider_2"]
 
-/** The identity check as sent. */
 export const IdentityCheck = Fields.objectOf(
   {
     provider: Schema.String.annotate({

@@ -52,7 +52,7 @@ const ReonboardingBody = Fields.objectOf(
 /** The sections that a revision carries, exactly as received. */
 export type ReceivedSections = Readonly<Partial<Record<KycSectionName, Json>>>
 
-/** A valid update: everything as received, because that is what the package and the blocks keep. */
+/** A valid update: all members as received, because the package and the blocks keep them so. */
 export interface KycUpdateBody {
   readonly kyc: ReceivedSections
   /** Null when none was sent. */

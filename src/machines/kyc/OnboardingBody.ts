@@ -17,7 +17,7 @@ import { checkPep, Pep } from "./Pep.ts"
 import { checkPersonalInfo, PersonalInfo } from "./PersonalInfo.ts"
 import { checkTaxResidency, normaliseTaxResidency, TaxResidency } from "./TaxResidency.ts"
 
-/** The six MiCA sections by their body key, with the rules a schema cannot judge. */
+/** The six MiCA sections by their body key, with the rules that a schema cannot express. */
 export const kycSections = {
   personalInfo: checkPersonalInfo,
   identification: checkIdentification,
@@ -45,7 +45,6 @@ export type KycSections = typeof KycSections.Type
 
 const clientTypeSentence = "Only natural persons can be onboarded: the client type must be NATURAL."
 
-/** The body of POST /clients as sent. */
 export const OnboardingBody = Fields.objectOf(
   {
     partnerClientRef: Fields.text("The partner client reference", kycLengths.partnerClientRef),

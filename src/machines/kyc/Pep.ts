@@ -41,7 +41,6 @@ const functionFields = {
   end_date: Schema.optionalKey(Fields.date("The end date"))
 }
 
-/** A public function. */
 export const PublicFunction = Fields.objectOf(functionFields, "The public function")
 export type PublicFunction = typeof PublicFunction.Type
 
@@ -61,7 +60,6 @@ export type Association = typeof Association.Type
 
 const associationList = "The list of associations"
 
-/** Block PEP as sent. */
 export const Pep = Fields.objectOf(
   {
     is_pep: Fields.flag("The is_pep answer"),
@@ -75,7 +73,7 @@ export const Pep = Fields.objectOf(
 )
 export type Pep = typeof Pep.Type
 
-/** The rules a field alone cannot judge; removes what the flags make irrelevant; paths are relative to the section. */
+/** Rules between fields; removes members that the flags make irrelevant; paths are relative to the section. */
 export const checkPep = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   if (raw["is_pep"] !== true) delete raw["details"]
   else if (raw["details"] === undefined) add("details", "The public function is required when is_pep is true.")

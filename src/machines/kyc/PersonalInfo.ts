@@ -8,7 +8,6 @@ import { countryCodes } from "../shared/Country.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
 
-/** Residential address. */
 export const Address = Fields.objectOf(
   {
     country: Fields.country("The country of residence"),
@@ -24,7 +23,6 @@ export type Address = typeof Address.Type
 
 const citizenshipList = "The list of citizenships"
 
-/** Block PERSONAL_INFO as sent. */
 export const PersonalInfo = Fields.objectOf(
   {
     first_name: Fields.nameText("The first name", kycLengths.name),
@@ -46,7 +44,7 @@ export const PersonalInfo = Fields.objectOf(
 )
 export type PersonalInfo = typeof PersonalInfo.Type
 
-/** The rules a field alone cannot judge; paths are relative to the section. */
+/** Rules between fields; paths are relative to the section. */
 export const checkPersonalInfo = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   Fields.checkDocumentReference(raw, "utility_bill_document_id", facts, add)
   const birth = Fields.dateAt(raw, "date_of_birth")

@@ -30,7 +30,6 @@ const Tin = Schema.String.annotate({
 
 const reasonList = "The list of reasons for having no tax number"
 
-/** One tax residence as sent. */
 export const TaxResidence = Fields.objectOf(
   {
     country: Fields.country("The country of tax residence"),
@@ -49,14 +48,13 @@ export type TaxResidence = typeof TaxResidence.Type
 
 const residencyList = "The list of tax residencies"
 
-/** Block TAX_RESIDENCY as sent. */
 export const TaxResidency = Fields.objectOf(
   { tax_residencies: Fields.listOf(TaxResidence, residencyList) },
   "The tax residency section"
 )
 export type TaxResidency = typeof TaxResidency.Type
 
-/** The rules a field alone cannot judge; removes what has_tin makes irrelevant; paths are relative to the section. */
+/** Rules between fields; removes members that has_tin makes irrelevant; paths are relative to the section. */
 export const checkTaxResidency = (raw: Fields.JsonRecord, _facts: Fields.SectionFacts, add: Fields.AddError): void => {
   Fields.limitList(raw, "tax_residencies", residencyList, countryCodes.size, add)
   const list = raw["tax_residencies"]

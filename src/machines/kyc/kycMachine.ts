@@ -72,7 +72,7 @@ const note = (action: string, before: KycPackageStatus | null, after: KycPackage
     reason: "note" in event ? event.note : null
   }))
 
-const tellDocuments = kyc.emit(({ event, context }) => {
+const publishDocuments = kyc.emit(({ event, context }) => {
   assertEvent(event, "REQUEST_DOCUMENTS")
   return {
     type: "event",
@@ -88,7 +88,7 @@ const requestDocuments = (from: KycPackageStatus) =>
   ({
     guard: "hasNote",
     target: "DOCUMENTS_REQUESTED",
-    actions: [reviewed, tellDocuments, note("kyc.requestDocuments", from, "DOCUMENTS_REQUESTED")]
+    actions: [reviewed, publishDocuments, note("kyc.requestDocuments", from, "DOCUMENTS_REQUESTED")]
   }) as const
 
 const rejectReliance = (from: KycPackageStatus) =>

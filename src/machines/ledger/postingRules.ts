@@ -10,7 +10,7 @@ import type { SettlementType } from "../settlement/SettlementItem.ts"
 export interface PostingRule {
   /** The balance that the client's leg changes. */
   readonly clientKind: "cash" | "reserved"
-  /** The balance for a gain, where it is another one: money that comes back is cash again. */
+  /** The balance that a gain changes, where it is another one: returned money is cash. */
   readonly gainKind?: "cash"
   /** The house account on the other side; null: the other side is the client's own reserve. */
   readonly house: ((partnerId: number) => string) | null
@@ -59,5 +59,4 @@ export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL", venue: null }
 }
 
-/** Every type of ledger transaction. */
 export const postingTypes = Object.keys(postingRules) as [LedgerEntryType, ...Array<LedgerEntryType>]

@@ -104,21 +104,19 @@ export const longestPauseMillis = 30_000
 /** The last step that an episode takes without staff in a market. */
 export const lastStep = 2
 
-/** The pause after one that has changed nothing, ms. */
+/** The next pause, ms, after an order that has changed nothing. */
 export const longerPause = (pause: number): number => Math.min(pause * 2, longestPauseMillis)
 
 /** The pause after the n-th attempt without a change, ms; n from 1. */
 export const pauseAfter = (times: number): number =>
   Math.min(firstPauseMillis * 2 ** Math.min(times - 1, 10), longestPauseMillis)
 
-/** The name of an episode. */
 export const closeOutName = (closeOutId: number): string => `CO-${closeOutId}`
 
 /** The part of the write-off that is not repaid yet, micro-USDC. */
 export const unrepaidOf = ({ writtenOff, repaid }: Pick<CloseOutContext, "writtenOff" | "repaid">): bigint =>
   minorOf(writtenOff, "USDC") - minorOf(repaid, "USDC")
 
-/** The states of a live episode. */
 export const liveCloseOutStates = [
   "STARTED",
   "CANCELLING",

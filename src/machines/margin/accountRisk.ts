@@ -14,7 +14,7 @@ import { floorDiv, magnitude } from "../shared/Exact.ts"
 import { closeOutPct, marginCallPct } from "./perpetual.ts"
 import { holds, type PerpHolding, type PerpRisk, perpRisk, usesMark } from "./perpRisk.ts"
 
-/** An account's cash by currency, without what is reserved, in minor units. */
+/** An account's cash by currency, without its reserves, in minor units. */
 export type CashOf = (currency: string) => bigint
 
 /** An accept that the venue has not answered, with its cost at the quote's price if it is executed. */
@@ -26,7 +26,6 @@ export interface PendingAccept {
 /** The part of an account that determines its risk. */
 export interface AccountState {
   readonly cashOf: CashOf
-  /** The open knock-out contracts. */
   readonly contracts: Iterable<ContractTerms>
   readonly accepts: Iterable<PendingAccept>
   /** Each perpetual market with a position or working orders, once. */

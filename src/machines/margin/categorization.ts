@@ -10,7 +10,6 @@ export interface Categorizing {
   readonly to: "RETAIL" | "PROFESSIONAL"
   /** USDC, micro units. */
   readonly cash: bigint
-  /** A close-out is under way. */
   readonly episodeOpen: boolean
   readonly recorded: RiskState
   readonly before: AccountRisk
@@ -116,7 +115,7 @@ const toRetail = ({ cash, episodeOpen, after, change, force }: Categorizing): Re
       "PRICES_STALE",
       "The account can't be judged without live prices: try again shortly, or with --force.",
       {
-        ...told(after, change)
+        ...consequences(after, change)
       }
     )
   if (after.riskState === "NORMAL") return null
@@ -124,12 +123,12 @@ const toRetail = ({ cash, episodeOpen, after, change, force }: Categorizing): Re
     "NOT_NORMAL",
     `The account would be in ${after.riskState} as RETAIL: --force applies it all the same.`,
     {
-      ...told(after, change)
+      ...consequences(after, change)
     }
   )
 }
 
-const told = (after: AccountRisk, { before, after: standing, leverage, follows }: CategorizationChange) => ({
+const consequences = (after: AccountRisk, { before, after: standing, leverage, follows }: CategorizationChange) => ({
   ...marginAfter(after),
   change: { before: { ...before }, after: { ...standing }, leverage: leverage.map((moved) => ({ ...moved })), follows }
 })

@@ -46,11 +46,11 @@ const dayMillis = 86_400_000
 
 /** The notice to send now and to keep as the last one; null: none. */
 export const lossToTell = (
-  told: LossTold | null,
+  last: LossTold | null,
   { step, openedAt, now }: { readonly step: number; readonly openedAt: number; readonly now: number }
 ): LossTold | null => {
   if (step === 0) return null
   const day = Math.floor(now / dayMillis)
-  const isTold = told !== null && told.day === day && told.openedAt === openedAt && told.step >= step
-  return isTold ? null : { day, openedAt, step }
+  const isNotified = last !== null && last.day === day && last.openedAt === openedAt && last.step >= step
+  return isNotified ? null : { day, openedAt, step }
 }

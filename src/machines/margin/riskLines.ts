@@ -31,7 +31,6 @@ export interface LinedAccount {
   readonly cash: number
   /** The maximum loss of its open contracts. */
   readonly premiums: number
-  /** The recorded risk state. */
   readonly recorded: RiskState
   readonly legs: ReadonlyArray<Leg>
   /** Marks are expected: an item without a known mark triggers no check until its mark arrives. */
@@ -105,11 +104,11 @@ const spread = (leg: Leg, against: number, towards: number): boolean => {
     return true
   }
   const isLong = qty > 0
-  const told = live ? lossLine(leg) : isLong ? 0 : Infinity
+  const noticeAt = live ? lossLine(leg) : isLong ? 0 : Infinity
   leg.low = mark * (1 - (isLong ? against : towards))
   leg.high = mark * (1 + (isLong ? towards : against))
-  if (isLong) leg.low = Math.max(leg.low, told)
-  else leg.high = Math.min(leg.high, told)
+  if (isLong) leg.low = Math.max(leg.low, noticeAt)
+  else leg.high = Math.min(leg.high, noticeAt)
   return leg.low < mark && mark < leg.high
 }
 

@@ -9,7 +9,6 @@ import type { PriceBand } from "./PriceBand.ts"
 import { anyTime, type VenueTime } from "../venue/timeChecks.ts"
 import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
-/** An instrument's mark. */
 export interface Mark {
   readonly price: MoneyDecimal
   /** Decimal places for display: those of its market's grid. */

@@ -152,7 +152,6 @@ export const RiskTier = Schema.Struct({
 })
 export type RiskTier = typeof RiskTier.Type
 
-/** A key information document. */
 export const KeyDocument = Schema.Struct({
   documentId: Schema.String,
   version: Schema.String,

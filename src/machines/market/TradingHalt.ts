@@ -33,5 +33,4 @@ export type TradingHaltEvent =
   /** `until` has come. */
   | { readonly type: "ELAPSE"; readonly at: number }
 
-/** The timer that ends a halt at its time. */
 export const haltTimer = "halt.until"

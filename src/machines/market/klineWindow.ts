@@ -43,11 +43,11 @@ const spanOf = ({ interval, from, to, limit }: KlineAsk, oldest: number, asOf: n
 }
 
 /** The buckets of a window, oldest first. */
-export const bucketsOf = (ask: KlineAsk, page: KlinePage): KlineBuckets => {
+export const bucketsOf = (window: KlineAsk, page: KlinePage): KlineBuckets => {
   if (page.oldestAvailable === null) return { klines: [], hasMore: false }
-  const length = klineIntervals[ask.interval]
+  const length = klineIntervals[window.interval]
   const open = Math.floor(page.asOf / length) * length
-  const { start, end, hasMore } = spanOf(ask, page.oldestAvailable, page.asOf)
+  const { start, end, hasMore } = spanOf(window, page.oldestAvailable, page.asOf)
   const traded = new Map(page.klines.map((row) => [row.t, row]))
   const klines: Array<KlineWire> = []
   let close = closeBefore(page, start)
@@ -71,7 +71,10 @@ const quiet = (t: number, close: string | null): Kline | null =>
  * The second query to the venue, for a window that begins before the oldest bucket: it begins at that bucket, because the venue
  * counts its buckets from `from` on. Null: no second query is needed.
  */
-export const askedAgain = (ask: KlineAsk, { oldestAvailable }: KlinePage): KlineAsk | null =>
-  ask.from !== null && oldestAvailable !== null && ask.from < oldestAvailable && oldestAvailable < (ask.to ?? Infinity)
-    ? { ...ask, from: oldestAvailable }
+export const askedAgain = (window: KlineAsk, { oldestAvailable }: KlinePage): KlineAsk | null =>
+  window.from !== null &&
+  oldestAvailable !== null &&
+  window.from < oldestAvailable &&
+  oldestAvailable < (window.to ?? Infinity)
+    ? { ...window, from: oldestAvailable }
     : null

@@ -12,10 +12,10 @@ const halt = setup({
   }
 })
 
-type Said = Pick<TradingHaltContext, "scope" | "message" | "until">
+type HaltTerms = Pick<TradingHaltContext, "scope" | "message" | "until">
 
 /** The audit text of a halt, such as `BTC-USDC-PERP until 1795000000000`. */
-const named = ({ scope, until }: Said): string => (until === null ? scope : `${scope} until ${until}`)
+const named = ({ scope, until }: HaltTerms): string => (until === null ? scope : `${scope} until ${until}`)
 
 const timerOf = (haltId: number) => `${haltTimer}:${haltId}` as const
 

@@ -47,7 +47,7 @@ const ofWork = [
   ["employer_name", "The employer name"]
 ] as const
 
-/** The rules a field alone cannot judge; removes what the status makes irrelevant; paths are relative to the section. */
+/** Rules between fields; removes members that the status makes irrelevant; paths are relative to the section. */
 const checkEmploymentFinancial = (raw: Fields.JsonRecord, add: Fields.AddError): void => {
   const status = raw["employment_status"]
   const works = (employedStatuses as ReadonlyArray<unknown>).includes(status)
@@ -82,7 +82,7 @@ const SourceOfWealth = Fields.objectOf(
   "The source of wealth section"
 )
 
-/** The rules a field alone cannot judge; removes texts without their token; paths are relative to the section. */
+/** Rules between fields; removes texts without their token; paths are relative to the section. */
 const checkSourceOfWealth = (raw: Fields.JsonRecord, add: Fields.AddError): void => {
   for (const name of ["income", "funds", "wealth"] as const) {
     Fields.limitList(raw, `${name}_sources`, listOf(name), known[name].length, add)
@@ -104,7 +104,7 @@ const AccountPurpose = Fields.objectOf(
   "The account purpose section"
 )
 
-/** The rule a field alone cannot judge; removes what the purpose makes irrelevant; paths are relative to the section. */
+/** The rule between fields; removes members that the purpose makes irrelevant; paths are relative to the section. */
 const checkAccountPurpose = (raw: Fields.JsonRecord, add: Fields.AddError): void =>
   checkOther(raw, "primary_purpose_other", raw["primary_purpose"] === "other", "The other purpose", add)
 

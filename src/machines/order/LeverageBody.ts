@@ -7,7 +7,6 @@ import { leverageField, leverageLabel } from "./leverageField.ts"
 
 const labels = { symbol: "The market symbol", leverage: leverageLabel, force: "Force" } as const
 
-/** The body as sent, null fields left out. */
 export const LeverageBody = Fields.objectOf(
   {
     symbol: Fields.text(labels.symbol, 40),

@@ -68,7 +68,6 @@ export interface Cancelling {
   readonly from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER"
 }
 
-/** The requested changes of an amendment. */
 export interface Amendment {
   readonly qty: string
   /** Absent: the bound does not change. */
@@ -118,7 +117,6 @@ export interface FillMoney {
   } | null
 }
 
-/** The order's totals after a trade. */
 export interface FillTotals {
   readonly filledQty: string
   readonly consumed: string
@@ -130,7 +128,6 @@ export interface Filled {
   readonly at: number
   readonly tradeId: number
   readonly totals: FillTotals
-  /** The order is filled. */
   readonly complete: boolean
   readonly money: FillMoney
 }

@@ -105,7 +105,6 @@ export const orderFields = {
   )
 } as const
 
-/** The body as sent, null fields left out. */
 export const OrderBody = Fields.objectOf(
   {
     ...orderFields,

@@ -5,7 +5,6 @@
 import * as Fields from "../shared/Fields.ts"
 import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"
 
-/** The body as sent, null fields left out. */
 export const PreviewBody = Fields.objectOf(orderFields, "The request body")
 
 /** Checks a preview's order, with the sentences and paths of a placed order. */

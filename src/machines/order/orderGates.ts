@@ -174,7 +174,7 @@ const workingOrders = ruled<OrderFacts>({
 
 const preTrade: OrderGate = ruled<OrderFacts, PreTradeSentence>({
   gate: "preTrade",
-  reason: (_, said) => preTradeReasons[said],
+  reason: (_, sentence) => preTradeReasons[sentence],
   sentence: ({ preTrade: { sentence } }) => sentence,
   compared: ({ preTrade: { compared } }) => compared
 })

@@ -45,8 +45,8 @@ const order = setup({
 const place = order.emit(({ context }): MachineEffect => {
   const { orderId, account, symbol, side, qty, venuePrice, boundBps, venueTif, reduceOnly, trigger, ocoGroup } = context
   const waits = trigger === null ? null : { source: trigger.source, price: trigger.price, direction: trigger.direction }
-  const asked = { symbol, side, price: venuePrice, qty, tif: venueTif, reduceOnly, trigger: waits, group: ocoGroup }
-  const bounded = boundBps === null ? asked : { ...asked, boundBps }
+  const fields = { symbol, side, price: venuePrice, qty, tif: venueTif, reduceOnly, trigger: waits, group: ocoGroup }
+  const bounded = boundBps === null ? fields : { ...fields, boundBps }
   return { type: "venue.call", call: { name: "placeOrder", request: { ref: orderRef(orderId), account, ...bounded } } }
 })
 
@@ -56,9 +56,9 @@ const callCancel = order.emit(({ context: { orderId, account, cancels } }): Mach
 })
 
 const callAmend = order.emit(({ context: { orderId, account, amends, amending } }): MachineEffect => {
-  const asked = { ref: amendRef(orderId, amends), account, target: orderRef(orderId), qty: amending?.qty ?? "0" }
+  const fields = { ref: amendRef(orderId, amends), account, target: orderRef(orderId), qty: amending?.qty ?? "0" }
   const bound = amending?.boundBps
-  const request = bound === undefined ? asked : { ...asked, boundBps: bound }
+  const request = bound === undefined ? fields : { ...fields, boundBps: bound }
   return { type: "venue.call", call: { name: "amendOrder", request } }
 })
 
@@ -82,7 +82,6 @@ const filledNotice = order.emit(({ context: { orderId } }) => ({
   ref: String(orderId)
 }))
 
-/** Reserves the money of a spot order. */
 const reserve = order.enqueueActions(({ context: { orderId, symbol, reserved }, enqueue }) => {
   if (!reserved) return
   const { currency, amount } = reserved
@@ -201,13 +200,13 @@ const cancelAgain = order.assign(({ context, event }) =>
     : {}
 )
 /** A durable timer retries a refused cancel of an order that must not continue to work, and a refused amendment of a bound. */
-const askLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
+const retryLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
   if (!("askAgainAt" in event) || event.askAgainAt === null) return
   const name =
     event.type === "CANCEL_REFUSED" ? (`order.cancel:${orderId}` as const) : (`order.bound:${orderId}` as const)
   enqueue.emit({ type: "timer.set", name, at: event.askAgainAt })
 })
-const cancelRefused = [touched, nothingInFlight, askLater] as const
+const cancelRefused = [touched, nothingInFlight, retryLater] as const
 const counted = order.assign(({ event }) => (event.type === "CANCEL" ? { cancels: event.attempt } : {}))
 const cancelledHere = order.assign(({ context, event }) =>
   event.type === "CANCEL" ? { note: event.note ?? context.note, updatedAt: event.at } : {}
@@ -216,8 +215,8 @@ const amendmentOf = ({ attempt, qty, boundBps }: Amendment & { readonly attempt:
   boundBps === undefined ? { attempt, qty } : { attempt, qty, boundBps }
 const amending = order.assign(({ context: { boundAmends = 0 }, event }) => {
   if (event.type !== "AMEND") return {}
-  const asked = { amending: amendmentOf(event), amends: event.attempt, updatedAt: event.at }
-  return event.boundBps === undefined ? asked : { ...asked, boundAmends: boundAmends + 1 }
+  const fields = { amending: amendmentOf(event), amends: event.attempt, updatedAt: event.at }
+  return event.boundBps === undefined ? fields : { ...fields, boundAmends: boundAmends + 1 }
 })
 const amended = order.assign(({ context, event }) =>
   event.type === "AMENDED"
@@ -230,7 +229,7 @@ const notAmended = [
       ? { amending: null, boundRetryAt: event.askAgainAt }
       : { amending: null }
   ),
-  askLater
+  retryLater
 ] as const
 const attached = order.assign(({ context, event }) =>
   event.type === "ATTACHED" ? { legs: event.legs, note: event.note ?? context.note, updatedAt: event.at } : {}

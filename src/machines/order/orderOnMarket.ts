@@ -20,7 +20,6 @@ export interface Listed {
   readonly isStaking: (symbol: string) => boolean
 }
 
-/** A market in which orders are taken. */
 export interface OrderMarket {
   readonly market: VenueMarket
   readonly family: OrderFamily

@@ -157,7 +157,7 @@ const noPosition = "There is no position that the order could reduce."
 /** More than the position can reduce is refused; if the position shrinks later, the venue caps the order. */
 export const reduceOnlyRule: OrderRule = {
   gate: "reduceOnly",
-  reason: (_, said) => (said === noPosition ? "NOTHING_TO_REDUCE" : "EXCEEDS_POSITION"),
+  reason: (_, sentence) => (sentence === noPosition ? "NOTHING_TO_REDUCE" : "EXCEEDS_POSITION"),
   sentence: ({ order, netQty }) => {
     if (!order.reduceOnly) return null
     const position = new MoneyDecimal(netQty)

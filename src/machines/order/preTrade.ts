@@ -252,7 +252,7 @@ const reducingBound = (
 
 /** An opening MARKET order trades at most its slippage allowance away; its margin covers that. Other limits stay as they are. */
 const openingBound = (
-  { order: { side, price: asked, trigger }, holding: { terms }, reducingBps, bandBps, tick }: PerpPreTrade,
+  { order: { side, price: requested, trigger }, holding: { terms }, reducingBps, bandBps, tick }: PerpPreTrade,
   mark: ShownMark | null,
   price: Exact | null
 ): OrderBound | null => {
@@ -261,7 +261,7 @@ const openingBound = (
     const bps = limitPrice === null ? Math.min(terms.slippageBps, bandBps) : null
     return { limit: limitPrice, bps, worst: null, reducingBps }
   }
-  if (asked !== null) return { ...unbounded, limit: asked, reducingBps }
+  if (requested !== null) return { ...unbounded, limit: requested, reducingBps }
   const slipped = price === null ? null : boundAt(side, price, terms.slippageBps, tick)
   if (slipped === null) return null
   return {
@@ -320,7 +320,7 @@ const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scale
 
 /**
  * The account with the order filled whole at its price, commission paid: the closed part realizes there, the opened part loses
- * its distance to a better mark, and never gains from a worse one.
+ * the amount by which its price is worse than the mark, and gains nothing if it is better.
  */
 const afterFill = (
   { order, holding, tick, risk, facts }: PerpPreTrade,

@@ -55,7 +55,7 @@ const mostCancels = 3
 const mostAmends = 3
 
 /** The end reasons of an order that met an order of its own account, or found no counterparty. */
-const metNobody = (why: string | null): boolean =>
+const hadNoCounterparty = (why: string | null): boolean =>
   why === "self-trade" || why === "no market" || why?.startsWith(noLiquidity) === true
 /** The refusal reason of a conditional order whose level is already passed. */
 const passedAlready = "would trigger at once"
@@ -369,7 +369,7 @@ const waitingWords = ({ role, attempts, reason }: Unplaced): string =>
 /** Whether a leg that has ended must be sent again at MARKET. */
 const againOf = ({ role, orderId }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {
   if (cancels > 0 || new MoneyDecimal(filledQty).gte(qty)) return null
-  if (metNobody(why)) return { role, orderId, waits: true }
+  if (hadNoCounterparty(why)) return { role, orderId, waits: true }
   return why === passedAlready ? { role, orderId, waits: false } : null
 }
 

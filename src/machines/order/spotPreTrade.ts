@@ -18,7 +18,6 @@ export interface SpotPreTrade {
   readonly quote: SpotOrder["quote"]
   readonly cashOf: CashOf
   readonly risk: AccountRisk
-  /** The recorded risk state. */
   readonly recorded: RiskState
   readonly mark: Mark | null
   readonly bestBid: Exact | null

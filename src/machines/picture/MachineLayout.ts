@@ -43,7 +43,6 @@ export const fonts = {
 /** The width of a text at a font size. */
 export const textWidth = (text: string, size: number): number => [...text].length * size * fonts.advance
 
-/** Height of the line with a state's name. */
 export const nameHeight = 32
 
 /** Transitions that keep the state. */

@@ -110,7 +110,6 @@ const wordsOf = (name: string): ReadonlyArray<string> => {
 
 const five = (letters: string): string => letters.slice(0, 5).padEnd(5, "#")
 
-/** The parts of CONCAT. */
 export interface ConcatFacts {
   /** ISO alpha-2. */
   readonly nationality: string

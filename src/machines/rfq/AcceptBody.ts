@@ -7,7 +7,6 @@ const labels = { quoteId: "The quote id" } as const
 
 const message = `${labels.quoteId} must be a positive integer.`
 
-/** The body as sent. */
 export const AcceptBody = Fields.objectOf(
   {
     quoteId: Schema.Number.annotate({ message, description: `${labels.quoteId}, as the request's quotes name it` })

@@ -4,7 +4,6 @@ import { barrierLimits } from "../shared/Limits.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { quotingFields, quotingLabels } from "./RfqBody.ts"
 
-/** The body as sent, null fields left out. */
 export const CloseBody = Fields.objectOf(quotingFields, "The request body")
 
 export interface CloseBody {

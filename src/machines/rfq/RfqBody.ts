@@ -51,7 +51,6 @@ const budget = Schema.String.annotate({
   )
 )
 
-/** The body as sent, null fields left out. */
 export const RfqBody = Fields.objectOf(
   {
     symbol: Fields.text(labels.symbol, 40),

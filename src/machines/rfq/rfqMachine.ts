@@ -31,7 +31,6 @@ const rfq = setup({
       context.accepting === null &&
       context.cancelling === null &&
       !context.refusedQuotes.some(({ quoteId }) => quoteId === event.quoteId),
-    /** No accept is in flight. */
     notAccepting: ({ context }) => context.accepting === null,
     unconfirmed: ({ context }) => context.venueRfqId === null,
     /** The refused accept is the one in flight, and the window is over. */
@@ -76,8 +75,8 @@ const request = rfq.emit(({ context }): MachineEffect => {
     return { type: "venue.call", call: { name: "requestClose", request: { ref, account, contractId, windowEndsAt } } }
   }
   const { symbol, side, qty, barrierLevel: barrier, takeProfit, expiryTs: expiryAt, strict, premiumBps } = context
-  const asked = { symbol, side, qty, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
-  return { type: "venue.call", call: { name: "requestQuotes", request: { ref, account, ...asked } } }
+  const fields = { symbol, side, qty, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
+  return { type: "venue.call", call: { name: "requestQuotes", request: { ref, account, ...fields } } }
 })
 
 const window = rfq.emit(({ context: { rfqId, windowEndsAt } }) => ({
@@ -164,11 +163,11 @@ const dropped = rfq.assign(({ event }) => {
   return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
 })
 /** The request is closed at the venue; its received quotes are stored. */
-const over = ({ autoAcceptNote }: RfqContext, { quotes, note: said }: Heard) => ({
+const over = ({ autoAcceptNote }: RfqContext, { quotes, note: received }: Heard) => ({
   venueOpen: false,
   cancelling: null,
   quotes: keptQuotes(quotes, null),
-  autoAcceptNote: said ?? autoAcceptNote
+  autoAcceptNote: received ?? autoAcceptNote
 })
 /** Keeps an accept in flight, because its answer is still due. */
 const contractEnded = rfq.assign(({ context, event }) => {

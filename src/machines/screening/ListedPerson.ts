@@ -1,6 +1,6 @@
 /**
  * One line of a published list, from the command line to the service: both sides check and clean it with these functions, so
- * that a line always has one form and one hash (F26).
+ * that a line always has one form and one hash (operator surface, screening; F26).
  */
 import { parseCalendarDate } from "../shared/CalendarDate.ts"
 import { isCountry } from "../shared/Country.ts"

@@ -2,7 +2,7 @@
  * Patterns of many names side by side in the memory of a small WebAssembly program (lackingLetters.wat): a row for each bit of
  * a pattern, a column for each name. One operation compares 128 names, and their comparison ends when each lacks too many
  * letters of the query; the rarest letters come first. So 200,000 names are searched in about 60 us, faster than a walk through
- * a tree. Names are added and removed one by one (F26).
+ * a tree. Names are added and removed one by one (decision 10; F26).
  */
 import { lackingLetters } from "./lackingLetters.generated.ts"
 import {

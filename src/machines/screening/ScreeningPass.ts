@@ -1,6 +1,6 @@
 /**
  * A pass that screens stored clients again, client by client in the order of their ids: after the lists have changed, after the
- * rules of comparison have changed, and in every end-of-day run (F26).
+ * rules of comparison have changed, and in every end-of-day run (operator surface, screening passes; F26).
  */
 export const screeningPassStates = ["RUNNING", "DONE", "REPLACED"] as const
 export type ScreeningPassState = (typeof screeningPassStates)[number]
@@ -29,7 +29,6 @@ export interface ScreeningPassInput {
 export interface ScreeningPassContext extends ScreeningPassInput {
   /** Every client up to this id is screened. */
   readonly after: number
-  /** Clients screened. */
   readonly screened: number
   readonly endedAt: number | null
 }

@@ -170,7 +170,7 @@ export class WatchList {
       this.#visitLong(text, meet)
       if (text.length === 0) continue
       const asked = this.#sheets.asked(text)
-      for (const { group, floor } of this.#asked(question)) {
+      for (const { group, floor } of this.#groupsFor(question)) {
         const demand = floor.demand(text.length)
         const search: Search = { asked, demand, found: [], seen: 0 }
         group?.search(search)
@@ -188,14 +188,17 @@ export class WatchList {
    * The groups that matter to a client. Without a birth date of the client every entry counts like one without a birth date;
    * without a nationality every entry counts like one without a country.
    */
-  #asked({ dob, nationalities }: Question): ReadonlyArray<Asked> {
+  #groupsFor({ dob, nationalities }: Question): ReadonlyArray<SearchedGroup> {
     const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
     const year = dob === null ? null : yearOfBirth(dob)
     if (dob === null || year === null) {
       const everyYear = [...this.#pepByYear.values()]
       return [this.#anyone, ...everyYear].map((group) => ({ group, floor: undatedSameCountry }))
     }
-    const undated = (country: string, floor: Floor): Asked => ({ group: this.#undatedByCountry.get(country), floor })
+    const undated = (country: string, floor: Floor): SearchedGroup => ({
+      group: this.#undatedByCountry.get(country),
+      floor
+    })
     return [
       { group: this.#byDay.get(dob), floor: sameDay },
       { group: this.#pepByYear.get(year), floor: sameYear },
@@ -237,7 +240,7 @@ export interface Effort {
   readonly compared: number
 }
 
-interface Asked {
+interface SearchedGroup {
   readonly group: NameGroup | NameIndex | undefined
   readonly floor: Floor
 }

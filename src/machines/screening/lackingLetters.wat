@@ -1,9 +1,10 @@
-;; Counts, for 128 names at a time, how many of the letters asked for each lacks (NameSheets.ts). Every bit of a pattern
+;; Counts, for 128 names at a time, how many letters of the query each name lacks (NameSheets.ts). Every bit of a pattern
 ;; has a row with one bit for each name, so an addition to the counts of 128 names is a few operations on whole vectors:
-;; ones, twos, fours, eights and sixteens hold a bit of every name's count. A count begins so that it carries over with
-;; the first letter too many, and a name that is over stays so; when all 128 are, the rest of their rows is not read.
+;; ones, twos, fours, eights and sixteens hold a bit of every name's count. Counts start at a value that makes them
+;; overflow with the first letter too many, and an overflow stays set; when all 128 have overflowed, the rest of their
+;; rows is not read.
 ;;
-;; Memory: the addresses of the rows asked for from 0, a place for one column's counts at 2048, what is found from 4096.
+;; Memory: the addresses of the query's rows from 0, space for one column's counts at 2048, the results from 4096.
 (module
   (memory (export "memory") 1)
 
@@ -18,7 +19,7 @@
   (func $bitAt (param $word i32) (param $bit i32) (result i32)
     (i32.and (i32.shr_u (local.get $word) (local.get $bit)) (i32.const 1)))
 
-  ;; From column $from to column $to, 128 names each. Answers how many names were found, each a word: the number of the
+  ;; Searches column $from to column $to, 128 names each. Returns the number of results, each a word: the number of the
   ;; name in the sheet and, from bit 24, its count.
   (func (export "find") (param $from i32) (param $to i32) (param $asked i32) (param $begin i32) (result i32)
     (local $row i32) (local $found i32) (local $word i32) (local $left i32) (local $bit i32)
@@ -37,7 +38,7 @@
         (local.set $row (i32.const 0))
         (block $allOver
           (loop $rows
-            ;; The names that lack this letter have one more.
+            ;; Adds one to the names that lack this letter.
             (local.set $carry
               (v128.not
                 (v128.load

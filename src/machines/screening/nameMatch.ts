@@ -1,6 +1,6 @@
 /**
  * The Jaro-Winkler likeness of two texts. Floating point is enough: a likeness is no money, and every comparison uses the same
- * function. Source: F26; Winkler (1990), the golden cases SCR-001 to SCR-003 (SCR-001..SCR-003).
+ * function. Source: F26; Winkler (1990), the golden cases SCR-001..SCR-003.
  */
 const prefixWeight = 0.1
 

@@ -1,7 +1,7 @@
 /**
  * Screens a client against the watch lists: score, outcome and the candidates for a compliance officer. It runs inside POST
  * /clients and PUT .../kyc, so it must be fast on lists of hundreds of thousands of names; a name that the index skips is
- * proved unable to reach a threshold (F26, A1-28).
+ * proved unable to reach a threshold (doc 1, Rules of POST /clients 6; F26, A1-28).
  */
 import { doubtOf, type NameDoubt, type NameFields, unreadableEntryId } from "./foldName.ts"
 import { listedForms, type NameForms, nameScore, type PersonForms, personForms } from "./nameForms.ts"
@@ -198,12 +198,12 @@ export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArr
   return found
 }
 
-/** Outcome and score that compliance has judged. */
+/** Outcome and score that compliance has reviewed. */
 export type JudgedPair = Pick<PairScore, "outcome" | "score">
 
 const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
 
-/** Whether a pair is at most as like as a judged one. */
+/** Whether a pair is at most as like as a reviewed one. */
 export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 

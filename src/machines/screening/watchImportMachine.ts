@@ -1,6 +1,7 @@
 /**
  * Import of a list version. Added entries count at once. No entry is removed before the whole file is received, so an
- * interrupted import never loses an entry. A source has one DONE import: its current version (F26).
+ * interrupted import never loses an entry. A source has one DONE import: its current version (operator surface, screening
+ * import; F26).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

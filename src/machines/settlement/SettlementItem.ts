@@ -9,7 +9,6 @@ import { Id } from "../shared/Ids.ts"
 export const settlementStatuses = ["PENDING", "SETTLED", "FAILED"] as const
 export type SettlementStatus = (typeof settlementStatuses)[number]
 
-/** The statuses that a partner may report. */
 export const reportStatuses = ["SETTLED", "FAILED"] as const
 export type ReportStatus = (typeof reportStatuses)[number]
 

@@ -16,7 +16,6 @@ const labels = {
   note: "The note"
 } as const
 
-/** The body as sent, null fields left out. */
 export const SettlementReportBody = Fields.objectOf(
   {
     status: Fields.token(labels.status, reportStatuses),
@@ -27,7 +26,6 @@ export const SettlementReportBody = Fields.objectOf(
   "The request body"
 )
 
-/** A valid report. */
 export interface SettlementReportBody {
   readonly status: ReportStatus
   /** Never null for SETTLED. */

@@ -20,13 +20,13 @@ export interface Gate<Facts> {
 }
 export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
 
-/** A gate whose refusal is only a sentence, so that it also serves where a request is judged and not refused. */
-export interface Rule<Facts, Said extends string = string> {
+/** A gate whose refusal is only a sentence, so that it also serves where a request is checked and not refused. */
+export interface Rule<Facts, Sentence extends string = string> {
   readonly gate: string
   /** Null: the rule holds. */
-  readonly sentence: (facts: Facts) => Said | null
+  readonly sentence: (facts: Facts) => Sentence | null
   /** The reason token; a function of the sentence where the rule has several sentences. */
-  readonly reason: Reason | ((facts: Facts, said: Said) => Reason)
+  readonly reason: Reason | ((facts: Facts, sentence: Sentence) => Reason)
   readonly compared: (facts: Facts) => Compared | null
 }
 
@@ -40,15 +40,18 @@ export const firstSentence = <Facts>(rules: ReadonlyArray<Rule<Facts>>, facts: F
 }
 
 /** The token of a rule's refusal. */
-export const reasonOf = <Facts, Said extends string>({ reason }: Rule<Facts, Said>, facts: Facts, said: Said): Reason =>
-  typeof reason === "string" ? reason : reason(facts, said)
+export const reasonOf = <Facts, Sentence extends string>(
+  { reason }: Rule<Facts, Sentence>,
+  facts: Facts,
+  sentence: Sentence
+): Reason => (typeof reason === "string" ? reason : reason(facts, sentence))
 
 /**
  * The gate that refuses with a rule's sentence (400 4000). `seen` returns the part of the gate's facts that the rule checks;
  * null: the rule does not apply.
  */
-export const gateOf = <Facts, Seen, Said extends string>(
-  rule: Rule<Seen, Said>,
+export const gateOf = <Facts, Seen, Sentence extends string>(
+  rule: Rule<Seen, Sentence>,
   seen: (facts: Facts) => Seen | null
 ): Gate<Facts> => ({
   gate: rule.gate,
@@ -81,7 +84,7 @@ export interface GateResult {
   readonly refusal: Refusal | null
 }
 
-/** Every gate up to the first that refuses; those after it are not reached. */
+/** Every gate up to the first that refuses; later gates have no result. */
 export const walkGates = <Facts>(gates: Gates<Facts>, facts: Facts): ReadonlyArray<GateResult> => {
   let failed = false
   return gates.map(({ gate, refusal, compared }) => {

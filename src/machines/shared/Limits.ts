@@ -153,7 +153,6 @@ export const barrierLimits = {
 /** Staking swaps of one client with expected or possible payments: more would make every figure of its account slow. */
 export const swapLimits = { open: 1_000 } as const
 
-/** Orders. */
 export const orderLimits = {
   /** Of one client. */
   working: 500,
@@ -236,7 +235,6 @@ export const bulkSettlementMax = 500
 /** Webhook url, before and after normalisation. */
 export const webhookUrlMaxLength = 2_048
 
-/** Webhook deliveries. */
 export const webhookLimits = {
   acknowledgeMillis: 10 * second,
   attempts: 10,

@@ -30,7 +30,6 @@ export const moneyLabels = {
   amount: "The amount"
 } as const
 
-/** The fields as sent. */
 export const moneyFields = {
   partnerRef: Fields.text(moneyLabels.partnerRef, moneyLengths.partnerRef),
   currency: Currency.annotateKey(Fields.missing(moneyLabels.currency)),
@@ -41,7 +40,6 @@ export const moneyFields = {
   }).annotateKey(Fields.missing(moneyLabels.amount))
 } as const
 
-/** The fields of a valid request. */
 export interface MoneyBody {
   readonly partnerRef: string
   readonly currency: Currency

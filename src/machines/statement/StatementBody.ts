@@ -20,7 +20,6 @@ const quarterShape = /^([0-9]{4})-Q([1-4])$/
 const earliestYear = 2000
 const latestYear = 9998
 
-/** The body as sent, null fields left out. */
 export const StatementBody = Fields.objectOf(
   {
     kind: Fields.token(labels.kind, statementKinds),

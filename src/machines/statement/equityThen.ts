@@ -7,7 +7,6 @@ import { usdcMinor } from "../shared/Money.ts"
 /** Marks of a moment, by symbol. */
 export type MarksThen = ReadonlyMap<string, string>
 
-/** The parts of an account's equity. */
 export interface EquityParts {
   /** Micro-USDC. */
   readonly cash: bigint

@@ -7,7 +7,7 @@ import type { Json } from "../shared/Json.ts"
 import { figureText, momentText, plainText } from "./pdfTexts.ts"
 import type { ModelRow } from "./StatementModel.ts"
 
-type Say = (row: ModelRow) => string
+type CellText = (row: ModelRow) => string
 
 export interface PdfColumn {
   /** A text for each line of the head. */
@@ -23,7 +23,7 @@ export interface PdfColumn {
   /** For a text that flows: the parts within which no line may break. */
   readonly parts?: (row: ModelRow) => ReadonlyArray<string>
   /** The texts of a row, one for each line. */
-  readonly lines: ReadonlyArray<Say>
+  readonly lines: ReadonlyArray<CellText>
 }
 
 export interface PdfTable {
@@ -35,19 +35,19 @@ export interface PdfTable {
 export const tableWidth = 770
 
 const word =
-  (name: string): Say =>
+  (name: string): CellText =>
   (row) =>
     plainText(row[name])
 const amount =
-  (name: string): Say =>
+  (name: string): CellText =>
   (row) =>
     figureText(row[name])
 const time =
-  (name: string): Say =>
+  (name: string): CellText =>
   (row) =>
     momentText(row[name])
 
-type Line = readonly [title: string, say: Say]
+type Line = readonly [title: string, text: CellText]
 
 const column = (
   align: PdfColumn["align"],
@@ -59,7 +59,7 @@ const column = (
   width,
   align,
   wide,
-  lines: lines.map(([, say]) => say)
+  lines: lines.map(([, text]) => text)
 })
 const texts = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "cut", width, lines)
 const times = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "narrow", width, lines)
@@ -121,7 +121,7 @@ const costs: PdfTable = {
   ]
 }
 
-const remarks: Say = ({ assumed, provisional }) =>
+const remarks: CellText = ({ assumed, provisional }) =>
   [...(assumed === true ? ["assumed"] : []), ...(provisional === true ? ["provisional"] : [])].join(", ")
 
 const tax: PdfTable = {
@@ -148,14 +148,14 @@ const taxTotals: PdfTable = {
   ]
 }
 
-const holder: Say = ({ custody, titleTransfer, unsecured }) =>
+const holder: CellText = ({ custody, titleTransfer, unsecured }) =>
   [
     plainText(custody),
     ...(titleTransfer === true ? ["title passed"] : []),
     ...(unsecured === true ? ["unsecured claim"] : [])
   ].join("; ")
 
-const remark: Say = ({ note, maturityTs }) =>
+const remark: CellText = ({ note, maturityTs }) =>
   [
     ...(typeof maturityTs === "number" ? [`Due ${momentText(maturityTs)}.`] : []),
     ...(plainText(note) === "" ? [] : [plainText(note)])

@@ -18,7 +18,7 @@ export interface CostRow {
 
 /** Turnover, equity and deposits of the period. */
 export interface CostBase {
-  /** Sum of what was traded. */
+  /** Sum of all traded amounts. */
   readonly turnover: bigint
   /** Mean of the daily equities; null without any. */
   readonly averageEquity: bigint | null

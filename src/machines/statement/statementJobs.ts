@@ -17,7 +17,6 @@ export const statementJobNames = [
   "TAX_GB_FINAL"
 ] as const
 export type StatementJobName = (typeof statementJobNames)[number]
-/** The jobs that make statements. */
 export type StatementMakingJob = Exclude<StatementJobName, "EQUITIES">
 
 /** The stored form of a job: the period of equities includes both midnights. */

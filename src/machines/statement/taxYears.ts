@@ -44,10 +44,10 @@ const shortestYear = 365 * 86_400_000
  * The ended years that a request may mean, the latest first: both years with the requested start year, else the latest. The
  * first of them that has a statement is answered.
  */
-export const yearsAsked = (asked: number | null, now: number): ReadonlyArray<TaxYear> => {
+export const yearsAsked = (requested: number | null, now: number): ReadonlyArray<TaxYear> => {
   const thisYear = new Date(now).getUTCFullYear()
   // One of the two years has a statement; a British one of the year before last may be the latest that has ended.
-  const years = asked === null ? [thisYear - 1, thisYear - 2, thisYear - 3] : [asked]
+  const years = requested === null ? [thisYear - 1, thisYear - 2, thisYear - 3] : [requested]
   return years
     .flatMap((year) => [
       { year, isBritish: true },

@@ -5,15 +5,14 @@ import { trimText } from "../shared/Text.ts"
 
 const labels = { qty: "The quantity" } as const
 
-/** The body as sent. */
 export const TakeBody = Fields.objectOf({ qty: Fields.positiveDecimal(labels.qty) }, "The request body")
 
-export interface TakeAsked {
+export interface TakeRequest {
   /** In the market's asset, as sent. */
   readonly qty: string
 }
 
-export type DecodedTake = { readonly ok: true; readonly body: TakeAsked } | BodyFaults
+export type DecodedTake = { readonly ok: true; readonly body: TakeRequest } | BodyFaults
 
 /** Checks a take; refuses with 400 code 4000, like every body. */
 export const decodeTake = (body: unknown): DecodedTake =>

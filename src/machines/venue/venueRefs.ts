@@ -20,7 +20,6 @@ type Letters = keyof typeof refLetters
 /** A kind of object that calls the venue. */
 export type VenueOwner = (typeof refLetters)[Letters]
 
-/** The object that a ref belongs to. */
 export interface RefOwner {
   readonly owner: VenueOwner
   readonly id: number

@@ -50,7 +50,6 @@ export type KeptMarket = {
   readonly listedAt?: number
 }
 
-/** The most bands that one misfit keeps. */
 export const mostBands = 16
 
 export type VenueMisfitEvent =
@@ -58,5 +57,4 @@ export type VenueMisfitEvent =
   | { readonly type: "READ"; readonly at: number }
   /** An answer does not fit, can't be checked yet, or does not know the object. */
   | { readonly type: "UNFIT"; readonly at: number; readonly reason: string }
-  /** The venue's answer fits. */
   | { readonly type: "FIT" }

@@ -5,21 +5,21 @@
 import { isLess, scaled } from "../shared/Exact.ts"
 
 /** An error sentence on a misfit; null: the member fits. */
-export type Check<Said, Asked> = (said: Said, asked: Asked) => string | null
+export type Check<Report, Expected> = (report: Report, expected: Expected) => string | null
 
 /** Why a member has no check of its own: no decision depends on it, or other code checks it. */
 export interface Unchecked {
   readonly because: string
 }
 
-export type Checks<Said, Asked> = { readonly [Member in keyof Said]-?: Check<Said, Asked> | Unchecked }
+export type Checks<Report, Expected> = { readonly [Member in keyof Report]-?: Check<Report, Expected> | Unchecked }
 
 /** Compares all members of a message with the request; returns the first error sentence, or null. */
-export const misfitBy = <Said, Asked>(checks: Checks<Said, Asked>): Check<Said, Asked> => {
-  const all = Object.values<Check<Said, Asked> | Unchecked>(checks).filter((row) => typeof row === "function")
-  return (said, asked) => {
+export const misfitBy = <Report, Expected>(checks: Checks<Report, Expected>): Check<Report, Expected> => {
+  const all = Object.values<Check<Report, Expected> | Unchecked>(checks).filter((row) => typeof row === "function")
+  return (report, expected) => {
     for (const check of all) {
-      const misfit = check(said, asked)
+      const misfit = check(report, expected)
       if (misfit !== null) return misfit
     }
     return null
@@ -42,25 +42,25 @@ export const differs = (called: string, there: Plain, here: Plain): string =>
 
 /** A check that a member equals the service's own value. `called`: its name in the sentence. */
 export const exactly =
-  <Said extends { readonly [Member in Name]: Plain }, Asked, Name extends keyof Said & string>(
+  <Report extends { readonly [Member in Name]: Plain }, Expected, Name extends keyof Report & string>(
     called: string,
     member: Name,
-    askedOf: (asked: Asked) => Plain
-  ): Check<Said, Asked> =>
-  (said, asked) => {
-    const [there, here]: [Plain, Plain] = [said[member], askedOf(asked)]
+    expectedOf: (expected: Expected) => Plain
+  ): Check<Report, Expected> =>
+  (report, expected) => {
+    const [there, here]: [Plain, Plain] = [report[member], expectedOf(expected)]
     return there === here ? null : differs(called, there, here)
   }
 
 /** Like `exactly`, for decimals. */
 export const sameFigure =
-  <Said extends { readonly [Member in Name]: string | null }, Asked, Name extends keyof Said & string>(
+  <Report extends { readonly [Member in Name]: string | null }, Expected, Name extends keyof Report & string>(
     called: string,
     member: Name,
-    askedOf: (asked: Asked) => string | null
-  ): Check<Said, Asked> =>
-  (said, asked) => {
-    const [there, here]: [string | null, string | null] = [said[member], askedOf(asked)]
+    expectedOf: (expected: Expected) => string | null
+  ): Check<Report, Expected> =>
+  (report, expected) => {
+    const [there, here]: [string | null, string | null] = [report[member], expectedOf(expected)]
     return isSame(there, here) ? null : differs(called, there, here)
   }
 

@@ -22,7 +22,7 @@ import { requestChecks } from "./requestChecks.ts"
 import { swapChecks } from "./swapChecks.ts"
 
 /** Rows for messages that other code checks, or that no decision depends on. */
-type Rows<Said> = { readonly [Member in keyof Said]-?: Unchecked }
+type Rows<Message> = { readonly [Member in keyof Message]-?: Unchecked }
 /** Rows for one kind of fact, besides the members of all facts. */
 type FactRows<Type extends VenueFact["type"]> = Rows<
   Omit<Extract<VenueFact, { readonly type: Type }>, "type" | keyof typeof ofAccount>
@@ -82,12 +82,12 @@ const stamp: Rows<VenueFunding> = {
 const heartbeat: Rows<VenueHeartbeat> = {
   heartbeat: row("It names the line."),
   version: row("A stream of another version is not read (venueLines.ts)."),
-  number: row("One that is far beyond is set aside (EventCursor.ts, heard)."),
+  number: row("A number far beyond the last one is quarantined (EventCursor.ts, heard)."),
   at: row("Clocks that lie apart are brought together (ClockMeeting.ts).")
 }
 
 const outcome: Rows<VenueOutcome> = {
-  ref: row("An answer under another name than was asked for is none (VenueCalls.ts, make)."),
+  ref: row("An answer with another ref than the requested one does not count (VenueCalls.ts, make)."),
   outcome: row("UNKNOWN, and an execution that is not shown, are no end of a call (outcomes.ts, definite)."),
   reason: words,
   at: row("It lies at most 5 s ahead of the venue's clock (verdict.ts, judgedOn); nothing is booked at it."),

@@ -56,27 +56,27 @@ export const frozenTerms = (context: BarrierContractContext) => {
 
 /** A check that a member equals the venue's earlier report. */
 const asBefore =
-  (called: string, saidOf: (said: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
-  (said: VenueContract, { known }: AskedContract): string | null =>
-    known === null || known[of] === saidOf(said) ? null : differs(called, saidOf(said), known[of])
+  (called: string, reportOf: (report: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
+  (report: VenueContract, { known }: AskedContract): string | null =>
+    known === null || known[of] === reportOf(report) ? null : differs(called, reportOf(report), known[of])
 
 const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedAt")
 
-const endMisfit = (said: VenueContract, asked: AskedContract): string | null => {
-  const { state, endedAt } = said
+const endMisfit = (report: VenueContract, expected: AskedContract): string | null => {
+  const { state, endedAt } = report
   switch (state) {
     case "OPEN":
       return null
     case "EARLY_CLOSE":
-      return asked.close === null ? "it is closed early, but no accept of a closing quote stands" : null
+      return expected.close === null ? "it is closed early, but no accept of a closing quote stands" : null
     case "TORN_UP":
-      return asked.tearUp === null ? "it is torn up, but no tear-up stands" : null
+      return expected.tearUp === null ? "it is torn up, but no tear-up stands" : null
     case "TAKE_PROFIT":
-      return asked.takeProfit === null ? "it has taken profit, but it has no take profit" : null
+      return expected.takeProfit === null ? "it has taken profit, but it has no take profit" : null
     case "EXPIRED":
-      return endedAt !== null && endedAt < asked.expiryTs ? "it has expired before its expiry" : null
+      return endedAt !== null && endedAt < expected.expiryTs ? "it has expired before its expiry" : null
     case "CLOSED":
-      return settlementMisfit(asked.isListed)
+      return settlementMisfit(expected.isListed)
     case "KNOCKED_OUT":
       return null
   }
@@ -96,23 +96,23 @@ const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT"
  * An error sentence if the mark did not touch the frozen level. The venue publishes the mark of each touch before the event, so
  * known marks decide it exactly. The contract settles at its level, however far the mark has passed it.
  */
-const touchMisfit = (level: string, endedAt: number, said: VenueContract, asked: AskedContract): string | null => {
-  const direction = (asked.side === "BUY") === (said.state === "KNOCKED_OUT") ? "AT_OR_BELOW" : "AT_OR_ABOVE"
-  return shortOfLevel(level, direction, asked.bandAt(endedAt, 0))
+const touchMisfit = (level: string, endedAt: number, report: VenueContract, expected: AskedContract): string | null => {
+  const direction = (expected.side === "BUY") === (report.state === "KNOCKED_OUT") ? "AT_OR_BELOW" : "AT_OR_ABOVE"
+  return shortOfLevel(level, direction, expected.bandAt(endedAt, 0))
 }
 
-const settleMisfit = (said: VenueContract, asked: AskedContract): string | null => {
-  const { state, settlePrice, endedAt } = said
+const settleMisfit = (report: VenueContract, expected: AskedContract): string | null => {
+  const { state, settlePrice, endedAt } = report
   if (state === "OPEN") {
     return settlePrice === null && endedAt === null ? null : "it is open, but it has the price or the time of an end"
   }
   if (settlePrice === null || endedAt === null) return "it has ended without price or time"
-  const exact = exactPrice(said, asked)
+  const exact = exactPrice(report, expected)
   if (exact !== null && !isSame(settlePrice, exact)) return differs(`price of ${state}`, settlePrice, exact)
   // A quote has the dealer's own price, so it is not compared with the marks.
-  if (exact !== null) return isTouched(said) ? touchMisfit(exact, endedAt, said, asked) : null
+  if (exact !== null) return isTouched(report) ? touchMisfit(exact, endedAt, report, expected) : null
   // An expiry settles at the mark of the expiry, however late it is processed.
-  return outsideBand(settlePrice, asked.bandAt(state === "EXPIRED" ? asked.expiryTs : endedAt))
+  return outsideBand(settlePrice, expected.bandAt(state === "EXPIRED" ? expected.expiryTs : endedAt))
 }
 
 /** When the request for an end was sent; null: the end follows no request, or the time is unknown. */
@@ -134,9 +134,9 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
   symbol: exactly("market", "symbol", ({ symbol }) => symbol),
   side: exactly("side", "side", ({ side }) => side),
   qty: sameFigure("quantity", "qty", ({ qty }) => qty),
-  entry: ({ entry, openedAt }, asked) => {
-    if (asked.entry === null) return outsideBand(entry, asked.bandAt(openedAt))
-    return isSame(entry, asked.entry) ? null : differs("entry", entry, asked.entry)
+  entry: ({ entry, openedAt }, expected) => {
+    if (expected.entry === null) return outsideBand(entry, expected.bandAt(openedAt))
+    return isSame(entry, expected.entry) ? null : differs("entry", entry, expected.entry)
   },
   barrier: sameFigure("barrier", "barrier", ({ barrier }) => barrier),
   takeProfit: sameFigure("take profit", "takeProfit", ({ takeProfit }) => takeProfit),
@@ -144,17 +144,17 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
   strict: exactly("strict flag", "strict", ({ strict }) => strict),
   premiumBps: exactly("premium share", "premiumBps", ({ premiumBps }) => premiumBps),
   tradeId: asBefore("trade", ({ tradeId }) => tradeId, "tradeId"),
-  openedAt: (said, asked) =>
-    sameOpening(said, asked) ??
-    timeMisfit({ called: "the opening time", at: said.openedAt, sentAt: asked.sentAt }, asked.venueTime),
+  openedAt: (report, expected) =>
+    sameOpening(report, expected) ??
+    timeMisfit({ called: "the opening time", at: report.openedAt, sentAt: expected.sentAt }, expected.venueTime),
   state: endMisfit,
   settlePrice: settleMisfit,
-  endedAt: (said, asked) => {
-    const { openedAt, expiryAt, endedAt } = said
+  endedAt: (report, expected) => {
+    const { openedAt, expiryAt, endedAt } = report
     if (endedAt === null) return null
     if (endedAt < openedAt) return "it has ended before its opening"
-    if (isTouched(said) && endedAt > expiryAt) return "a level was touched after its expiry"
-    return timeMisfit({ called: "the end", at: endedAt, sentAt: endSentAt(said, asked) }, asked.venueTime)
+    if (isTouched(report) && endedAt > expiryAt) return "a level was touched after its expiry"
+    return timeMisfit({ called: "the end", at: endedAt, sentAt: endSentAt(report, expected) }, expected.venueTime)
   }
 }
 
@@ -162,8 +162,8 @@ export const contractChecks: Checks<VenueContract, AskedContract> = {
 export const contractMisfit = misfitBy(contractChecks)
 
 /** Why a contract that is open on both sides differs from its frozen terms; null: it does not. */
-export const openContractMisfit = (said: VenueContract, context: BarrierContractContext): string | null =>
-  contractMisfit(said, { ...frozenTerms(context), ...nothingKnown })
+export const openContractMisfit = (report: VenueContract, context: BarrierContractContext): string | null =>
+  contractMisfit(report, { ...frozenTerms(context), ...nothingKnown })
 
 const nothingKnown = {
   close: null,

@@ -10,7 +10,7 @@ import { type Checks, differs, exactly, misfitBy } from "./check.ts"
 import { executedAfterRefusal, isWorse, knownVenueId } from "./orderChecks.ts"
 import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
-export interface AskedFill {
+export interface ExpectedFill {
   readonly order: OrderContext
   /** The order's report in the same message, which fits; null: the message has the fill alone. */
   readonly report: VenueOrder | null
@@ -20,10 +20,10 @@ export interface AskedFill {
 }
 
 /** The worst price that the order allows; null: the order was sent without a bound. */
-const boundOf = ({ order: { venuePrice, trigger, boundBps }, report }: AskedFill): string | null =>
+const boundOf = ({ order: { venuePrice, trigger, boundBps }, report }: ExpectedFill): string | null =>
   boundBps !== null && report !== null ? report.price : (venuePrice ?? trigger?.limitPrice ?? null)
 
-export const fillChecks: Checks<VenueFill, AskedFill> = {
+export const fillChecks: Checks<VenueFill, ExpectedFill> = {
   tradeId: { because: "A trade that is booked already is compared with its row (fillBooking.ts, knownFill)." },
   orderId: ({ orderId }, { order, report }) => {
     const known = report?.id ?? knownVenueId(order)
@@ -37,10 +37,10 @@ export const fillChecks: Checks<VenueFill, AskedFill> = {
   symbol: exactly("market", "symbol", ({ order }) => order.symbol),
   side: exactly("side", "side", ({ order }) => order.side),
   // A price better than the bound fits, however far the marks are: the counterparty's order may have rested there for long.
-  price: ({ price, at }, asked) => {
-    const bound = boundOf(asked)
-    if (bound === null) return outsideBand(price, asked.bandAt(at))
-    return isWorse(asked.order.side, price, bound) ? `price ${price} is worse than the bound ${bound}` : null
+  price: ({ price, at }, expected) => {
+    const bound = boundOf(expected)
+    if (bound === null) return outsideBand(price, expected.bandAt(at))
+    return isWorse(expected.order.side, price, bound) ? `price ${price} is worse than the bound ${bound}` : null
   },
   qty: ({ qty }, { order }) => {
     const filled = scaled(order.filledQty)

@@ -7,7 +7,7 @@ import type { VenueOrder } from "../venue/venueObjects.ts"
 import { type Check, type Checks, differs, exactly, isSame, misfitBy, sameFigure } from "./check.ts"
 import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
-export interface AskedOrder {
+export interface ExpectedOrder {
   readonly order: OrderContext
   /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
@@ -28,7 +28,7 @@ export const isWorse = (side: "BUY" | "SELL", price: string, limit: string): boo
   return side === "BUY" ? isLess(bound, at) : isLess(at, bound)
 }
 
-const samePrice = sameFigure<VenueOrder, AskedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
+const samePrice = sameFigure<VenueOrder, ExpectedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
 
 /** The bound in force. An amendment may set the first bound of an order that was sent without one. */
 const boundOf = ({ boundBps, amending }: OrderContext): number | null => boundBps ?? amending?.boundBps ?? null
@@ -39,7 +39,7 @@ const isBounded = (order: OrderContext, { price }: VenueOrder): boolean =>
  * The venue derives the price of a conditional order from the mark at which it fires. It publishes this mark before the event, so
  * the known marks have it.
  */
-const derivedPrice: Check<VenueOrder, AskedOrder> = (
+const derivedPrice: Check<VenueOrder, ExpectedOrder> = (
   { side, price, triggeredAt, state, filledQty },
   { order, bandAt }
 ) => {
@@ -61,10 +61,10 @@ const derivedPrice: Check<VenueOrder, AskedOrder> = (
  * A sentence if known marks refute that the order has fired. A trigger on the last price or the index is not checked: marks are
  * no evidence of these.
  */
-const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: AskedOrder): string | null =>
+const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: ExpectedOrder): string | null =>
   trigger?.source === "MARK" ? shortOfLevel(trigger.price, trigger.direction, bandAt(triggeredAt, 0)) : null
 
-export const orderChecks: Checks<VenueOrder, AskedOrder> = {
+export const orderChecks: Checks<VenueOrder, ExpectedOrder> = {
   id: ({ id }, { order }) => {
     const known = knownVenueId(order)
     return known === null || known === id ? null : differs("venue id", id, known)
@@ -73,8 +73,10 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   account: exactly("account", "account", ({ order }) => order.account),
   symbol: exactly("market", "symbol", ({ order }) => order.symbol),
   side: exactly("side", "side", ({ order }) => order.side),
-  price: (said, asked) =>
-    isBounded(asked.order, said) && said.triggeredAt !== null ? derivedPrice(said, asked) : samePrice(said, asked),
+  price: (report, expected) =>
+    isBounded(expected.order, report) && report.triggeredAt !== null
+      ? derivedPrice(report, expected)
+      : samePrice(report, expected),
   // If the quantity was ever amended it is not compared, because a report may be older than the last amendment.
   qty: ({ qty }, { order }) =>
     order.amends > (order.boundAmends ?? 0) || isSame(qty, order.qty) ? null : differs("quantity", qty, order.qty),
@@ -97,14 +99,14 @@ export const orderChecks: Checks<VenueOrder, AskedOrder> = {
   state: ({ state, qty, filledQty }) =>
     state === "FILLED" && !isSame(qty, filledQty) ? `its state is FILLED, but ${filledQty} of ${qty} is filled` : null,
   reason: { because: "Words for people: they decide nothing." },
-  triggeredAt: ({ triggeredAt, filledQty }, asked) => {
-    const { order, venueTime } = asked
+  triggeredAt: ({ triggeredAt, filledQty }, expected) => {
+    const { order, venueTime } = expected
     if (triggeredAt !== null) {
       if (order.trigger === null) return "it has fired, but it has no trigger"
       return (
         timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime) ??
         // An order that has fired was checked when the report of its trigger arrived.
-        (order.triggeredAt === null ? unreached(triggeredAt, asked) : null)
+        (order.triggeredAt === null ? unreached(triggeredAt, expected) : null)
       )
     }
     return order.trigger !== null && scaled(filledQty).units > 0n ? "it is filled, but it has not fired" : null

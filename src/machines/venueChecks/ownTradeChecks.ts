@@ -5,7 +5,7 @@ import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
 import { clockSlackMillis, timeMisfit, timeText, type VenueTime } from "../venue/timeChecks.ts"
 
-export interface AskedOwnTrade {
+export interface ExpectedOwnTrade {
   readonly account: string
   /** The account's signed position in the market before this trade, in the venue's order of trades. */
   readonly netQty: string
@@ -16,7 +16,7 @@ export interface AskedOwnTrade {
   readonly takenTo: number
 }
 
-export const ownTradeChecks: Checks<VenueFill, AskedOwnTrade> = {
+export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
   // First, because the position is found by the time of the trade.
   at: ({ at }, { venueTime, takenTo }) =>
     at < takenTo - clockSlackMillis

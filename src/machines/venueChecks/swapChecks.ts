@@ -7,7 +7,7 @@ import type { VenueSwap } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlementMisfit } from "./check.ts"
 import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
-export interface AskedSwap {
+export interface ExpectedSwap {
   readonly swap: SwapContext
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null
@@ -18,14 +18,14 @@ export interface AskedSwap {
 const known = ({ contractId }: SwapContext): boolean => contractId !== null && contractId !== 0
 
 const asBefore =
-  (called: string, saidOf: (said: VenueSwap) => number, of: "contractId" | "tradeId" | "openedTs") =>
-  (said: VenueSwap, { swap }: AskedSwap): string | null =>
-    !known(swap) || swap[of] === saidOf(said) ? null : differs(called, saidOf(said), swap[of])
+  (called: string, reportOf: (report: VenueSwap) => number, of: "contractId" | "tradeId" | "openedTs") =>
+  (report: VenueSwap, { swap }: ExpectedSwap): string | null =>
+    !known(swap) || swap[of] === reportOf(report) ? null : differs(called, reportOf(report), swap[of])
 
 const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedTs")
 
 /** A corrected fee above the listed rate is booked, with a break for the excess. A fee beyond the notional never fits. */
-const feeMisfit = (fee: string, { swap: { notional } }: AskedSwap): string | null =>
+const feeMisfit = (fee: string, { swap: { notional } }: ExpectedSwap): string | null =>
   isLess(scaled(notional), scaled(fee)) ? `the fee ${fee} is larger than the notional ${notional}` : null
 
 /** Payments and corrections must not precede the opening. */
@@ -33,7 +33,7 @@ const partTimeMisfit = (
   called: string,
   parts: ReadonlyArray<{ readonly at: number }>,
   { openedAt: sentAt }: VenueSwap,
-  { venueTime }: AskedSwap
+  { venueTime }: ExpectedSwap
 ): string | null => {
   for (const { at } of parts) {
     const misfit = timeMisfit({ called, at, sentAt }, venueTime)
@@ -42,7 +42,7 @@ const partTimeMisfit = (
   return null
 }
 
-export const swapChecks: Checks<VenueSwap, AskedSwap> = {
+export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
   id: asBefore("venue id", ({ id }) => id, "contractId"),
   ref: exactly("ref", "ref", ({ swap }) => swapRef(swap.swapId)),
   account: exactly("account", "account", ({ swap }) => swap.account),
@@ -59,26 +59,29 @@ export const swapChecks: Checks<VenueSwap, AskedSwap> = {
   tenorDays: exactly("tenor", "tenorDays", ({ swap }) => swap.tenorDays),
   reward: sameFigure("reward", "reward", ({ swap }) => swap.reward),
   // The fee of the take itself, before any correction, is that of the listed rate.
-  fee: ({ fee, corrections }, asked) =>
-    asked.swap.contractId === null && corrections.length === 0 && !isSame(fee, asked.swap.estimatedFee)
-      ? differs("fee", fee, asked.swap.estimatedFee)
-      : feeMisfit(fee, asked),
-  openedAt: (said, asked) =>
-    sameOpening(said, asked) ??
-    timeMisfit({ called: "the opening time", at: said.openedAt, sentAt: asked.swap.createdAt }, asked.venueTime),
+  fee: ({ fee, corrections }, expected) =>
+    expected.swap.contractId === null && corrections.length === 0 && !isSame(fee, expected.swap.estimatedFee)
+      ? differs("fee", fee, expected.swap.estimatedFee)
+      : feeMisfit(fee, expected),
+  openedAt: (report, expected) =>
+    sameOpening(report, expected) ??
+    timeMisfit(
+      { called: "the opening time", at: report.openedAt, sentAt: expected.swap.createdAt },
+      expected.venueTime
+    ),
   maturityAt: ({ openedAt, maturityAt }, { swap }) => {
-    const asked = openedAt + swap.tenorDays * dayMillis
-    return maturityAt === asked ? null : differs("maturity", maturityAt, asked)
+    const expected = openedAt + swap.tenorDays * dayMillis
+    return maturityAt === expected ? null : differs("maturity", maturityAt, expected)
   },
-  corrections: (said, asked) => {
-    for (const { fee } of said.corrections) {
-      const misfit = feeMisfit(fee, asked)
+  corrections: (report, expected) => {
+    for (const { fee } of report.corrections) {
+      const misfit = feeMisfit(fee, expected)
       if (misfit !== null) return misfit
     }
-    return partTimeMisfit("the correction time", said.corrections, said, asked)
+    return partTimeMisfit("the correction time", report.corrections, report, expected)
   },
   // Each is booked once by its id; an amount beyond the outstanding one is a break.
-  payments: (said, asked) => partTimeMisfit("the payment time", said.payments, said, asked),
+  payments: (report, expected) => partTimeMisfit("the payment time", report.payments, report, expected),
   short: { because: "It counts at or after maturity alone (swapMachine.ts, mature)." },
   end: ({ end }, { isListed }) => (end === "FINAL_SETTLEMENT" ? settlementMisfit(isListed) : null)
 }

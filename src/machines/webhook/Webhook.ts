@@ -72,7 +72,6 @@ export const partnerClosedError = "The partner is closed."
 export const retryDelay = (failedAttempts: number): number =>
   webhookLimits.retryBaseMillis * 2 ** Math.min(failedAttempts, webhookLimits.retryMaxDoublings)
 
-/** One row of the delivery log. */
 export const WebhookDelivery = Schema.Struct({
   deliveryId: Id,
   event: Schema.String,

@@ -12,7 +12,6 @@ import { cleanText, codePointLength } from "../shared/Text.ts"
 
 const labels = { ...moneyLabels, destination: "The destination" } as const
 
-/** The body as sent, null fields left out. */
 export const WithdrawalBody = Fields.objectOf(
   {
     ...moneyFields,
@@ -26,7 +25,6 @@ export const WithdrawalBody = Fields.objectOf(
   "The request body"
 )
 
-/** A valid withdrawal request. */
 export interface WithdrawalBody extends MoneyBody {
   /** Its JSON text as sent, without white space between tokens, or null. */
   readonly destination: string | null
@@ -35,7 +33,7 @@ export interface WithdrawalBody extends MoneyBody {
 export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBody } | BodyFaults
 
 /**
- * Judges the body of a withdrawal request. `text` is the JSON of the body; if it is given, the destination is taken from it as
+ * Checks the body of a withdrawal request. `text` is the JSON of the body; if it is given, the destination is taken from it as
  * written. On refusal `sentence` is that of the first failing field in the documented order (partnerRef, currency, amount,
  * destination) and `errors` names all of them (400 code 4000).
  */

@@ -37,7 +37,6 @@ export interface FreeMoney {
   /** Cash without the reserve. */
   readonly cash: bigint
   readonly risk: Pick<AccountRisk, "freeMargin" | "orderLoss" | "riskState" | "anyExposure" | "marksFresh">
-  /** The recorded risk state. */
   readonly recorded: RiskState
 }
 
