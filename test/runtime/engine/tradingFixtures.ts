@@ -11,6 +11,38 @@ export const machine = {
 
 /** One row of every table of trading for client `id` of partner 1. */
 export const tradingRows = (id: number) => ({
+  venueCalls: { ref: `P-${id}`, partnerId: 1, clientId: id, call: "placeOrder", request: { ref: `P-${id}` }, at: noon },
+  venueAccounts: { clientId: id, sequence: 3, takenTo: 7 },
+  venueMisfits: {
+    id,
+    partnerId: id,
+    clientId: id,
+    state: "READING",
+    context: {
+      misfitId: id,
+      ref: `O-${id}`,
+      reason: "the side is SELL instead of BUY",
+      at: noon,
+      reads: 2,
+      isAwaited: true
+    },
+    ref: `O-${id}`,
+    worth: 1n,
+    at: noon,
+    breakId: 4,
+    market: { bands: [{ at: noon, bps: null, low: "54000", high: "66000" }], listedAt: noon },
+    contractId: id
+  },
+  venueCursor: { id, number: 9 },
+  venueQuarantine: {
+    id,
+    at: noon,
+    number: 4,
+    account: "ACM-00000001",
+    reason: "unknown object",
+    bytes: "{}",
+    droppedAt: noon
+  },
   rfqs: {
     id,
     partnerId: 1,
