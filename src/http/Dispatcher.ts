@@ -9,6 +9,7 @@ import { Cause, Clock, Effect, Exit, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { renderRefusal, isKept, type Rendered } from "../machines/shared/answerText.ts"
 import { unknown as unknownOf } from "../machines/shared/Refusal.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/mailbox/ActorHost.ts"
 import { breathe, longWork } from "../runtime/engine/breathe.ts"
@@ -16,7 +17,7 @@ import { BusinessClock } from "../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../runtime/engine/sealing/SealingService.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
 import { countAnswer } from "../runtime/services/operations/system/answerCounts.ts"
-import type { KeyedRequest } from "../runtime/services/shared/KeyedRequest.ts"
+import { type KeyedRequest, answerRow } from "../runtime/services/shared/KeyedRequest.ts"
 import type { Principal } from "../runtime/services/partners/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
@@ -27,7 +28,6 @@ import {
   type AnswerHeaders,
   answerNow,
   type Outgoing,
-  renderRefusal,
   sent,
   type StreamedAnswer,
   type WholeAnswer
@@ -36,16 +36,13 @@ import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
 import { passGates, type Surface } from "./middleware/gates.ts"
 import {
-  answerRow,
   comparedBody,
   type Ended,
   fingerprintOf,
   Idempotency,
-  isKept,
   type KeyedAnswer,
   type KeyedHash,
-  olderFingerprintOf,
-  type Rendered
+  olderFingerprintOf
 } from "./middleware/idempotency.ts"
 import { parseBody } from "./middleware/parseBody.ts"
 import { PageLane } from "./middleware/PageLane.ts"
@@ -56,7 +53,14 @@ import { requestIdOf } from "./middleware/requestId.ts"
 import { type Route, type RouteMatch, rowsOf, type RouteTable } from "./middleware/routes.ts"
 import type { SandboxHints } from "./middleware/sandboxHints.ts"
 import { answerStreamed, timeOf } from "./middleware/streams.ts"
-import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
+import {
+  defect,
+  gateRefusals,
+  invalid,
+  invalidQuery,
+  toWire,
+  type WireRefusal
+} from "../machines/shared/wireRefusal.ts"
 
 export interface DispatcherOptions {
   /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */

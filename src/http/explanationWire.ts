@@ -4,7 +4,7 @@
 import type { Refusal } from "../machines/shared/Refusal.ts"
 import type { Explanation as Explained } from "../runtime/services/shared/Explanation.ts"
 import type { Explanation } from "./api/explanation.ts"
-import { toWire } from "./toWire.ts"
+import { toWire } from "../machines/shared/wireRefusal.ts"
 
 const said = (refusal: Refusal | null) => {
   if (refusal === null) return { code: null, sentence: null }

@@ -16,7 +16,7 @@ import { refusalWith } from "./middleware/answers.ts"
 import { sourceAddress } from "./middleware/sourceAddress.ts"
 import { type VisitorBounds, VisitorLimits } from "./middleware/VisitorLimits.ts"
 import { Page } from "./Page.ts"
-import { gateRefusals } from "./toWire.ts"
+import { gateRefusals } from "../machines/shared/wireRefusal.ts"
 
 export interface PublicRoutesOptions {
   /** Addresses and ranges of the operator's own edge hosts (A1-08): they speak for the readers behind them. */

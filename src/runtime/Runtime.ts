@@ -73,7 +73,7 @@ import { QuoteBoard } from "./services/trading/rfq/QuoteBoard.ts"
 import { layerProtection } from "./services/trading/order/layerProtection.ts"
 import { layerOrderResync } from "./services/trading/order/OrderResync.ts"
 import { Unsettled } from "./services/venue/Unsettled.ts"
-import { CallAnswers } from "./services/venue/CallAnswers.ts"
+import { VenueGateway } from "./services/venue/VenueGateway.ts"
 import { venueHandlers } from "./services/operations/registries/VenueHandlers.ts"
 import { VenueComparison } from "./services/reconciliation/VenueComparison.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
@@ -156,12 +156,11 @@ export const layerRuntime = (options: RuntimeOptions) => {
     WebhookAddresses.layer(),
     QuoteBoard.layer,
     MisfitReads.layer.pipe(Layer.provideMerge(Unsettled.layer)),
-    CallAnswers.layer,
     RiskStates.layer,
     RiskWatch.layer,
     MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets))
   ).pipe(
-    (views) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(views)),
+    (views) => Layer.mergeAll(layerProtection, layerRiskJudgement, VenueGateway.layer).pipe(Layer.provideMerge(views)),
     Layer.provideMerge(valued)
   )
   const progress =

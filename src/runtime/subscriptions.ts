@@ -9,7 +9,7 @@ import type { TableName } from "./tables/Catalogue.ts"
 
 /**
  * The listeners of each table. They run after COMMIT and before the answer: first the projections that turns and requests
- * read, then the waiting callers, then the workers that only wake.
+ * read, then the workers that only wake.
  */
 export const subscriptions = {
   apiKeys: ["Directory"],
@@ -23,7 +23,7 @@ export const subscriptions = {
   lossNotices: ["RiskWatch"],
   openFundings: ["VenueComparison"],
   operatorKeys: ["Directory"],
-  orders: ["RiskWatch", "OrderResync", "OrderWaits", "RiskMonitor", "OpeningWatch"],
+  orders: ["RiskWatch", "RiskMonitor", "OpeningWatch"],
   partners: ["Directory", "ClosedDeliveries", "OpeningWatch"],
   positions: ["RiskWatch"],
   questionnaires: ["Questionnaires"],
@@ -46,7 +46,7 @@ export const subscriptions = {
 } as const satisfies { readonly [T in TableName]?: ReadonlyArray<string> }
 
 /** The listeners of venue calls that a commit has ended. They run after those of the commit's rows. */
-export const endedCalls = ["CallAnswers", "VenueCalls"] as const
+export const endedCalls = ["VenueCalls"] as const
 
 /**
  * The policies that end each turn that writes, in the same commit. A later policy sees the rows of the earlier ones: risk is

@@ -136,6 +136,7 @@ describe("a busy client", () => {
         record: unused,
         read: unused,
         readNow: unused,
+        awaitCommitted: unused,
         facts: () => noFacts,
         onCommitted: () => {},
         onCallEnded: () => {},

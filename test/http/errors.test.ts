@@ -6,7 +6,14 @@ import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/v
 import { Effect } from "effect"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
 import { invalidWhole } from "../../src/machines/shared/RequestBody.ts"
-import { defect, gateRefusals, invalid, refusalText, toWire, type WireRefusal } from "../../src/http/toWire.ts"
+import {
+  defect,
+  gateRefusals,
+  invalid,
+  refusalText,
+  toWire,
+  type WireRefusal
+} from "../../src/machines/shared/wireRefusal.ts"
 import {
   checkFields,
   conflict,

@@ -6,14 +6,13 @@ import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/v
 import canonicalize from "canonicalize"
 import { Deferred, Effect, Result } from "effect"
 import * as fc from "fast-check"
+import type { Rendered } from "../../src/machines/shared/answerText.ts"
+import { AnswerKeeper, answerRow } from "../../src/runtime/services/shared/KeyedRequest.ts"
 import {
-  AnswerKeeper,
-  answerRow,
   canonicalOf,
   comparedBody,
   fingerprintOf,
   Idempotency,
-  type Rendered,
   isIdempotencyKey,
   olderFingerprintOf
 } from "../../src/http/middleware/idempotency.ts"

@@ -9,7 +9,7 @@ import { openApiDocument } from "../../src/http/openApiDocument.ts"
 import { refusalExamples, refusalsByHand } from "../../src/http/examples/refusalExamples.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
-import { defect, gateRefusals, refusalText, toWire, type WireRefusal } from "../../src/http/toWire.ts"
+import { defect, gateRefusals, refusalText, toWire, type WireRefusal } from "../../src/machines/shared/wireRefusal.ts"
 import { conflict, notOffered, venueAway } from "../../src/machines/shared/Refusal.ts"
 
 const spec = openApiDocument()

@@ -10,7 +10,7 @@ import { dataMembers } from "../../src/http/api/refusalData.ts"
 import { recorded } from "../../src/http/examples/recorded.ts"
 import { guides } from "../../src/http/guides/guides.ts"
 import { openApiDocument } from "../../src/http/openApiDocument.ts"
-import { gateRefusals } from "../../src/http/toWire.ts"
+import { gateRefusals } from "../../src/machines/shared/wireRefusal.ts"
 import {
   meaningOf,
   partnerReasons,

@@ -151,6 +151,7 @@ const stubEngine = (stub: Stub) => {
       dispatch: unused,
       read: unused,
       readNow: unused,
+      awaitCommitted: unused,
       facts: () => noFacts,
       onCallEnded: () => {},
       onDecided: () => {},

@@ -2,7 +2,7 @@
  * The auditor of a simulation: hears every commit, every answer at the moment its bytes leave, every arrival at a receiver
  * and every read, and knows what must then be so (architecture, Proof).
  */
-import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
+import { gateRefusals, refusalText } from "../../src/machines/shared/wireRefusal.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { AnswerRow } from "../../src/runtime/tables/engine.ts"
 import { CommitAudit, factsOf, minor } from "./CommitAudit.ts"

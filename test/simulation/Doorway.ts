@@ -4,6 +4,7 @@
  */
 import { Cause, Effect, Exit, Option } from "effect"
 import { createHash } from "node:crypto"
+import { renderRefusal, isKept, type Rendered } from "../../src/machines/shared/answerText.ts"
 import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import { handlersByOperation } from "../../src/http/handlers/handlersByOperation.ts"
 import { appropriateness } from "../../src/http/handlers/appropriateness.ts"
@@ -22,22 +23,14 @@ import { settlement } from "../../src/http/handlers/settlement.ts"
 import { swaps } from "../../src/http/handlers/swaps.ts"
 import { withdrawals } from "../../src/http/handlers/withdrawals.ts"
 import { webhook } from "../../src/http/handlers/webhook.ts"
-import { renderRefusal } from "../../src/http/middleware/answers.ts"
-import {
-  answerRow,
-  type Ended,
-  fingerprintOf,
-  type Idempotency,
-  isKept,
-  type Rendered
-} from "../../src/http/middleware/idempotency.ts"
+import { type Ended, fingerprintOf, type Idempotency } from "../../src/http/middleware/idempotency.ts"
 import { type RouteMatch, RouteTable } from "../../src/http/middleware/routes.ts"
-import { defect, gateRefusals, type WireRefusal } from "../../src/http/toWire.ts"
+import { defect, gateRefusals, type WireRefusal } from "../../src/machines/shared/wireRefusal.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { type Caller, partnerAttribution } from "../../src/runtime/services/partners/Caller.ts"
 import { Clients } from "../../src/runtime/services/clients/client/Clients.ts"
-import type { KeyedRequest } from "../../src/runtime/services/shared/KeyedRequest.ts"
+import { type KeyedRequest, answerRow } from "../../src/runtime/services/shared/KeyedRequest.ts"
 import type { PartnerPrincipal } from "../../src/runtime/services/partners/Principal.ts"
 import { Directory } from "../../src/runtime/services/partners/Directory.ts"
 import { Onboarding } from "../../src/runtime/services/clients/client/Onboarding.ts"

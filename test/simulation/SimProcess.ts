@@ -71,7 +71,7 @@ import { Margin } from "../../src/runtime/services/margin/Margin.ts"
 import { Unsettled } from "../../src/runtime/services/venue/Unsettled.ts"
 import { Rfqs } from "../../src/runtime/services/trading/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/trading/contract/Barriers.ts"
-import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
+import { VenueGateway } from "../../src/runtime/services/venue/VenueGateway.ts"
 import { venueHandlers } from "../../src/runtime/services/operations/registries/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { SwapDesk } from "../../src/runtime/services/trading/swap/SwapDesk.ts"
@@ -133,7 +133,7 @@ const services = [
   Barriers,
   QuoteBoard,
   Unsettled,
-  CallAnswers,
+  VenueGateway,
   Rfqs,
   Orders,
   OrderReads,
@@ -337,12 +337,11 @@ export class SimProcess {
       Screening.layer,
       QuoteBoard.layer,
       MisfitReads.layer.pipe(Layer.provideMerge(Unsettled.layer)),
-      CallAnswers.layer,
       RiskStates.layer,
       RiskWatch.layer.pipe(Layer.provide(seenAs(seams.watching))),
       halts
     ).pipe(
-      (all) => Layer.mergeAll(layerProtection, layerRiskJudgement).pipe(Layer.provideMerge(all)),
+      (all) => Layer.mergeAll(layerProtection, layerRiskJudgement, VenueGateway.layer).pipe(Layer.provideMerge(all)),
       Layer.provideMerge(engine)
     )
     const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(

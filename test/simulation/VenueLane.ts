@@ -13,7 +13,7 @@ import { type AccountFact, refOfFact, type VenueEvent } from "../../src/machines
 import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../src/machines/venue/venueRefs.ts"
-import { answerWithin } from "../../src/runtime/services/venue/CallAnswers.ts"
+import { answerWithin } from "../../src/runtime/services/venue/VenueGateway.ts"
 import { type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import { type LieKind, lieKinds } from "../../src/venue/testerTokens.ts"
 import type { VenuePath } from "./Coverage.ts"

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { Accounts } from "../../runtime/services/account/Accounts.ts"
 import { Notifications } from "../../runtime/services/account/Notifications.ts"
 import { AccountApi } from "../api/AccountApi.ts"
-import { toWire } from "../toWire.ts"
+import { toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { doneUntil, orRefused, orUnknown, refused, sharedOrUnknown } from "./handler.ts"
 

@@ -4,7 +4,7 @@ import { Barriers } from "../../runtime/services/trading/contract/Barriers.ts"
 import { Rfqs } from "../../runtime/services/trading/rfq/Rfqs.ts"
 import { BarriersApi } from "../api/BarriersApi.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { orUnknown, write } from "./handler.ts"
+import { orUnknown, writeCall } from "./handler.ts"
 
 export const barriers = feature({
   api: BarriersApi,
@@ -13,8 +13,8 @@ export const barriers = feature({
     handlersOf(BarriersApi, {
       list: ({ caller, params, query: { state = "open", ...page } }) =>
         Effect.map(contracts.list(caller, params.clientId, { state, ...page }), orUnknown),
-      close: write(({ caller, params: { clientId, contractId }, body, key }, store) =>
-        contracts.close(caller, contractId, { clientId, body, key, store })
+      close: writeCall(({ caller, params: { clientId, contractId }, body, key, form }) =>
+        contracts.close(caller, contractId, { clientId, body, key, form })
       )
     })
   )

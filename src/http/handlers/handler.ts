@@ -5,22 +5,28 @@
  */
 import { Effect } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import {
+  renderJson,
+  renderRefusal,
+  type Rendered,
+  type Refusing,
+  renderVerdict
+} from "../../machines/shared/answerText.ts"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import { type DispatchError, type StoreAnswer, storeNothing } from "../../runtime/engine/mailbox/ActorHost.ts"
-import type { KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
+import { type KeyedRequest, AnswerKeeper } from "../../runtime/services/shared/KeyedRequest.ts"
+import type { Kept } from "../../runtime/services/venue/VenueGateway.ts"
 import type { PartnerPrincipal, Principal } from "../../runtime/services/partners/Principal.ts"
 import {
   type AnswerForm,
   type AnswerHeaders,
   type Outgoing,
-  renderJson,
-  renderRefusal,
   renderShared,
   renderSuccess
 } from "../middleware/answers.ts"
 import type { Exchange } from "../middleware/Exchange.ts"
-import { AnswerKeeper, type Ended, type Rendered } from "../middleware/idempotency.ts"
-import { gateRefusals, toWire, type WireRefusal } from "../toWire.ts"
+import { type Ended } from "../middleware/idempotency.ts"
+import { gateRefusals, toWire, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 
 /** An endpoint of any contract. */
 export type Endpoint = HttpApiEndpoint.ConstraintRequest & { readonly method: string }
@@ -126,7 +132,7 @@ export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipa
    */
   readonly manyCommits?: true
   /** How its refusals are shown, where they have members of their own; those of an unread body too. */
-  readonly refusing?: (refusal: WireRefusal) => WireRefusal
+  readonly refusing?: Refusing
   /** Keeps something exactly as it is written, so it is handed the body's text too. */
   readonly verbatim?: true
   /** Whether what the path names is there, for a request whose body can't be handed to the service. Null: it is. */
@@ -162,6 +168,16 @@ export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal
   run: Run<E, P, Data<E>>,
   rest: Rest<E, P> = {}
 ): Write<E, P> => writeAs<E, Data<E>, P>(done, run, rest)
+
+/** A write that calls the venue: its service stores the answer, in the form of the route. */
+export const writeCall = <E extends Endpoint>(
+  run: (input: WriteInput<E>) => Effect.Effect<Kept<Data<E>>, DispatchError>,
+  rest: Rest<E, PartnerPrincipal> = {}
+): Write<E> => ({
+  ...rest,
+  run: (input) =>
+    Effect.mapEager(run(input), ({ verdict, row }) => row ?? renderVerdict(input.form, verdict, rest.refusing))
+})
 
 /** A refusal as its route shows it. */
 export const refusalOf = ({ refusing }: Pick<Write<Endpoint>, "refusing">, refusal: WireRefusal): WireRefusal =>

@@ -4,7 +4,7 @@ import { Margin } from "../../runtime/services/margin/Margin.ts"
 import { Leverages } from "../../runtime/services/trading/order/Leverages.ts"
 import { Orders } from "../../runtime/services/trading/order/Orders.ts"
 import { MarginApi } from "../api/MarginApi.ts"
-import { refusingPreview } from "../orderRefusals.ts"
+import { refusingPreview } from "../../machines/order/orderRefusals.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orRefused, sharedOrRefused, write } from "./handler.ts"
 

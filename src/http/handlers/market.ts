@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import { MarketReads } from "../../runtime/services/market/MarketReads.ts"
 import { MarketApi } from "../api/MarketApi.ts"
-import { invalidQuery, toWire } from "../toWire.ts"
+import { invalidQuery, toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orRefused, refused, type Reply, shared } from "./handler.ts"
 

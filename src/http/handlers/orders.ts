@@ -6,18 +6,18 @@ import { OrderReads } from "../../runtime/services/trading/order/OrderReads.ts"
 import { Orders } from "../../runtime/services/trading/order/Orders.ts"
 import { OrdersApi } from "../api/OrdersApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
-import { refusingOrder } from "../orderRefusals.ts"
-import { toWire, type WireRefusal } from "../toWire.ts"
+import { refusingOrder } from "../../machines/order/orderRefusals.ts"
+import { toWire, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { done, orUnknown, write, writeAs } from "./handler.ts"
+import { done, orUnknown, write, writeCall, writeAs } from "./handler.ts"
 
 export const orders = feature({
   api: OrdersApi,
   layer: Layer.merge(Orders.layer, OrderReads.layer),
   handlers: Effect.map(Effect.all([Orders, OrderReads]), ([service, reads]) =>
     handlersOf(OrdersApi, {
-      place: write(
-        ({ caller, params: { clientId }, body, key }, store) => service.place(caller, { clientId, body, key, store }),
+      place: writeCall(
+        ({ caller, params: { clientId }, body, key, form }) => service.place(caller, { clientId, body, key, form }),
         { refusing: refusingOrder }
       ),
       list: ({ caller, params, query }) =>

@@ -4,9 +4,9 @@ import type { Explanation } from "../../runtime/services/shared/Explanation.ts"
 import { Rfqs } from "../../runtime/services/trading/rfq/Rfqs.ts"
 import { RfqApi } from "../api/RfqApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
-import { toWire, type WireRefusal } from "../toWire.ts"
+import { toWire, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { done, orRefused, orUnknown, write, writeAs } from "./handler.ts"
+import { done, orRefused, orUnknown, write, writeCall, writeAs } from "./handler.ts"
 import type { Refusal } from "../../machines/shared/Refusal.ts"
 
 export const rfq = feature({
@@ -14,8 +14,8 @@ export const rfq = feature({
   layer: Rfqs.layer,
   handlers: Effect.map(Rfqs, (rfqs) =>
     handlersOf(RfqApi, {
-      request: write(({ caller, params: { clientId }, body, key }, store) =>
-        rfqs.request(caller, { clientId, body, key, store })
+      request: writeCall(({ caller, params: { clientId }, body, key, form }) =>
+        rfqs.request(caller, { clientId, body, key, form })
       ),
       preview: write(({ caller, params, body }) => rfqs.preview(caller, params.clientId, body)),
       explain: writeAs(
@@ -24,8 +24,8 @@ export const rfq = feature({
       ),
       list: ({ caller, params }) => Effect.map(rfqs.list(caller, params.clientId), orUnknown),
       get: ({ caller, params }) => Effect.map(rfqs.get(caller, params.clientId, params.rfqId), orRefused),
-      accept: write(({ caller, params: { clientId, rfqId }, body, key }, store) =>
-        rfqs.accept(caller, rfqId, { clientId, body, key, store })
+      accept: writeCall(({ caller, params: { clientId, rfqId }, body, key, form }) =>
+        rfqs.accept(caller, rfqId, { clientId, body, key, form })
       ),
       cancel: write(({ caller, params }) => rfqs.cancel(caller, params.clientId, params.rfqId), {
         lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)

@@ -4,13 +4,13 @@
  * (A1-02: 10 before 11).
  */
 import { Effect, Layer } from "effect"
+import { renderRefusal } from "../../machines/shared/answerText.ts"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { BulkReports } from "../../runtime/services/money/settlement/BulkReports.ts"
 import { SettlementItems } from "../../runtime/services/money/settlement/SettlementItems.ts"
 import { SettlementReports, type WindowQuery } from "../../runtime/services/money/settlement/SettlementReports.ts"
 import { SettlementApi } from "../api/SettlementApi.ts"
-import { renderRefusal } from "../middleware/answers.ts"
-import { gateRefusals, invalidQuery, toWire } from "../toWire.ts"
+import { gateRefusals, invalidQuery, toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, refused, rendered, type Reply, write } from "./handler.ts"
 

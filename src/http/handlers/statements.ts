@@ -7,7 +7,7 @@ import { unknown } from "../../machines/shared/Refusal.ts"
 import { StatementsApi } from "../api/StatementsApi.ts"
 import type { Exchange } from "../middleware/Exchange.ts"
 import { fileHeaders, has } from "../statementHeaders.ts"
-import { gateRefusals, toWire } from "../toWire.ts"
+import { gateRefusals, toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, doneUntil, doneWith, refused, unchanged, write } from "./handler.ts"
 

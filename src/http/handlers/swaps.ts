@@ -5,15 +5,15 @@ import { Swaps } from "../../runtime/services/trading/swap/Swaps.ts"
 import { SwapsApi } from "../api/StakingApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { done, orRefused, orUnknown, write, writeAs } from "./handler.ts"
+import { done, orRefused, orUnknown, writeCall, writeAs } from "./handler.ts"
 
 export const swaps = feature({
   api: SwapsApi,
   layer: Swaps.layer,
   handlers: Effect.map(Swaps, (service) =>
     handlersOf(SwapsApi, {
-      accept: write(({ caller, params: { clientId, offerId }, body, key }, store) =>
-        service.take(caller, offerId, { clientId, body, key, store })
+      accept: writeCall(({ caller, params: { clientId, offerId }, body, key, form }) =>
+        service.take(caller, offerId, { clientId, body, key, form })
       ),
       explain: writeAs(
         (explained: Explanation) => done(wireExplanation(explained)),

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { DeliveryFigures } from "../../runtime/ports/DeliveryFigures.ts"
 import { Webhooks } from "../../runtime/services/webhooks/Webhooks.ts"
 import { WebhookApi } from "../api/WebhookApi.ts"
-import { toWire } from "../toWire.ts"
+import { toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, orRefused, write } from "./handler.ts"
 

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { WithdrawalRequest } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import { Withdrawals } from "../../runtime/services/money/withdrawal/Withdrawals.ts"
 import { WithdrawalsApi } from "../api/WithdrawalsApi.ts"
-import { toWire } from "../toWire.ts"
+import { toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, orUnknown, write, writeAs } from "./handler.ts"
 

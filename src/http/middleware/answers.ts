@@ -5,8 +5,8 @@
 import type { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { refusalText, type WireRefusal } from "../toWire.ts"
-import type { Rendered } from "./idempotency.ts"
+import { type JsonForm, type Rendered, renderJson, renderRefusal, statusOf } from "../../machines/shared/answerText.ts"
+import type { WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { bodyless } from "./readBody.ts"
 import { presentedGoodKey } from "./UnreadBodies.ts"
 
@@ -15,11 +15,9 @@ export type AnswerHeaders = Record<string, string>
 export type ByteStream = Stream.Stream<Uint8Array, unknown>
 
 /** How a success of a route is written: its statuses, its media type, and for JSON whether in the envelope (A1-03). */
-export interface AnswerForm {
-  readonly statuses: ReadonlyArray<number>
+export interface AnswerForm extends JsonForm {
   readonly kind: "json" | "bytes" | "stream"
   readonly contentType: string
-  readonly enveloped: boolean
 }
 
 /** An answer in one piece: text, which alone can be stored, or bytes. */
@@ -42,19 +40,6 @@ export interface StreamedAnswer extends Omit<Rendered, "body"> {
 
 export type Outgoing = WholeAnswer | StreamedAnswer
 
-/** The status of a success. `status` null: the only one that the contract has; dies of one that it has not. */
-const statusOf = ({ statuses }: AnswerForm, status: number | null): number => {
-  const chosen = status ?? (statuses.length === 1 ? statuses[0] : undefined)
-  if (chosen === undefined || !statuses.includes(chosen)) throw new Error(`the contract has no status ${status} here`)
-  return chosen
-}
-
-/** A success as JSON text. */
-export const renderJson = (form: AnswerForm, data: unknown, status: number | null): Rendered => ({
-  status: statusOf(form, status),
-  body: JSON.stringify(form.enveloped ? { code: 0, data } : data)
-})
-
 /** A success in the form of its route. Data of the other kinds is what the contract's schema says: bytes or a stream. */
 export const renderSuccess = (form: AnswerForm, data: unknown, status: number | null): Outgoing => {
   if (form.kind === "json") return renderJson(form, data, status)
@@ -73,14 +58,6 @@ export const renderShared = (form: AnswerForm, data: object): WholeAnswer => {
   sharedAnswers.set(data, made)
   return made
 }
-
-/** A refusal as an answer. */
-export const renderRefusal = (refusal: WireRefusal): Rendered => ({
-  status: refusal.status,
-  body: refusalText(refusal),
-  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt }),
-  ...(refusal.passing === true ? { passing: true } : {})
-})
 
 /** Adds the headers that every answer has. A 413 ends the connection, because the rest of the body is not read. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders, own?: AnswerHeaders): void => {

@@ -4,7 +4,7 @@
  * body.
  */
 import type { IncomingMessage } from "node:http"
-import { invalid, type WireRefusal } from "../toWire.ts"
+import { invalid, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 
 const version = invalid("INVALID_HTTP", "The request must be HTTP/1.1 or HTTP/1.0.")
 const target = invalid("INVALID_HTTP", "The request target must be a path.")

@@ -8,27 +8,19 @@ import canonicalize from "canonicalize"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { isPlain, isWhole, parseExact, withoutSpace } from "../../machines/shared/exactJson.ts"
+import type { Rendered } from "../../machines/shared/answerText.ts"
 import { idempotency } from "../../machines/shared/Limits.ts"
-import { ClaimLost, type DispatchError, type StoreAnswer } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { ClaimLost, type DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { answerClaim } from "../../runtime/engine/journal/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
 import { ShortLivedMap } from "../../runtime/engine/ShortLivedMap.ts"
+import { Waits } from "../../runtime/engine/Waits.ts"
 import { isSame, keyedForm, type KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
 import type { AnswerStore } from "../../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../runtime/tables/engine.ts"
-import { gateRefusals, refusalText, type WireRefusal } from "../toWire.ts"
+import { gateRefusals, refusalText, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { type RecentAnswer, RecentAnswers } from "./RecentAnswers.ts"
-
-/** A rendered answer: the status and the exact text of the body. */
-export interface Rendered {
-  readonly status: number
-  readonly body: string
-  /** When the request can succeed, Unix ms of business time, where the refusal knows it (A1-04). */
-  readonly retryAt?: number
-  /** Set on an answer that does not rest on the request alone, whatever its status: its key is given back (A1-51). */
-  readonly passing?: true
-}
 
 /** What a caller gets: `replayed` when the request did not run now. */
 export interface KeyedAnswer extends Rendered {
@@ -110,43 +102,8 @@ export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, bo
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
 
-/** Answers that a retry may not get again (no key, too large, too often, trouble): the key is given back (A1-51). */
-const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
-
-/** Whether an answer is stored under the request's key. */
-export const isKept = ({ status, passing: passes }: Rendered): boolean => passes !== true && !passing.has(status)
-
 /** The end of a run: the row that stores the answer, or an answer that is not kept. */
 export type Ended = AnswerRow | Rendered
-
-/** The row that stores an answer under the key of its request. */
-export const answerRow = (
-  { principal, key, fingerprint }: KeyedRequest,
-  { status, body }: Rendered,
-  now: number
-): AnswerRow => ({ principal, key, fingerprint, status, body, answeredAt: now })
-
-/** Stores the verdict of one run of a request: rendered once, in the turn that ends the request. */
-export class AnswerKeeper<A> implements StoreAnswer<A> {
-  /** The row that a commit of this run stored: its bytes are the answer. */
-  stored: AnswerRow | null = null
-  private readonly request: KeyedRequest
-  private readonly render: (value: A) => Rendered
-
-  constructor(request: KeyedRequest, render: (value: A) => Rendered) {
-    this.request = request
-    this.render = render
-  }
-
-  row(value: A, { now }: { readonly now: number }): AnswerRow | null {
-    const answer = this.render(value)
-    return isKept(answer) ? answerRow(this.request, answer, now) : null
-  }
-
-  committed(row: AnswerRow): void {
-    this.stored = row
-  }
-}
 
 const rendered = (refusal: WireRefusal): KeyedAnswer => ({
   status: refusal.status,
@@ -154,13 +111,16 @@ const rendered = (refusal: WireRefusal): KeyedAnswer => ({
   replayed: false
 })
 
-type Settled = RecentAnswer | null
-
 interface InFlight {
   readonly fingerprint: string
-  /** Who waits for the answer; null, as is usual, for none. */
-  waiters: Set<(answer: Settled) => void> | null
 }
+
+/** The end of a running request: the row that answers its key; null: the key is given back. */
+interface Settled {
+  readonly row: RecentAnswer | null
+}
+
+const givenBack: Settled = { row: null }
 
 export interface IdempotencyOptions {
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
@@ -175,11 +135,15 @@ interface Run {
   readonly answer: KeyedAnswer
 }
 
+/** Repetitions that wait for one running request at most. */
+const waitersAtMost = 1_024
+
 /** Runs that find their key taken by an answer that has just expired, before giving up. */
 const rerunLimit = 3
 
 export class Idempotency {
   private readonly inFlight = new ShortLivedMap<string, InFlight>()
+  private readonly waits = new Waits<string, Settled>(waitersAtMost)
   private readonly recent = new RecentAnswers()
   private readonly options: IdempotencyOptions
   private readonly waitMillis: number
@@ -228,9 +192,12 @@ export class Idempotency {
     const running = this.inFlight.get(name)
     if (running !== undefined) {
       if (running.fingerprint !== request.fingerprint) return Effect.succeed(rendered(gateRefusals.keyReused))
-      return Effect.flatMap(waitFor(running, deadline), (settled) => {
-        if (settled === "late") return Effect.succeed(rendered(gateRefusals.inProgress))
-        return settled === null ? this.enter(request, execute, deadline) : Effect.succeed(replay(settled, request))
+      if (this.waits.isFull(name)) return Effect.succeed(rendered(gateRefusals.inProgress))
+      const now = Effect.sync(() => (this.inFlight.get(name) === running ? null : givenBack))
+      const settled = this.waits.until(name, now, (end) => end, Math.max(0, deadline - performance.now()))
+      return Effect.flatMap(settled, (end) => {
+        if (end === null) return Effect.succeed(rendered(gateRefusals.inProgress))
+        return end.row === null ? this.enter(request, execute, deadline) : Effect.succeed(replay(end.row, request))
       })
     }
     const known = this.recent.get(name)
@@ -238,7 +205,7 @@ export class Idempotency {
       if (!this.expired(known)) return Effect.succeed(replay(known, request))
       this.recent.delete(name)
     }
-    const entry: InFlight = { fingerprint: request.fingerprint, waiters: null }
+    const entry: InFlight = { fingerprint: request.fingerprint }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
     // A caller that hangs up interrupts its fiber; the run goes on to its end, or the key would never be settled.
@@ -246,11 +213,11 @@ export class Idempotency {
       Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
         onSuccess: ({ row, answer }) => {
           if (row !== null) this.recent.set(name, row)
-          this.settle(name, entry, row)
+          this.settle(name, row)
           return Effect.succeed(answer)
         },
         onFailure: (cause) => {
-          this.settle(name, entry, null)
+          this.settle(name, null)
           return Effect.failCause(cause)
         }
       })
@@ -300,9 +267,9 @@ export class Idempotency {
     return this.options.clock.now() - answer.answeredAt >= idempotency.replayMillis
   }
 
-  private settle(name: string, entry: InFlight, answer: Settled): void {
+  private settle(name: string, row: RecentAnswer | null): void {
     this.inFlight.delete(name)
-    for (const waiter of entry.waiters ?? []) waiter(answer)
+    if (this.waits.has(name)) this.waits.publish(name, { row })
   }
 }
 
@@ -316,20 +283,3 @@ const replay = (answer: RecentAnswer, request: KeyedRequest): KeyedAnswer =>
   isSame(answer.fingerprint, request)
     ? { status: answer.status, body: answer.body, replayed: true }
     : rendered(gateRefusals.keyReused)
-
-/** The answer of a running request; null when its key was given back; "late" after the deadline. */
-const waitFor = (entry: InFlight, deadline: number): Effect.Effect<Settled | "late"> =>
-  Effect.callback<Settled | "late">((resume) => {
-    const waiters = (entry.waiters ??= new Set())
-    const done = (answer: Settled | "late"): void => {
-      clearTimeout(timer)
-      waiters.delete(done)
-      resume(Effect.succeed(answer))
-    }
-    const timer = setTimeout(() => done("late"), Math.max(0, deadline - performance.now()))
-    waiters.add(done)
-    return Effect.sync(() => {
-      clearTimeout(timer)
-      waiters.delete(done)
-    })
-  })

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
-import { gateRefusals, invalid, refusalText, type WireRefusal } from "../toWire.ts"
+import { gateRefusals, invalid, refusalText, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { endAfter, lastWhole } from "./pipeline.ts"
 
 const tooSlow: readonly [number, WireRefusal] = [408, gateRefusals.tooSlow]

@@ -10,7 +10,7 @@ import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { operatorCommands } from "../api/operator/commands.ts"
 import { envelopeOf, OperatorInvalid, OperatorTooLarge } from "../api/operator/OperatorErrors.ts"
 import { notJson, parseBody } from "../middleware/parseBody.ts"
-import { gateRefusals } from "../toWire.ts"
+import { gateRefusals } from "../../machines/shared/wireRefusal.ts"
 import { bodyError, fieldsError, withReason } from "./toOperatorError.ts"
 
 /** Refuses a body that its command must not see. Dies when the body could not be read to its end. */

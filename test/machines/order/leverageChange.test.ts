@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { accountRisk, type AccountRisk } from "../../../src/machines/margin/accountRisk.ts"
 import { changeRefusal, overCap } from "../../../src/machines/order/leverageChange.ts"
-import { toWire } from "../../../src/http/toWire.ts"
+import { toWire } from "../../../src/machines/shared/wireRefusal.ts"
 import { contractsNow, factsWith, micro, type MarkOf } from "../../fixtures/contracts.ts"
 import { termsAt } from "../../fixtures/perpetuals.ts"
 

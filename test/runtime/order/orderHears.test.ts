@@ -146,7 +146,7 @@ class Account {
   }
   /** What the venue answers when it is asked for what is unsettled now. */
   whole(order: Partial<VenueOrder>, fills: ReadonlyArray<Partial<VenueFill>>): void {
-    const wasOver = this.unsettled.of(this.id)?.wasOver ?? false
+    const wasOver = this.unsettled.of(this.order)?.wasOver ?? false
     const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)), wasOver, isTimed: wasOver }
     this.turn((turn) => void heardWhole(turn, this.parts, [{ orderId: this.id, ...found }]))
   }
@@ -202,7 +202,7 @@ describe("D6: while it works", () => {
     const at = new Account()
     at.ended("O-1", "EXECUTED", { filledQty: "0.1", state: "FILLED" })
     assertOrder(at, "ACKED", "0")
-    assert.deepInclude(at.unsettled.of(1), { filledQty: "0.1", ended: true })
+    assert.deepInclude(at.unsettled.of(at.order), { filledQty: "0.1", ended: true })
     const trades = [{}, { tradeId: 71, qty: "0.06" }]
     at.whole({ filledQty: "0.1", state: "FILLED" }, trades)
     at.whole({ filledQty: "0.1", state: "FILLED" }, trades)
@@ -366,7 +366,7 @@ describe("D6: after the end", () => {
     const at = new Account({ tif: "IOC", venueTif: "IOC" })
     at.said({ state: "CANCELLED", reason: "not filled at once" })
     at.ended("O-1", "EXECUTED", {})
-    assert.deepInclude(at.unsettled.of(1), { wasOver: true })
+    assert.deepInclude(at.unsettled.of(at.order), { wasOver: true })
     at.whole({ state: "CANCELLED" }, [])
     assertOrder(at, "CANCELLED", "0")
     assert.deepStrictEqual([at.calls, at.breaks], [[], 0])
@@ -378,7 +378,7 @@ describe("D6: after the end", () => {
     at.said({ state: "CANCELLED" })
     at.whole({}, [])
     assert.deepStrictEqual([at.calls, at.breaks], [["O-1"], 0])
-    assert.deepInclude(at.unsettled.of(1), { wasOver: true })
+    assert.deepInclude(at.unsettled.of(at.order), { wasOver: true })
   })
 })
 

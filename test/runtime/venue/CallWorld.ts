@@ -13,7 +13,7 @@ import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports/VenueMemory.ts"
 import { LastListing } from "../../../src/runtime/services/market/LastListing.ts"
-import { CallAnswers } from "../../../src/runtime/services/venue/CallAnswers.ts"
+import { callsEnded, VenueGateway } from "../../../src/runtime/services/venue/VenueGateway.ts"
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
 import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
@@ -37,7 +37,7 @@ export const uidOf = (clientId: number): string => `ACM-${String(clientId).padSt
 type Services =
   | ActorHost
   | BusinessClock
-  | CallAnswers
+  | VenueGateway
   | Journal
   | RowReads
   | VenueCalls
@@ -159,8 +159,8 @@ export class CallProcess {
       VenueCalls.layer(handlers),
       VenueEvents.layer(handlers).pipe(Layer.provideMerge(VenueLink.layer))
     ).pipe(
+      Layer.provideMerge(VenueGateway.layer),
       Layer.provide(Layer.mergeAll(Directory.layer, QuoteBoard.layer, Unsettled.layer)),
-      Layer.provideMerge(CallAnswers.layer),
       Layer.provideMerge(engine)
     )
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
@@ -192,7 +192,7 @@ export class CallProcess {
 
   /** Whether nothing is in flight under these refs within 5 s. */
   known(clientId: number, refs: ReadonlyArray<string>): { readonly exit: Exit.Exit<boolean, unknown> | null } {
-    return this.run(Effect.flatMap(VenueCalls, (calls) => calls.known(clientId, refs)))
+    return this.run(Effect.flatMap(ActorHost, (host) => callsEnded(host, clientId, refs)))
   }
 
   get link() {

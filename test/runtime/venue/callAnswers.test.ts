@@ -5,26 +5,33 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { CallAnswers } from "../../../src/runtime/services/venue/CallAnswers.ts"
-import { sampleRows } from "../engine/fixtures.ts"
+import { VenueGateway } from "../../../src/runtime/services/venue/VenueGateway.ts"
+import { accept } from "../../../src/machines/shared/Refusal.ts"
+import type { Caller } from "../../../src/runtime/services/partners/Caller.ts"
+import { answerRow } from "../../../src/runtime/services/shared/KeyedRequest.ts"
 import { CallWorld } from "./CallWorld.ts"
 
-const row = { ...sampleRows(1).answers, principal: "partner:1", key: "key-1" }
+const key = { principal: "partner:1", key: "key-1", fingerprint: "f" } as const
+const form = { statuses: [200], enveloped: true }
+/** Of a request whose first commit is in. */
+const caller = {} as unknown as Caller
 
 const slow = () => ({ toCaller: 50 })
 
-/** Waits for the probe's end with this answer; what the caller got, once it got it. */
+/** Waits for the probe's end with this answer; the body that the caller received, once it received one. */
 const asking = (world: CallWorld, answer: (turn: Turn) => unknown) => {
   const process = world.launch()
   process.probe(1, 1)
   world.run(1)
-  const told = process.run(
-    Effect.flatMap(CallAnswers, (answers) =>
-      answers.within(1, world.inFlight[0] ?? "P-1", (turn) => ({ value: answer(turn), row }))
+  const received = process.run(
+    Effect.flatMap(VenueGateway, (gateway) =>
+      gateway
+        .request(caller, { clientId: 1, key, form })
+        .outcome(world.inFlight[0] ?? "P-1", (turn) => accept(answer(turn)))
     )
   )
   world.run(20_000)
-  return told.exit === null || Exit.isFailure(told.exit) ? "nothing" : (told.exit.value?.value ?? null)
+  return received.exit === null || Exit.isFailure(received.exit) ? "nothing" : (received.exit.value?.row?.body ?? null)
 }
 
 const stored = (world: CallWorld) => world.store.rows("answers").map(({ key }) => key)
@@ -34,7 +41,7 @@ describe("answers in the turn that takes a call's end", () => {
     const world = new CallWorld(slow)
     assert.strictEqual(
       asking(world, ({ now }) => now > 0),
-      true
+      '{"code":0,"data":true}'
     )
     assert.deepStrictEqual([stored(world), world.inFlight], [["key-1"], []])
   })
@@ -67,7 +74,7 @@ const answered = () => ({
   partner: null,
   claims: [],
   releases: [],
-  rows: { answers: [row] },
+  rows: { answers: [answerRow(key, { status: 200, body: "{}" }, 1)] },
   clearedTimers: [],
   endedCalls: []
 })

@@ -19,7 +19,7 @@ import type { OperatorRole } from "../../../runtime/services/shared/OperatorCall
 import { Settings } from "../../../runtime/Settings.ts"
 import { Directory } from "../../../runtime/services/partners/Directory.ts"
 import { mayRun } from "../../api/operator/commands.ts"
-import { toWire } from "../../toWire.ts"
+import { toWire } from "../../../machines/shared/wireRefusal.ts"
 import { atlasPage, closedPage, entrancePage, sent } from "./atlasPage.ts"
 import { keyOfTicket, makeTicket, ticketMillis } from "./atlasTickets.ts"
 import { nextOf, pathOf } from "./objectPath.ts"

@@ -9,7 +9,7 @@
 import { Context, Effect, Latch, Layer } from "effect"
 import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import type { TableName, Tables } from "../../tables/Catalogue.ts"
-import { type Actor, type Envelope, newActor } from "./Actor.ts"
+import type { Actor, Envelope } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import { makeDefectLog } from "../DefectLog.ts"
 import { type Commit, CommitBuilder, rowsOf, type SubjectKey } from "../journal/Commit.ts"
@@ -17,7 +17,6 @@ import { type CommitRows } from "../../tables/Catalogue.ts"
 import type { Command, Turn } from "./Command.ts"
 import { CommittedRows, type EndListener, type RowListener } from "./CommittedRows.ts"
 import { type DispatchError, Unavailable } from "./DispatchError.ts"
-import { ForeignSubject } from "./ForeignSubject.ts"
 import { currentDryRun } from "./dryRun.ts"
 import { currentWritten } from "./written.ts"
 import { InternalLane } from "./InternalLane.ts"
@@ -28,7 +27,8 @@ import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { Residents } from "./Residents.ts"
 import { SubjectLoading } from "./SubjectLoading.ts"
-import { noState, SubjectState } from "./SubjectState.ts"
+import { type Check, type Look, SubjectReads } from "./SubjectReads.ts"
+import { SubjectState } from "./SubjectState.ts"
 import { refusalOf, resultOf } from "./turnResults.ts"
 
 export { CallerBarred, ClaimLost, CommitRejected, FactNeeded } from "./DispatchError.ts"
@@ -57,6 +57,11 @@ export class ActorHost extends Context.Service<
      * whoever runs the effect at once, and once.
      */
     readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
+    /**
+     * The first result of `check` that is not null: on the committed state now, after each commit of the subject, or once a
+     * doubt has loaded it again. Null after `millis` of wall time.
+     */
+    awaitCommitted<A>(subject: SubjectKey, check: Check<A>, millis: number): Effect.Effect<A | null, Unavailable>
     /** The market of now, for what is shown of rows that were read apart from their mailbox. */
     readonly facts: () => Facts
     /** Calls `listener` with every committed row of a table, after COMMIT and before the answer; a lower `place` runs first. */
@@ -93,8 +98,9 @@ export class ActorHost extends Context.Service<
         return ActorHost.of({
           dispatch: (command) => host.dispatch(command),
           record: (rows, lane) => host.record(rows, lane),
-          read: (subject, look) => host.read(subject, look),
-          readNow: (subject, look) => host.readNow(subject, look),
+          read: (subject, look) => host.reads.read(subject, look),
+          readNow: (subject, look) => host.reads.readNow(subject, look),
+          awaitCommitted: (subject, check, millis) => host.reads.awaitCommitted(subject, check, millis),
           facts: host.facts,
           onCommitted: (table, listener, place = 0) => host.committed.listen(table, listener, place),
           onDecided: (policy, place = 0) => host.policies.add(policy, place),
@@ -107,17 +113,12 @@ export class ActorHost extends Context.Service<
     )
 }
 
-/** What a reader makes of a subject's committed state and of the market of the same moment. */
-type Look<A> = (state: SubjectState, facts: Facts) => A
-
-/** A dry run reads what its own earlier turns would have left. */
-const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
-
 class Host {
   readonly residents: Residents
   readonly committed: CommittedRows
   readonly lane: InternalLane
   readonly loading: SubjectLoading
+  readonly reads: SubjectReads
   readonly policies = new Places<(turn: Turn) => void>()
   waiting = 0
   private readonly quiet = Latch.makeUnsafe(true)
@@ -139,6 +140,7 @@ class Host {
     this.facts = facts
     this.lane = new InternalLane((actor) => this.pump(actor))
     this.loading = new SubjectLoading(journal, (actor, found) => this.loaded(actor, found))
+    this.reads = new SubjectReads({ residents, journal, loading: this.loading, facts, limit: mailboxLimit })
   }
 
   dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError> {
@@ -158,51 +160,6 @@ class Host {
       this.quiet.closeUnsafe()
       this.pump(actor)
     })
-  }
-
-  read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
-    if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
-    const actor = this.residents.get(subject)
-    const { state } = actor
-    if (state !== null) return Effect.suspend(() => this.look(state, look))
-    return this.reading(actor, (found) => this.look(found, look, true))
-  }
-
-  /**
-   * `isFresh`: the state was loaded for this look. If it was not, a foreign subject is loaded again outside its mailbox, so that
-   * it costs the same as a subject that does not exist.
-   */
-  private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
-    try {
-      return Effect.succeed(look(seen(state), this.facts()))
-    } catch (error) {
-      if (!(error instanceof ForeignSubject)) return Effect.die(error)
-      const absent = Effect.sync(() => look(noState(state.subject), this.facts()))
-      return isFresh ? absent : this.reading(newActor(state.subject), () => absent)
-    }
-  }
-
-  private reading<A>(
-    actor: Actor,
-    shown: (state: SubjectState) => Effect.Effect<A, Unavailable>
-  ): Effect.Effect<A, Unavailable> {
-    return Effect.callback<A, Unavailable>((resume) => {
-      const settle = (found: SubjectState | JournalUnavailable) =>
-        resume(
-          found instanceof SubjectState
-            ? Effect.suspend(() => shown(found))
-            : Effect.fail(new Unavailable({ unknown: false }))
-        )
-      if (actor.state !== null) return settle(actor.state)
-      if (actor.readers.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
-      actor.readers.push(settle)
-      this.loading.load(actor)
-    })
-  }
-
-  readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
-    const { state } = this.residents.get(subject)
-    return state === null || !this.journal.certain() ? this.read(subject, look) : this.look(state, look)
   }
 
   record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError> {
@@ -315,12 +272,18 @@ class Host {
     this.lane.sent(rows)
     let settled = false
     const done = (outcome: Outcome): void => {
-      if (settled) return outcome._tag === "Committed" ? this.committed.publish(commit) : undefined
+      if (settled) return outcome._tag === "Committed" ? this.late(commit) : undefined
       settled = true
       this.lane.settled(rows)
       first(outcome)
     }
     this.journal.submit(commit, done, lane)
+  }
+
+  /** A commit whose fate was unknown is in. */
+  private late(commit: Commit): void {
+    this.committed.publish(commit)
+    if (commit.fence !== null) this.reads.wake(this.residents.get(commit.fence.subject), commit)
   }
 
   private conclude(actor: Actor, envelope: Envelope, commit: Commit, value: unknown, outcome: Outcome): void {
@@ -331,6 +294,7 @@ class Host {
     }
     // On any doubt memory is dropped and read again.
     if (outcome._tag === "Fenced" || (outcome._tag === "Unavailable" && outcome.unknown)) actor.state = null
+    this.reads.wake(actor, outcome._tag === "Committed" ? commit : null)
     if (outcome._tag === "Fenced" || outcome._tag === "PartnerMoved") this.again(actor, envelope)
     else this.settle(envelope, resultOf(outcome, value))
   }
@@ -357,6 +321,7 @@ class Host {
     if (found instanceof SubjectState) {
       actor.state = found
       for (const reader of readers) reader(found)
+      this.reads.wake(actor, null)
       return this.pump(actor)
     }
     this.residents.forget(actor)

@@ -1,5 +1,9 @@
 /** A request under an Idempotency-Key, and what makes another one with the key the same (doc 1, Idempotency; A1-52). */
 
+import { isKept, type Rendered } from "../../../machines/shared/answerText.ts"
+import type { StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
+import type { AnswerRow } from "../../tables/engine.ts"
+
 /** Stored with answers: a kind is never renamed. */
 export type PrincipalId = `partner:${number}` | `operator:${number}`
 
@@ -17,3 +21,32 @@ export const keyedForm = "k1:"
 /** Whether a stored fingerprint is that of the request. */
 export const isSame = (stored: string, { fingerprint, olderFingerprint }: KeyedRequest): boolean =>
   stored === fingerprint || (!stored.startsWith(keyedForm) && stored === olderFingerprint?.())
+
+/** The row that stores an answer under the key of its request. */
+export const answerRow = (
+  { principal, key, fingerprint }: KeyedRequest,
+  { status, body }: Rendered,
+  now: number
+): AnswerRow => ({ principal, key, fingerprint, status, body, answeredAt: now })
+
+/** Stores the verdict of one run of a request: rendered once, in the turn that ends the request. */
+export class AnswerKeeper<A> implements StoreAnswer<A> {
+  /** The row that a commit of this run stored: its bytes are the answer. */
+  stored: AnswerRow | null = null
+  private readonly request: KeyedRequest
+  private readonly render: (value: A) => Rendered
+
+  constructor(request: KeyedRequest, render: (value: A) => Rendered) {
+    this.request = request
+    this.render = render
+  }
+
+  row(value: A, { now }: { readonly now: number }): AnswerRow | null {
+    const answer = this.render(value)
+    return isKept(answer) ? answerRow(this.request, answer, now) : null
+  }
+
+  committed(row: AnswerRow): void {
+    this.stored = row
+  }
+}

@@ -9,7 +9,7 @@ import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCa
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../tables/venue.ts"
-import { answerWithin } from "./CallAnswers.ts"
+import { answerWithin } from "./VenueGateway.ts"
 import { definite, isUnseen } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 

@@ -4,6 +4,11 @@
  * word that may be older than what is known.
  */
 import { Context, Latch, Layer } from "effect"
+import { isWorking } from "../../../machines/order/Order.ts"
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { OrderRow } from "../../tables/order.ts"
+
+type Reported = Pick<OrderRow, "id" | "state" | "context">
 
 export interface UnsettledOrder {
   readonly clientId: number
@@ -22,12 +27,10 @@ export class Unsettled extends Context.Service<
     add(order: UnsettledOrder): void
     /** Whatever works is asked for: what was said of it may be lost. */
     addAll(): void
-    /** What is known of an order beyond its row; undefined: nothing, or it was asked for since. */
-    of(orderId: number): UnsettledOrder | undefined
+    /** The venue's report that the row of the order does not have yet; undefined: there is none. */
+    of(row: Reported): UnsettledOrder | undefined
     /** It was asked for. */
     settled(orderId: number): void
-    /** The order's row now has all that the venue reported: a query of the order has nothing to add. */
-    caughtUp(orderId: number): void
     /** Takes all there are; `everything`: every working order is to be asked for besides. */
     take(): { readonly everything: boolean; readonly orders: ReadonlyArray<UnsettledOrder> }
     /** Open while there are any. */
@@ -55,16 +58,12 @@ export const unsettledOrders = (): Unsettled["Service"] => {
       everything = true
       some.openUnsafe()
     },
-    of: (orderId) => orders.get(orderId),
+    of: (row) => {
+      const order = orders.get(row.id)
+      return order === undefined || hasCaughtUp(row, order) ? undefined : order
+    },
     settled: (orderId) => {
       if (!waiting.has(orderId)) orders.delete(orderId)
-    },
-    caughtUp: (orderId) => {
-      const order = orders.get(orderId)
-      if (order === undefined || order.wasOver || !isAhead(order)) return
-      orders.delete(orderId)
-      waiting.delete(orderId)
-      if (waiting.size === 0 && !everything) some.closeUnsafe()
     },
     take: () => {
       const asked = [...waiting].flatMap((orderId) => orders.get(orderId) ?? [])
@@ -77,5 +76,20 @@ export const unsettledOrders = (): Unsettled["Service"] => {
   }
 }
 
-/** The venue has reported progress. Without it, a doubt is the reason for the query, and no booking settles it. */
-const isAhead = ({ filledQty, ended }: UnsettledOrder): boolean => ended || filledQty !== "0"
+/** Whether the row lacks a trade or an end that the venue has reported. */
+const isBehind = (row: Reported, { filledQty, ended }: UnsettledOrder): boolean =>
+  (ended && isWorking(row)) || new MoneyDecimal(row.context.filledQty).lt(filledQty)
+
+/**
+ * Whether the row has all that the venue reported, so that a query of the order has nothing to add. Without a report of progress a
+ * doubt is the reason for the query, and no booking settles it.
+ */
+const hasCaughtUp = (row: Reported, order: UnsettledOrder): boolean =>
+  !order.wasOver && (order.ended || order.filledQty !== "0") && !isBehind(row, order)
+
+/** Whether the venue has reported more of the order than its row has. A filled order has all its trades. */
+export const isOutOfSync = (unsettled: Unsettled["Service"], row: Reported): boolean => {
+  if (row.state === "FILLED") return false
+  const order = unsettled.of(row)
+  return order !== undefined && isBehind(row, order)
+}

@@ -18,8 +18,7 @@ import type { VenueCallRow } from "../../tables/venue.ts"
 import { subscribe, subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"
-import { answerWithin } from "./CallAnswers.ts"
-import { CallWaiters } from "./CallWaiters.ts"
+import { answerWithin } from "./VenueGateway.ts"
 import { LostCalls, type Questions } from "./LostCalls.ts"
 import { foldIn } from "./folds.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
@@ -53,8 +52,6 @@ export interface CallFigures {
 export class VenueCalls extends Context.Service<
   VenueCalls,
   {
-    /** Waits until nothing is in flight under these refs; false when that takes longer than 5 s (A1-51: 502). */
-    known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable>
     /**
      * Waits until few calls wait. Asked before each decision that commits calls of many clients one after the other, such as
      * close-outs after a fall (F9): what is committed faster than it can be made is late, is never made, and callers' own
@@ -86,7 +83,6 @@ export class VenueCalls extends Context.Service<
         yield* Effect.forkScoped(executor.run)
         yield* Effect.forkScoped(executor.lost.run)
         return VenueCalls.of({
-          known: (clientId, refs) => executor.known(clientId, refs),
           room: executor.room,
           questionsOn: (ref) => executor.lost.questionsOn(ref),
           figures: () => executor.figures()
@@ -120,7 +116,6 @@ class Executor {
   readonly room: Effect.Effect<void> = Effect.suspend(() => this.few.await)
   /** Accounts that the venue has, as far as this process knows; the order is that of first use. */
   private readonly opened = new Set<string>()
-  private readonly waiters = new CallWaiters()
   private made = 0
   private tooLate = 0
 
@@ -144,7 +139,6 @@ class Executor {
     subscribeToEndedCalls(host, "VenueCalls", (ref) => {
       this.lanes.forget(ref)
       this.lost.forget(ref)
-      this.waiters.tell(ref)
       this.openRoom()
       if (this.lanes.startable) this.wake.openUnsafe()
     })
@@ -389,12 +383,6 @@ class Executor {
     return noted.pipe(
       Effect.tap((said) => (said === "said" ? logged : Effect.void)),
       Effect.catch(() => Effect.succeed("later" as const))
-    )
-  }
-
-  known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable> {
-    return this.waiters.ended(refs, (ref) =>
-      this.parts.host.read(clientSubject(clientId), (state) => state.get("venueCalls", ref) !== undefined)
     )
   }
 }

@@ -22,7 +22,7 @@ import { LastListing } from "../market/LastListing.ts"
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import { Directory } from "../partners/Directory.ts"
 import { venueAway } from "./venueAway.ts"
-import { VenueCalls } from "./VenueCalls.ts"
+import { callsEnded } from "./VenueGateway.ts"
 
 /** How a probe ended, or IN_FLIGHT: the venue has not said it within 5 s. */
 export interface ProbeView {
@@ -51,7 +51,6 @@ export class VenueProbes extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const directory = yield* Directory
-      const calls = yield* VenueCalls
       const venue = yield* Venue
       const listing = yield* LastListing
       const sql = yield* PgClient.PgClient
@@ -60,7 +59,8 @@ export class VenueProbes extends Context.Service<
       const ended = (clientId: number, ids: ReadonlyArray<number>) =>
         Effect.andThen(
           currentDryRun() === null
-            ? calls.known(
+            ? callsEnded(
+                host,
                 clientId,
                 ids.map((id) => `P-${id}`)
               )

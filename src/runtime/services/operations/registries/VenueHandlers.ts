@@ -12,14 +12,14 @@ import type { Unsettled } from "../../venue/Unsettled.ts"
 import { QuoteBoard } from "../../trading/rfq/QuoteBoard.ts"
 import { rfqHandler } from "../../trading/rfq/rfqHears.ts"
 import { swapHandler } from "../../trading/swap/swapHears.ts"
-import { CallAnswers } from "../../venue/CallAnswers.ts"
+import { VenueGateway } from "../../venue/VenueGateway.ts"
 import { probeHandler } from "../../venue/probeDecisions.ts"
 import type { VenueHandlers } from "../../venue/VenueHandler.ts"
 
 export const venueHandlers: Effect.Effect<
   VenueHandlers,
   never,
-  CallAnswers | Directory | QuoteBoard | RowReads | Unsettled
+  VenueGateway | Directory | QuoteBoard | RowReads | Unsettled
 > = Effect.gen(function* () {
   const orderParts = yield* orderPartsOf
   const parts = { ...orderParts, board: yield* QuoteBoard }
@@ -29,7 +29,7 @@ export const venueHandlers: Effect.Effect<
     barrierContract: contractHandler(parts),
     order: orderHandler(orderParts),
     swap: swapHandler(orderParts),
-    answered: (yield* CallAnswers).take,
+    answered: (yield* VenueGateway).take,
     unnamedVerdict: (turn, fact) => unnamedVerdict({ turn, ...orderParts }, fact),
     unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))

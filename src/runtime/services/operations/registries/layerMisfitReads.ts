@@ -5,7 +5,7 @@ import { ActorHost, type DispatchError } from "../../../engine/mailbox/ActorHost
 import { Venue, VenueUnanswered } from "../../../ports/Venue.ts"
 import type { VenueMisfitRow } from "../../../tables/venue.ts"
 import { clientSubject } from "../../account/clientState.ts"
-import { answerWithin } from "../../venue/CallAnswers.ts"
+import { answerWithin } from "../../venue/VenueGateway.ts"
 import { misfitUnknown } from "../../venue/misfits.ts"
 import { MisfitReads, type WantedRead } from "../../venue/MisfitReads.ts"
 import { definite, endCall } from "../../venue/outcomes.ts"

@@ -4,7 +4,6 @@ import { Context, Effect, Layer } from "effect"
 import type { ContractList, ContractsWire } from "../../../../machines/barrier/ContractWire.ts"
 import { decodeClose } from "../../../../machines/rfq/CloseBody.ts"
 import { closeGates } from "../../../../machines/rfq/rfqGates.ts"
-import { requestRef } from "../../../../machines/rfq/Rfq.ts"
 import type { RfqWire } from "../../../../machines/rfq/RfqWire.ts"
 import { firstRefusal } from "../../../../machines/shared/Gates.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -21,7 +20,7 @@ import { Directory } from "../../partners/Directory.ts"
 import { barrierMarkets } from "../rfq/barrierMarkets.ts"
 import { isOpen, startClose } from "../rfq/rfqDecisions.ts"
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
-import type { KeyedWrite } from "../../venue/keyedCall.ts"
+import { type Kept, type KeyedWrite, unkept } from "../../venue/VenueGateway.ts"
 import { Rfqs } from "../rfq/Rfqs.ts"
 import { firstRow } from "../../shared/firstRow.ts"
 import { contractInTurn } from "./contractDecisions.ts"
@@ -36,11 +35,7 @@ export class Barriers extends Context.Service<
   {
     /** Null: the client is none of the partner's. */
     list(caller: Caller, clientId: number, query: ContractQuery): Effect.Effect<ContractsWire | null, Unavailable>
-    close(
-      caller: Caller,
-      contractId: number | null,
-      write: KeyedWrite<RfqWire>
-    ): Effect.Effect<Verdict<RfqWire>, DispatchError>
+    close(caller: Caller, contractId: number | null, write: KeyedWrite): Effect.Effect<Kept<RfqWire>, DispatchError>
   }
 >()("brokerage/runtime/services/trading/contract/Barriers") {
   static readonly layer = Layer.effect(
@@ -116,21 +111,14 @@ export class Barriers extends Context.Service<
             return Effect.succeed(pageOf(newest, query))
           })
         },
-        close: (caller, contractId, { clientId, body, key, store }) =>
+        close: (caller, contractId, write) =>
           Effect.gen(function* () {
-            const decoded = decodeClose(body)
-            if (!decoded.ok) return refuse(invalidBody(decoded))
-            const found = yield* find(caller, clientId, contractId)
-            if (found === null) return refuse(yield* absent(caller, clientId))
-            return yield* rfqs.call(caller, {
-              clientId,
-              key,
-              store,
-              begin: (turn) => beginClose(turn, caller, found, decoded.body),
-              refOf: requestRef,
-              inTurn: (turn, rfqId) => rfqs.requestedIn(turn, caller, rfqId),
-              answer: (rfqId) => rfqs.requested(caller, clientId, rfqId, { contractId: found.id })
-            })
+            const decoded = decodeClose(write.body)
+            if (!decoded.ok) return unkept(invalidBody(decoded))
+            const found = yield* find(caller, write.clientId, contractId)
+            if (found === null) return unkept(yield* absent(caller, write.clientId))
+            const start = (turn: Turn) => beginClose(turn, caller, found, decoded.body)
+            return yield* rfqs.begun(caller, write, start, { contractId: found.id })
           })
       })
     })

@@ -14,13 +14,12 @@ import { RowReads } from "../../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../../ports/Venue.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import { clientSubject } from "../../account/clientState.ts"
-import { answerWithin } from "../../venue/CallAnswers.ts"
+import { answerWithin } from "../../venue/VenueGateway.ts"
 import { misfitUnknown } from "../../venue/misfits.ts"
 import { subscribe } from "../../../subscriptions.ts"
 import { orderOfTimer, wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
-import { isSettled } from "./OrderWaits.ts"
-import { Unsettled } from "../../venue/Unsettled.ts"
+import { Unsettled, type UnsettledOrder } from "../../venue/Unsettled.ts"
 
 /** What was said is mostly here within this time: events follow their answers. Wall ms. */
 const settleWithin = 500
@@ -75,9 +74,6 @@ class Resync {
       timers: ({ name }) => {
         const orderId = orderOfTimer(name)
         if (orderId !== null) this.timed.add(orderId)
-      },
-      orders: (row) => {
-        if (isSettled(row, parts.unsettled)) parts.unsettled.caughtUp(row.id)
       }
     })
     parts.unsettled.addAll()
@@ -93,11 +89,30 @@ class Resync {
   )
 
   private readonly round: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    const { everything, orders } = this.parts.unsettled.take()
+    const { everything, orders: taken } = this.parts.unsettled.take()
+    const orders = yield* this.behind(taken)
     yield* this.askAll(orders.filter(({ wasOver }) => !wasOver))
     yield* this.askAll(orders.filter(({ wasOver }) => wasOver))
     if (everything) yield* this.everything
   })
+
+  /** Those whose committed rows still lack what the venue reported. The others need no query. */
+  private behind(orders: ReadonlyArray<UnsettledOrder>): Effect.Effect<ReadonlyArray<UnsettledOrder>> {
+    const { stored, unsettled } = this.parts
+    if (orders.length === 0) return Effect.succeed(orders)
+    const found = stored.among(
+      "orders",
+      orders.map(({ orderId }) => orderId)
+    )
+    return Effect.match(found, {
+      onFailure: () => orders,
+      onSuccess: (rows) => {
+        const current = new Set(rows.flatMap((row) => (unsettled.of(row) === undefined ? [row.id] : [])))
+        for (const orderId of current) unsettled.settled(orderId)
+        return orders.filter(({ orderId }) => !current.has(orderId))
+      }
+    })
+  }
 
   private askAll(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const starts = Array.from({ length: Math.ceil(orders.length / lookupLimit) }, (_, page) => page * lookupLimit)

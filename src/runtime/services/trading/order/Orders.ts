@@ -6,6 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { isWorking, orderRef } from "../../../../machines/order/Order.ts"
 import { orderRejected, orderUnanswered } from "../../../../machines/order/orderAnswers.ts"
+import { refusingOrder } from "../../../../machines/order/orderRefusals.ts"
 import { orderGates } from "../../../../machines/order/orderGates.ts"
 import { marginPreviewOf, previewRefusal } from "../../../../machines/order/orderPreview.ts"
 import type { CancelWire, MarginPreviewWire, OrderState, PlacedWire } from "../../../../machines/order/OrderWire.ts"
@@ -13,6 +14,8 @@ import { decodePreview } from "../../../../machines/order/PreviewBody.ts"
 import { firstRefusal } from "../../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
+import type { Commit } from "../../../engine/journal/Commit.ts"
+import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import {
   ActorHost,
@@ -29,19 +32,16 @@ import { notFound } from "../../account/notFound.ts"
 import type { Explanation } from "../../shared/Explanation.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { Directory } from "../../partners/Directory.ts"
-import { type CallAnswer, type KeyedWrite, runCall } from "../../venue/keyedCall.ts"
+import { answerWithin, type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { firstRow } from "../../shared/firstRow.ts"
 import { Recall } from "../../account/Recall.ts"
-import { CallAnswers } from "../../venue/CallAnswers.ts"
-import { VenueCalls } from "../../venue/VenueCalls.ts"
 import { asking, explainOrder } from "./askedOrder.ts"
 import { newOrder } from "./newOrder.ts"
 import { cancelOrder, orderInTurn, placeOrder } from "./orderDecisions.ts"
 import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
 import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
-import { isSettled, OrderWaits } from "./OrderWaits.ts"
 import { armAttachment, endAttempts } from "./protection.ts"
-import { Unsettled } from "../../venue/Unsettled.ts"
+import { isOutOfSync, Unsettled } from "../../venue/Unsettled.ts"
 
 type OfPartner = Pick<Caller, "partner">
 type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
@@ -49,7 +49,7 @@ type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Orders extends Context.Service<
   Orders,
   {
-    place(caller: Caller, write: KeyedWrite<PlacedWire>): Answered<PlacedWire>
+    place(caller: Caller, write: KeyedWrite): Effect.Effect<Kept<PlacedWire>, DispatchError>
     cancel(caller: Caller, clientId: number, orderId: number | null): Answered<CancelWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<MarginPreviewWire>
     explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
@@ -68,12 +68,10 @@ export class Orders extends Context.Service<
           stored,
           clock: yield* BusinessClock,
           directory: yield* Directory,
-          calls: yield* VenueCalls,
-          answers: yield* CallAnswers,
+          gateway: yield* VenueGateway,
           unsettled: yield* Unsettled,
           markets: yield* orderMarkets,
-          recall: new Recall(stored),
-          waits: new OrderWaits(host)
+          recall: new Recall(stored)
         })
       )
     })
@@ -85,12 +83,10 @@ interface Parts {
   readonly stored: RowReads["Service"]
   readonly clock: BusinessClock["Service"]
   readonly directory: Directory["Service"]
-  readonly calls: VenueCalls["Service"]
-  readonly answers: CallAnswers["Service"]
+  readonly gateway: VenueGateway["Service"]
   readonly unsettled: Unsettled["Service"]
   readonly markets: OrderMarkets
   readonly recall: Recall
-  readonly waits: OrderWaits
 }
 
 const noClient = unknown("Client")
@@ -106,24 +102,24 @@ class Trading {
     this.parts = parts
   }
 
-  place(caller: Caller, { clientId, body, key, store }: KeyedWrite<PlacedWire>): Answered<PlacedWire> {
-    const { directory, markets } = this.parts
+  place(caller: Caller, write: KeyedWrite): Effect.Effect<Kept<PlacedWire>, DispatchError> {
+    const { gateway, markets } = this.parts
+    const { clientId, body, key } = write
     const { asked, refusal } = asking(body, markets)
-    // Under a key what was begun before comes first: by now its market may be gone, or the venue not reached yet.
-    if (asked === null && key === null) return Effect.succeed(refuse(refusal))
-    return runCall<PlacedWire>(this.parts, {
-      clientId,
-      by: caller.by,
-      partner: () => directory.stamp(caller.partner.row.id),
-      key,
-      store,
-      begin: (turn) => (asked === null ? refuse(refusal) : this.placeIn(turn, caller, asked)),
-      refOf: orderRef,
-      inTurn: (turn, orderId) => {
+    // Under a key the request that it began comes first: by now its market may be gone, or the venue not reached yet.
+    if (asked === null && key === null) return Effect.succeed(unkept(refusal))
+    return Effect.gen({ self: this }, function* () {
+      const request = gateway.request<PlacedWire>(caller, write, refusingOrder)
+      const sent = yield* request.begin((turn) =>
+        asked === null ? refuse(refusal) : this.placeIn(turn, caller, asked)
+      )
+      if (!sent.ok) return request.refused(sent)
+      const orderId = sent.value
+      const answered = yield* request.outcome(orderRef(orderId), (turn) => {
         const row = orderInTurn(turn, orderId)
         return row === undefined ? null : this.placed(row)
-      },
-      answer: (orderId) => this.answered(clientId, orderId)
+      })
+      return answered ?? (yield* request.end(yield* this.placedLater(clientId, orderId)))
     })
   }
 
@@ -163,7 +159,7 @@ class Trading {
       // It is being cancelled already: answered without another call (doc 2, Order states).
       if (!begun.value) return accept(named)
       // A call that never came is made again under its next name: what counts is what became of the order.
-      const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && isSettled(row, unsettled)
+      const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && !isOutOfSync(unsettled, row)
       const now = yield* this.until(clientId, found.id, isKnown)
       if (now === null) return refuse(noOrder)
       if (now.state === "CANCELLED") return accept(named)
@@ -223,20 +219,21 @@ class Trading {
   private placed(row: OrderRow): Verdict<PlacedWire> | null {
     const { id: orderId, state, context } = row
     if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), context.reject))
-    if (state === "SENT" || state === "CHECKED" || !isSettled(row, this.parts.unsettled)) return null
+    if (state === "SENT" || state === "CHECKED" || isOutOfSync(this.parts.unsettled, row)) return null
     // The word that the venue has it may come apart from its trades; one that takes the market ends with them.
     if ((state === "ACKED" || state === "PARTIAL") && takesMarket(context)) return null
     return accept({ ...namesOf(orderId), state: state as OrderState })
   }
 
-  private answered(clientId: number, orderId: number): Effect.Effect<CallAnswer<PlacedWire>, DispatchError> {
+  /** Once its trades are booked, or are not in time. */
+  private placedLater(clientId: number, orderId: number): Effect.Effect<Verdict<PlacedWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       // One in flight is not waited for any longer: its call was.
       const enough = (row: OrderRow): boolean => row.state === "SENT" || this.placed(row) !== null
       const row = yield* this.until(clientId, orderId, enough)
       if (row === null) return yield* Effect.fail(new FactNeeded({ fact: `order:${orderId}` }))
       const unanswered = orderUnanswered({ ...namesOf(orderId), state: row.state as OrderState })
-      return { verdict: this.placed(row) ?? refuse(unanswered), settle: null }
+      return this.placed(row) ?? refuse(unanswered)
     })
   }
 
@@ -246,14 +243,17 @@ class Trading {
     orderId: number,
     enough: (row: OrderRow) => boolean
   ): Effect.Effect<OrderRow | null, Unavailable> {
-    const find = this.found(clientId, orderId)
-    const isOver = (row: OrderRow | null): boolean => row === null || enough(row)
-    // It may have come so far before anybody waited.
-    const already = Effect.flatMap(find, (row) => (isOver(row) ? Effect.succeed(row) : Effect.never))
-    const waited = Effect.flatMap(Effect.raceFirst(this.parts.waits.until(orderId, enough), already), (row) =>
-      row === null ? find : Effect.succeed(row)
+    const id = String(orderId)
+    const check = (state: SubjectState, commit: Commit | null): OrderRow | "ended" | null => {
+      const row = commit?.rows.orders?.find((order) => order.id === orderId) ?? state.get("orders", id)
+      // The mailbox holds every order that works.
+      if (row === undefined) return "ended"
+      return enough(row) ? row : null
+    }
+    const waited = this.parts.host.awaitCommitted(clientSubject(clientId), check, answerWithin)
+    return Effect.flatMap(waited, (row) =>
+      row === null || row === "ended" ? this.found(clientId, orderId) : Effect.succeed(row)
     )
-    return Effect.flatMap(find, (row) => (isOver(row) ? Effect.succeed(row) : waited))
   }
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {

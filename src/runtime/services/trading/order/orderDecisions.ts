@@ -49,7 +49,7 @@ export const fillsSince = (
 
 /** Whether the service queries the venue for working orders of the account, which may bring trades that are missing. */
 export const isAskedFor = (turn: Turn, unsettled: Unsettled["Service"]): boolean =>
-  ordersInTurn(turn).some(({ id }) => unsettled.of(id) !== undefined)
+  ordersInTurn(turn).some((row) => unsettled.of(row) !== undefined)
 
 /** What of an order is decided before it has an id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">

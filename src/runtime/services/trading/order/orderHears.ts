@@ -161,9 +161,9 @@ export const heardWhole = (
 
 /** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
 export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
-  for (const { clientId, id: orderId } of ordersInTurn(turn)) {
-    if (unsettled.of(orderId) === undefined) {
-      unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })
+  for (const row of ordersInTurn(turn)) {
+    if (unsettled.of(row) === undefined) {
+      unsettled.add({ clientId: row.clientId, orderId: row.id, filledQty: "0", ended: false, wasOver: false })
     }
   }
 }

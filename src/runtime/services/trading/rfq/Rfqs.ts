@@ -30,10 +30,8 @@ import type { Explanation } from "../../shared/Explanation.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { firstRow } from "../../shared/firstRow.ts"
-import { CallAnswers } from "../../venue/CallAnswers.ts"
-import { VenueCalls } from "../../venue/VenueCalls.ts"
 import { barrierMarkets } from "./barrierMarkets.ts"
-import { type CallAnswer, type KeyedCall, type KeyedWrite, runCall } from "../../venue/keyedCall.ts"
+import { callsEnded, type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { askedOf, explainRequest } from "./requestRfq.ts"
 import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
@@ -56,11 +54,13 @@ import { acceptWire, rfqWire } from "./rfqView.ts"
 type OfPartner = Pick<Caller, "partner">
 
 type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
+/** Of a request that calls the venue. */
+type Sent<A> = Effect.Effect<Kept<A>, DispatchError>
 
 export class Rfqs extends Context.Service<
   Rfqs,
   {
-    request(caller: Caller, write: KeyedWrite<RfqWire>): Answered<RfqWire>
+    request(caller: Caller, write: KeyedWrite): Sent<RfqWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview>
     explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
     /** Any request as it is shown: for staff. */
@@ -68,19 +68,10 @@ export class Rfqs extends Context.Service<
     /** Those that are OPEN, newest first; null: the client is none of the partner's. */
     list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
     get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire>
-    accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire>
+    accept(caller: Caller, rfqId: number | null, write: KeyedWrite): Sent<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
-    /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
-    call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A>
-    /** The same as far as a turn knows it; null: not yet. */
-    requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null
-    /** What became of a request that was begun; `about` goes with the word that nothing is known yet. */
-    requested(
-      caller: Caller,
-      clientId: number,
-      rfqId: number,
-      about?: JsonObject
-    ): Effect.Effect<CallAnswer<RfqWire>, DispatchError>
+    /** A request that `start` begins (closing a contract); the refusal of one in flight has the members `about`. */
+    begun(caller: Caller, write: KeyedWrite, start: (turn: Turn) => Verdict<number>, about: JsonObject): Sent<RfqWire>
     /** The refusal when there is no such client or request, else null. */
     missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
   }
@@ -94,8 +85,7 @@ export class Rfqs extends Context.Service<
           clock: yield* BusinessClock,
           directory: yield* Directory,
           stored: yield* RowReads,
-          calls: yield* VenueCalls,
-          answers: yield* CallAnswers,
+          gateway: yield* VenueGateway,
           board: yield* QuoteBoard,
           markets: yield* barrierMarkets
         })
@@ -109,8 +99,7 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
   readonly directory: Directory["Service"]
   readonly stored: RowReads["Service"]
-  readonly calls: VenueCalls["Service"]
-  readonly answers: CallAnswers["Service"]
+  readonly gateway: VenueGateway["Service"]
   readonly board: QuoteBoard["Service"]
   readonly markets: Effect.Success<typeof barrierMarkets>
 }
@@ -122,30 +111,41 @@ class Requests {
     this.parts = parts
   }
 
-  request(caller: Caller, { clientId, body, key, store }: KeyedWrite<RfqWire>): Answered<RfqWire> {
+  request(caller: Caller, write: KeyedWrite): Sent<RfqWire> {
     const { clock, markets } = this.parts
-    const asked = askedOf(body, clock.now(), markets)
-    // Under a key what was begun before comes first: by now its expiry may be over, or its market gone.
-    if (!asked.ok && key === null) return Effect.succeed(asked)
-    return this.call(caller, {
-      clientId,
-      key,
-      store,
-      begin: (turn) =>
-        this.inTurn(turn, caller, (at) => {
-          if (!asked.ok) return asked
-          const { rfq, market } = asked.value
-          const facts = rfqFacts(at, rfq, market, markets)
-          const refusal = firstRefusal(rfqGates, facts)
-          if (refusal !== null) return refuse(refusal)
-          const { marked } = facts
-          if (marked === null) throw new Error("a request passed its gates without a mark")
-          const mark = decimalText(marked.price, marked.markPlaces)
-          return accept(startRfq(turn, at.client, rfq, { mark, figures: marked.figures }).id)
-        }),
-      refOf: requestRef,
-      inTurn: (turn, rfqId) => this.requestedIn(turn, caller, rfqId),
-      answer: (rfqId) => this.requested(caller, clientId, rfqId)
+    const asked = askedOf(write.body, clock.now(), markets)
+    // Under a key the request that it began comes first: by now its expiry may be over, or its market gone.
+    if (!asked.ok && write.key === null) return Effect.succeed(unkept(asked.refusal))
+    return this.begun(caller, write, (turn) =>
+      this.inTurn(turn, caller, (at) => {
+        if (!asked.ok) return asked
+        const { rfq, market } = asked.value
+        const facts = rfqFacts(at, rfq, market, markets)
+        const refusal = firstRefusal(rfqGates, facts)
+        if (refusal !== null) return refuse(refusal)
+        const { marked } = facts
+        if (marked === null) throw new Error("a request passed its gates without a mark")
+        const mark = decimalText(marked.price, marked.markPlaces)
+        return accept(startRfq(turn, at.client, rfq, { mark, figures: marked.figures }).id)
+      })
+    )
+  }
+
+  begun(
+    caller: Caller,
+    write: KeyedWrite,
+    start: (turn: Turn) => Verdict<number>,
+    about: JsonObject = {}
+  ): Sent<RfqWire> {
+    return Effect.gen({ self: this }, function* () {
+      const request = this.parts.gateway.request<RfqWire>(caller, write)
+      const sent = yield* request.begin(start)
+      if (!sent.ok) return request.refused(sent)
+      const rfqId = sent.value
+      const answered = yield* request.outcome(requestRef(rfqId), (turn) => this.requestedIn(turn, caller, rfqId))
+      if (answered !== null) return answered
+      const { verdict, settle } = yield* this.requested(caller, write.clientId, rfqId, about)
+      return yield* request.end(verdict, settle)
     })
   }
 
@@ -199,23 +199,23 @@ class Requests {
     return notFound(this.parts.host, { partnerId: partner.row.id, clientId, thing: noRequest })
   }
 
-  accept(caller: Caller, rfqId: number | null, write: KeyedWrite<AcceptWire>): Answered<AcceptWire> {
-    const { clientId, body, key, store } = write
+  accept(caller: Caller, rfqId: number | null, write: KeyedWrite): Sent<AcceptWire> {
+    const { clientId, body } = write
     return Effect.gen({ self: this }, function* () {
       const decoded = decodeAccept(body)
-      if (!decoded.ok) return refuse(invalidBody(decoded))
+      if (!decoded.ok) return unkept(invalidBody(decoded))
       const found = yield* this.row(caller, clientId, rfqId)
-      if (found === null) return refuse(yield* this.notFound(caller, clientId))
+      if (found === null) return unkept(yield* this.notFound(caller, clientId))
       const { quoteId } = decoded.body
-      return yield* this.call(caller, {
-        clientId,
-        key,
-        store,
-        begin: (turn) => this.inTurn(turn, caller, (at) => this.beginAccept(turn, at, found, quoteId, caller)),
-        refOf: (id) => acceptRef(id, quoteId),
-        inTurn: (turn) => acceptedIn(turn, found.id, quoteId),
-        answer: () => this.accepted(caller, clientId, found.id, quoteId)
-      })
+      const request = this.parts.gateway.request<AcceptWire>(caller, write)
+      const sent = yield* request.begin((turn) =>
+        this.inTurn(turn, caller, (at) => this.beginAccept(turn, at, found, quoteId, caller))
+      )
+      if (!sent.ok) return request.refused(sent)
+      const answered = yield* request.outcome(acceptRef(sent.value, quoteId), (turn) =>
+        acceptedIn(turn, found.id, quoteId)
+      )
+      return answered ?? (yield* request.end(yield* this.accepted(caller, clientId, found.id, quoteId)))
     })
   }
 
@@ -223,11 +223,12 @@ class Requests {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, rfqId)
       if (found === null) return refuse(yield* this.notFound(caller, clientId))
-      return yield* this.call(caller, {
-        clientId,
-        key: null,
-        store: { row: () => null, committed: () => {} },
-        begin: (turn) =>
+      const { host, directory } = this.parts
+      const sent = yield* host.dispatch<Verdict<number>>({
+        subject: clientSubject(clientId),
+        by: caller.by,
+        partner: () => directory.stamp(caller.partner.row.id),
+        decide: (turn) =>
           this.inTurn(turn, caller, () => {
             const row = rfqInTurn(turn, found.id)
             if (row === undefined) return refuse(notOpen)
@@ -236,22 +237,17 @@ class Requests {
             const next = stands === null ? cancel(turn, row) : null
             if (next === null) return refuse(stands ?? notOpen)
             return accept(next.context.withdrawals)
-          }),
-        refOf: (attempt) => withdrawalRef(found.id, attempt),
-        inTurn: () => null,
-        answer: () => this.cancelled(caller, clientId, found.id)
+          })
       })
+      if (!sent.ok) return sent
+      yield* callsEnded(host, clientId, [withdrawalRef(found.id, sent.value)])
+      return yield* this.cancelled(caller, clientId, found.id)
     })
   }
 
   private wire(row: RfqRow, at: ClientNow): RfqWire {
     const { board, markets } = this.parts
     return rfqWire(row, { at, board, markets })
-  }
-
-  call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A> {
-    const partner = () => this.parts.directory.stamp(caller.partner.row.id)
-    return runCall<A>(this.parts, { ...call, by: caller.by, partner })
   }
 
   /** Decides on the caller's client as the turn sees it. */
@@ -301,19 +297,15 @@ class Requests {
     )
   }
 
-  requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null {
+  private requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null {
     const row = rfqInTurn(turn, rfqId)
     if (row === undefined) return null
     if (row.state === "REJECTED") return refuse(rejected(row))
     return row.context.venueRfqId === null ? null : this.inTurn(turn, caller, (at) => accept(this.wire(row, at)))
   }
 
-  requested(
-    caller: Caller,
-    clientId: number,
-    rfqId: number,
-    about: JsonObject = {}
-  ): Effect.Effect<CallAnswer<RfqWire>, DispatchError> {
+  /** The verdict on a request that was begun, and what the commit of its answer writes besides. */
+  private requested(caller: Caller, clientId: number, rfqId: number, about: JsonObject) {
     return Effect.gen({ self: this }, function* () {
       const row = yield* this.ownRow(caller, clientId, rfqId)
       const { state, context } = row
@@ -354,20 +346,19 @@ class Requests {
     clientId: number,
     rfqId: number,
     quoteId: number
-  ): Effect.Effect<CallAnswer<AcceptWire>, DispatchError> {
+  ): Effect.Effect<Verdict<AcceptWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const row = yield* this.ownRow(caller, clientId, rfqId)
       const { acceptedQuoteId, accepting, contractId, refusedQuotes } = row.context
       if (acceptedQuoteId === quoteId && contractId !== null) {
         const contract = yield* this.contract(clientId, contractId)
-        return { verdict: accept(acceptWire(row, contract)), settle: null }
+        return accept(acceptWire(row, contract))
       }
       if (accepting?.quoteId === quoteId) {
-        const data = { rfqId, quoteId, accepting: true }
-        return { verdict: refuse(inFlight(data)), settle: null }
+        return refuse(inFlight({ rfqId, quoteId, accepting: true }))
       }
       const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
-      return { verdict: refuse(why === undefined ? notOpen : acceptRefused(row, quoteId, why)), settle: null }
+      return refuse(why === undefined ? notOpen : acceptRefused(row, quoteId, why))
     })
   }
 
@@ -389,12 +380,12 @@ class Requests {
     caller: Caller,
     clientId: number,
     rfqId: number
-  ): Effect.Effect<CallAnswer<RfqCancelledWire>, DispatchError> {
+  ): Effect.Effect<Verdict<RfqCancelledWire>, DispatchError> {
     return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
-      if (state === "CANCELLED") return { verdict: accept({ rfqId, state }), settle: null }
+      if (state === "CANCELLED") return accept({ rfqId, state })
       // Without its id at the venue the request itself is in flight.
       const isKnown = context.cancelling === null && context.venueRfqId !== null
-      return { verdict: refuse(isKnown ? notOpen : inFlight({ rfqId })), settle: null }
+      return refuse(isKnown ? notOpen : inFlight({ rfqId }))
     })
   }
 }

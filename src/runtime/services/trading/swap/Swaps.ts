@@ -38,9 +38,7 @@ import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { ofPartner } from "../../account/listReads.ts"
 import { firstRow } from "../../shared/firstRow.ts"
-import { CallAnswers } from "../../venue/CallAnswers.ts"
-import { type CallAnswer, type KeyedWrite, runCall } from "../../venue/keyedCall.ts"
-import { VenueCalls } from "../../venue/VenueCalls.ts"
+import { type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { swapInTurn, takeSwap } from "./swapDecisions.ts"
 import { type Offered, type SwapMarkets, swapMarkets } from "./swapMarkets.ts"
 import { swapWire } from "./swapView.ts"
@@ -56,7 +54,7 @@ export interface SwapQuery extends PageQuery {
 export class Swaps extends Context.Service<
   Swaps,
   {
-    take(caller: Caller, offerId: number | null, write: KeyedWrite<SwapWire>): Answered<SwapWire>
+    take(caller: Caller, offerId: number | null, write: KeyedWrite): Effect.Effect<Kept<SwapWire>, DispatchError>
     explain(of: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation>
     /** Null: the client is none of the partner's. */
     list(of: OfPartner, clientId: number, query: SwapQuery): Effect.Effect<SwapsWire | null, Unavailable>
@@ -73,8 +71,7 @@ export class Swaps extends Context.Service<
           stored: yield* RowReads,
           clock: yield* BusinessClock,
           directory: yield* Directory,
-          calls: yield* VenueCalls,
-          answers: yield* CallAnswers,
+          gateway: yield* VenueGateway,
           markets: yield* swapMarkets
         })
       )
@@ -87,8 +84,7 @@ interface Parts {
   readonly stored: RowReads["Service"]
   readonly clock: BusinessClock["Service"]
   readonly directory: Directory["Service"]
-  readonly calls: VenueCalls["Service"]
-  readonly answers: CallAnswers["Service"]
+  readonly gateway: VenueGateway["Service"]
   readonly markets: SwapMarkets
 }
 
@@ -111,25 +107,21 @@ class Staking {
     this.parts = parts
   }
 
-  take(caller: Caller, offerId: number | null, write: KeyedWrite<SwapWire>): Answered<SwapWire> {
-    const { clientId, body, key, store } = write
-    return Effect.flatMap(this.asking(offerId, body), ({ asked, refusal }): Answered<SwapWire> => {
-      // Under a key what was begun before comes first: by now its offer may be gone, or the venue not reached.
-      if (asked === null && key === null) return Effect.succeed(refuse(refusal))
-      return runCall<SwapWire>(this.parts, {
-        clientId,
-        by: caller.by,
-        partner: () => this.parts.directory.stamp(caller.partner.row.id),
-        key,
-        store,
-        begin: (turn) => (asked === null ? refuse(refusal) : this.takeIn(turn, caller, asked)),
-        refOf: swapRef,
-        inTurn: (turn, swapId) => {
-          const row = swapInTurn(turn, swapId)
-          return row === undefined ? null : taken(row)
-        },
-        answer: (swapId) => this.answered(clientId, swapId)
+  take(caller: Caller, offerId: number | null, write: KeyedWrite): Effect.Effect<Kept<SwapWire>, DispatchError> {
+    const { clientId, body, key } = write
+    return Effect.gen({ self: this }, function* () {
+      const { asked, refusal } = yield* this.asking(offerId, body)
+      // Under a key the request that it began comes first: by now its offer may be gone, or the venue not reached.
+      if (asked === null && key === null) return unkept(refusal)
+      const request = this.parts.gateway.request<SwapWire>(caller, write)
+      const sent = yield* request.begin((turn) => (asked === null ? refuse(refusal) : this.takeIn(turn, caller, asked)))
+      if (!sent.ok) return request.refused(sent)
+      const swapId = sent.value
+      const answered = yield* request.outcome(swapRef(swapId), (turn) => {
+        const row = swapInTurn(turn, swapId)
+        return row === undefined ? null : taken(row)
       })
+      return answered ?? (yield* request.end(yield* this.takenLater(clientId, swapId)))
     })
   }
 
@@ -213,7 +205,7 @@ class Staking {
   }
 
   /** Once the venue's word is known, or is not within its time: the take is in flight then (STS-3). */
-  private answered(clientId: number, swapId: number): Effect.Effect<CallAnswer<SwapWire>, DispatchError> {
+  private takenLater(clientId: number, swapId: number): Effect.Effect<Verdict<SwapWire>, DispatchError> {
     const { host, stored } = this.parts
     const resident = host.read(clientSubject(clientId), (state) => {
       const row = state.get("swaps", String(swapId))
@@ -226,13 +218,10 @@ class Staking {
           )
         : Effect.succeed(seen)
     )
-    return Effect.flatMap(found, (seen): Effect.Effect<CallAnswer<SwapWire>, DispatchError> =>
+    return Effect.flatMap(found, (seen): Effect.Effect<Verdict<SwapWire>, DispatchError> =>
       seen === null
         ? Effect.fail(new FactNeeded({ fact: `swap:${swapId}` }))
-        : Effect.succeed({
-            verdict: taken(seen.row) ?? refuse(seen.inFlight ? unanswered(seen.row) : voided(seen.row)),
-            settle: null
-          })
+        : Effect.succeed(taken(seen.row) ?? refuse(seen.inFlight ? unanswered(seen.row) : voided(seen.row)))
     )
   }
 }

@@ -2,10 +2,10 @@
  * One table from a refusal to what the wire says: status, code, sentence, data (doc 1, Errors; A1-02, A1-51). Gates and
  * services speak Refusal or a named gate refusal; nobody else writes codes.
  */
-import type { JsonObject } from "../machines/shared/Json.ts"
-import { shownFaults } from "../machines/shared/Limits.ts"
-import { checkFields, type Refusal, shownErrors, unverified } from "../machines/shared/Refusal.ts"
-import type { Reason } from "../machines/shared/RefusalReason.ts"
+import type { JsonObject } from "./Json.ts"
+import { shownFaults } from "./Limits.ts"
+import { checkFields, type Refusal, shownErrors, unverified } from "./Refusal.ts"
+import type { Reason } from "./RefusalReason.ts"
 
 /** A refusal as the wire shows it. */
 export interface WireRefusal {

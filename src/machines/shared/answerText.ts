@@ -1,0 +1,59 @@
+/**
+ * The text of an answer, and whether a retry gets it: pure, so that a turn that ends a request stores the bytes that every
+ * replay repeats (doc 1, Envelope; A1-03, A1-51).
+ */
+import type { Verdict } from "./Refusal.ts"
+import { refusalText, toWire, type WireRefusal } from "./wireRefusal.ts"
+
+/** A rendered answer: the status and the exact text of the body. */
+export interface Rendered {
+  readonly status: number
+  readonly body: string
+  /** When the request can succeed, Unix ms of business time, where the refusal knows it (A1-04). */
+  readonly retryAt?: number
+  /** Set on an answer that does not rest on the request alone, whatever its status: its key is given back (A1-51). */
+  readonly passing?: true
+}
+
+/** How a success of a route is written as JSON: its statuses, and whether it has the envelope (A1-03). */
+export interface JsonForm {
+  readonly statuses: ReadonlyArray<number>
+  readonly enveloped: boolean
+}
+
+/** Shows a refusal as its route does, where the route adds members to it. */
+export type Refusing = (refusal: WireRefusal) => WireRefusal
+
+/** Answers that a retry may not get again (no key, too large, too often, trouble): the key is given back (A1-51). */
+const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
+
+/** Whether an answer is stored under the request's key. */
+export const isKept = ({ status, passing: passes }: Rendered): boolean => passes !== true && !passing.has(status)
+
+/** The status of a success. `status` null: the only one of the contract. Throws for a status that the contract lacks. */
+export const statusOf = ({ statuses }: Pick<JsonForm, "statuses">, status: number | null): number => {
+  const chosen = status ?? (statuses.length === 1 ? statuses[0] : undefined)
+  if (chosen === undefined || !statuses.includes(chosen)) throw new Error(`the contract has no status ${status} here`)
+  return chosen
+}
+
+/** A success as JSON text. */
+export const renderJson = (form: JsonForm, data: unknown, status: number | null): Rendered => ({
+  status: statusOf(form, status),
+  body: JSON.stringify(form.enveloped ? { code: 0, data } : data)
+})
+
+/** A refusal as an answer. */
+export const renderRefusal = (refusal: WireRefusal): Rendered => ({
+  status: refusal.status,
+  body: refusalText(refusal),
+  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt }),
+  ...(refusal.passing === true ? { passing: true } : {})
+})
+
+/** A verdict whose value is the data of the route's only success. */
+export const renderVerdict = (form: JsonForm, verdict: Verdict<unknown>, refusing?: Refusing): Rendered => {
+  if (verdict.ok) return renderJson(form, verdict.value, null)
+  const refusal = toWire(verdict.refusal)
+  return renderRefusal(refusing === undefined ? refusal : refusing(refusal))
+}

@@ -1,0 +1,60 @@
+/** Callers that wait for news of a key, each until the news satisfies it or its time is over. */
+import { Deferred, Effect } from "effect"
+import { ShortLivedMap } from "./ShortLivedMap.ts"
+
+export class Waits<Key, News> {
+  private readonly waiting = new ShortLivedMap<Key, Set<(news: News) => void>>()
+  private readonly limit: number
+
+  /** `limit`: callers that wait for one key at most. */
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  has(key: Key): boolean {
+    return this.waiting.has(key)
+  }
+
+  /** Whether no other caller can wait for the key. */
+  isFull(key: Key): boolean {
+    return (this.waiting.get(key)?.size ?? 0) >= this.limit
+  }
+
+  publish(key: Key, news: News): void {
+    for (const receive of this.waiting.get(key) ?? []) receive(news)
+  }
+
+  /**
+   * The first result that is not null: of `now`, which runs once the caller waits, or of `satisfied` on later news. Null after
+   * `millis` of wall time.
+   */
+  until<A, E>(
+    key: Key,
+    now: Effect.Effect<A | null, E>,
+    satisfied: (news: News) => A | null,
+    millis: number
+  ): Effect.Effect<A | null, E> {
+    return Effect.suspend(() => {
+      const done = Deferred.makeUnsafe<A>()
+      const receive = (news: News): void => {
+        try {
+          const found = satisfied(news)
+          if (found !== null) Deferred.doneUnsafe(done, Effect.succeed(found))
+        } catch (defect) {
+          Deferred.doneUnsafe(done, Effect.die(defect))
+        }
+      }
+      const others = this.waiting.get(key) ?? new Set()
+      this.waiting.set(key, others.add(receive))
+      return Effect.flatMapEager(now, (found) => (found === null ? Deferred.await(done) : Effect.succeed(found))).pipe(
+        Effect.timeoutOrElse({ duration: millis, orElse: () => Effect.succeed(null) }),
+        Effect.ensuring(
+          Effect.sync(() => {
+            others.delete(receive)
+            if (others.size === 0 && this.waiting.get(key) === others) this.waiting.delete(key)
+          })
+        )
+      )
+    })
+  }
+}
