@@ -109,6 +109,23 @@ describe("docs", () => {
       ["src/machines/a"]
     ))
 
+  it("the path of an order can be read in at most 40 files, in their order", () => {
+    const [, list = ""] = readFileSync(join(root, "docs/orders.md"), "utf8").split("\n## Reading list\n")
+    const rows = [...list.matchAll(/^\| (\d+) \| `([^`]+)` \| (.+) \|$/gm)]
+    const files = rows.map(([, , file = ""]) => file)
+    assert.isAtLeast(files.length, 20)
+    assert.isAtMost(files.length, 40)
+    assert.deepStrictEqual(
+      rows.map(([, place]) => Number(place)),
+      files.map((_, at) => at + 1)
+    )
+    assert.lengthOf(new Set(files), files.length)
+    assert.deepStrictEqual(
+      files.filter((file) => !existsSync(join(root, file))),
+      []
+    )
+  })
+
   it("a route is found in the contract file and the handlers that the README derives from its path", () => {
     const { paths } = JSON.parse(readFileSync(join(root, "docs/openapi.json"), "utf8"))
     assert.isAbove(Object.keys(paths).length, 70)

@@ -1,6 +1,6 @@
 /**
  * The partner error registry as one table, and one error class per HTTP status made from it for the contract and the
- * typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: http/toWire.ts.
+ * typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: machines/shared/wireRefusal.ts.
  */
 import { Schema } from "effect"
 import { dataMembers } from "./refusalData.ts"

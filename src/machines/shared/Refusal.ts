@@ -1,5 +1,5 @@
 /**
- * The reason of a refused request, as data. Rules return a Refusal; the one table in `http/toWire.ts` turns it into status,
+ * The reason of a refused request, as data. Rules return a Refusal; the one table in `wireRefusal.ts` turns it into status,
  * code and envelope. Sentences stand beside the rules that raise them; where a code has several reasons, the refusal names its
  * own by a token of the catalogue (RefusalReason.ts) (doc 2, orders and margin preview; doc 1, error registry, code 4090;
  * A2-50, A2-51, A2-75, A1-51, A1-52).

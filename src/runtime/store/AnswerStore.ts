@@ -16,7 +16,7 @@ export class AnswerStore extends Context.Service<
     discardExpired(principal: string, key: string, cutoff: number): Effect.Effect<void, Unavailable>
     /** Deletes at most `limit` answers given at or before `cutoff`; the number deleted. */
     sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
-    /** The same for keys of requests that were begun and never answered, with what they are claimed for (keyedCall). */
+    /** The same for keys of requests that were begun and never answered, with what they are claimed for (VenueGateway). */
     sweepBegun(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
     /** The same for the parts of bulk reports, which their answers need no longer than they are replayed. */
     sweepParts(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
