@@ -15,7 +15,7 @@ export interface FundingStamp {
   /** Unix ms. */
   readonly settledAt: number
   readonly mark: string
-  /** Of one interval: a long position pays when it is positive. */
+  /** The rate of one interval: a long position pays when it is positive. */
   readonly rate: string
 }
 

@@ -30,7 +30,7 @@ export type TradingHaltEvent =
   /** A repeated halt replaces message and end. */
   | { readonly type: "CHANGE"; readonly at: number; readonly message: string; readonly until: number | null }
   | { readonly type: "RESUME"; readonly at: number }
-  /** `until` has come. */
+  /** The time `until` is reached. */
   | { readonly type: "ELAPSE"; readonly at: number }
 
 export const haltTimer = "halt.until"

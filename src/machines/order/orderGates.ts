@@ -156,7 +156,7 @@ const groupSize = ruled<OrderFacts>({
     group === null ? null : { figure: String(group.members), limit: `fewer than ${orderLimits.groupMembers}` }
 })
 
-/** It reduces a position and never rests in the book. */
+/** Whether an order reduces a position and never rests in the book. */
 const closesAtOnce = ({ reduceOnly, trigger, venueTif }: AskedOrder): boolean =>
   reduceOnly && trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 

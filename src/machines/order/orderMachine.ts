@@ -268,7 +268,7 @@ const late = {
     { guard: "complete", target: "FILLED", actions: [book, filledNotice, note("order.lateFill", "FILLED")] },
     { target: "CANCELLED", actions: [book, note("order.lateFill", "CANCELLED")] }
   ],
-  /** It still works at the venue, so it is cancelled there. */
+  /** The order still works at the venue, so it is cancelled there. */
   CANCEL: { guard: "cancelIsNew", actions: [counted, callCancel, note("order.foundWorking", "CANCELLED")] },
   ...words
 } as const

@@ -46,11 +46,11 @@ const rfq = setup({
     withdrawable: ({ context, event }) =>
       event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
     withdrawing: ({ context }) => context.cancelling !== null,
-    /** It ended here, and the venue has not confirmed the end. */
+    /** The request ended here, and the venue has not confirmed the end. */
     heldOpen: ({ context }) => context.venueOpen,
     withdrawnAgain: ({ context, event }) =>
       event.type === "CANCEL" && context.venueOpen && event.attempt > context.withdrawals,
-    /** It was never confirmed here, and no withdrawal is in flight. */
+    /** The request was never confirmed here, and no withdrawal is in flight. */
     foundOpen: ({ context, event }) =>
       event.type === "FOUND" &&
       context.venueRfqId === null &&
@@ -178,7 +178,7 @@ const venueEnded = rfq.assign(({ context, event }) => {
   assertEvent(event, "VENUE_ENDED")
   return { ...over(context, event), rejectReason: event.reason, updatedAt: event.at }
 })
-/** It has ended here for a reason of its own, which stays. */
+/** The request has ended here for a reason of its own, which stays. */
 const venueFollowed = rfq.assign(({ context, event }) => {
   assertEvent(event, "VENUE_ENDED")
   return over(context, event)

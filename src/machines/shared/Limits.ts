@@ -154,9 +154,9 @@ export const barrierLimits = {
 export const swapLimits = { open: 1_000 } as const
 
 export const orderLimits = {
-  /** Of one client. */
+  /** Working orders of one client. */
   working: 500,
-  /** Of one OCO group. */
+  /** Orders of one OCO group. */
   groupMembers: 20
 } as const
 

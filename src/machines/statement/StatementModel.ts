@@ -20,7 +20,7 @@ export interface ModelHead {
   /** Code of the partner. */
   readonly partner: string
   readonly clientUid: string
-  /** Of the end of the period. */
+  /** The model at the end of the period. */
   readonly custodyModel: string
   readonly currency: string
   readonly periodFrom: number

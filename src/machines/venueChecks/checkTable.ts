@@ -1,6 +1,6 @@
 /**
  * The check of every member of every venue message, or the reason why it has none. Market data has no checks here, because no
- * request precedes it: the mirrors check it (MarketMirror.ts).
+ * request precedes it: the mirrors check it, MarketMirror.ts (D8).
  */
 import type { VenueOutcome } from "../venue/venueCalls.ts"
 import type { AccountFact, VenueEvent, VenueFact, VenueFunding, VenueHeartbeat } from "../venue/VenueEvent.ts"
@@ -30,18 +30,20 @@ type FactRows<Type extends VenueFact["type"]> = Rows<
 
 const row = (because: string): Unchecked => ({ because })
 const seen = row("The object is checked member by member.")
-const words = row("Words for people: they decide nothing.")
-const known = row("It is a name: what it names is found by it, or set aside (venueRefs.ts, ownerOfRef).")
+const words = row("Text for readers: no decision depends on it.")
+const known = row("It names an object: a message with an unknown name is quarantined (venueRefs.ts, ownerOfRef).")
 
 const ofAccount = {
-  account: row("The client whose account it is takes it (AccountClients.ts), and the object's account is checked."),
-  sequence: row("Events of an account are taken once and in their order (EventDecisions.ts, decideIn).")
+  account: row("It selects the client of the account (AccountClients.ts), and the object's account is checked."),
+  sequence: row("Events of an account are applied once and in their order (EventDecisions.ts, decideIn).")
 } satisfies Rows<Pick<AccountFact, "account" | "sequence">>
-const type = row("The schema knows the types; a fact under the name of another kind of object does not fit.")
+const type = row("The schema lists the types; a fact with the ref of another kind of object does not fit.")
 
 const event: Rows<VenueEvent> = {
-  number: row("Numbers grow by one, and one that is far beyond is set aside (EventCursor.ts, believes)."),
-  at: row("It lies at most 5 s ahead of the venue's clock (EventJudge.ts, isAhead), and what it brings lies no later."),
+  number: row("Numbers grow by one, and a number far beyond the last one is quarantined (EventCursor.ts, believes)."),
+  at: row(
+    "It lies at most 5 s ahead of the venue's clock (EventJudge.ts, isAhead), and no time in the event is later."
+  ),
   fact: seen
 }
 
@@ -54,14 +56,16 @@ const contract: FactRows<"contract"> = { contract: seen }
 const swap: FactRows<"swap"> = { swap: seen }
 const bust: FactRows<"bust"> = {
   tradeId: row(
-    "It names a trade that is booked, or is set aside; the trade stays booked, with a break (orderHears.ts, busted)."
+    "It names a booked trade, or is quarantined; the trade stays booked, with a break (orderHears.ts, busted)."
   ),
-  orderId: row("It stands in the sentence of the break: the trade's own row names its order."),
+  orderId: row("Only the sentence of the break has it: the trade's own row names its order."),
   reason: words
 }
 const listing: FactRows<"listing"> = {
-  version: row("It decides nothing: the listing is read again, and compared as a whole (MarketMirror.ts, isListed)."),
-  symbol: row("It decides nothing: the listing is read again.")
+  version: row(
+    "No decision depends on it: the listing is read again, and compared as a whole (MarketMirror.ts, isListed)."
+  ),
+  symbol: row("No decision depends on it: the listing is read again.")
 }
 
 const stamp: Rows<VenueFunding> = {
@@ -72,41 +76,41 @@ const stamp: Rows<VenueFunding> = {
   mark: row("It lies in the band of the marks about the stamp (unnamedVerdict.ts, stampVerdict)."),
   rate: row("It is no larger than a rate can be (fundingRules.ts, fundingFault)."),
   netQty: row(
-    "Our own quantity is paid on; another one is settled by the trades that are missing (fundingBooking.ts)."
+    "Funding is paid on the service's own quantity; the missing trades settle a difference (fundingBooking.ts)."
   ),
   amount: row(
-    "The service works out its own; another one is a difference of money (fundingBooking.ts, moneyComparison.ts)."
+    "The service computes its own amount; another one is a difference of money (fundingBooking.ts, moneyComparison.ts)."
   )
 }
 
 const heartbeat: Rows<VenueHeartbeat> = {
-  heartbeat: row("It names the line."),
+  heartbeat: row("It identifies the line as a heartbeat."),
   version: row("A stream of another version is not read (venueLines.ts)."),
   number: row("A number far beyond the last one is quarantined (EventCursor.ts, heard)."),
-  at: row("Clocks that lie apart are brought together (ClockMeeting.ts).")
+  at: row("Clocks that differ are aligned (ClockMeeting.ts).")
 }
 
 const outcome: Rows<VenueOutcome> = {
   ref: row("An answer with another ref than the requested one does not count (VenueCalls.ts, make)."),
-  outcome: row("UNKNOWN, and an execution that is not shown, are no end of a call (outcomes.ts, definite)."),
+  outcome: row("Neither UNKNOWN nor an execution without its object ends a call (outcomes.ts, definite)."),
   reason: words,
-  at: row("It lies at most 5 s ahead of the venue's clock (verdict.ts, judgedOn); nothing is booked at it."),
+  at: row("It lies at most 5 s ahead of the venue's clock (verdict.ts, judgedOn); no booking has this time."),
   order: seen,
   rfq: seen,
   contract: seen,
   swap: seen,
-  events: row("Only the next events of the account count as taken by it (outcomes.ts, takeItsEvents)."),
-  fills: row("Each trade is checked as that of an event (orderVerdict.ts), after the trades before it.")
+  events: row("It covers only the next events of the account (outcomes.ts, takeItsEvents)."),
+  fills: row("Each trade is checked like the trade of an event (orderVerdict.ts), after the trades before it.")
 }
 
 const offered: Rows<VenueQuote> = {
-  id: row("It names the offer: an accept is of it alone."),
+  id: row("It names the offer: an accept refers to this offer only."),
   dealer: words,
-  price: row("An offer: it is judged when it is accepted (quoteAcceptance.ts), and what is executed has this price."),
-  qty: row("It covers the request, or it can't be accepted (quoteAcceptance.ts)."),
-  at: row("It decides nothing: quotes are taken in the order in which they came (QuoteBoard.ts)."),
-  validUntil: row("One that is over can't be accepted (quoteAcceptance.ts)."),
-  state: row("Only a live one can be accepted (quoteAcceptance.ts).")
+  price: row("It is checked when the offer is accepted (quoteAcceptance.ts), and the execution has this price."),
+  qty: row("An offer that does not cover the request can't be accepted (quoteAcceptance.ts)."),
+  at: row("No decision depends on it: quotes keep the order of their arrival (QuoteBoard.ts)."),
+  validUntil: row("An expired quote can't be accepted (quoteAcceptance.ts)."),
+  state: row("Only a live quote can be accepted (quoteAcceptance.ts).")
 }
 
 const trigger: Rows<(typeof VenueTrigger)["Type"]> = {
@@ -116,26 +120,26 @@ const trigger: Rows<(typeof VenueTrigger)["Type"]> = {
 }
 
 const payment: Rows<(typeof VenuePayment)["Type"]> = {
-  id: row("A payment is booked once by it (swapHears.ts, paymentsIn)."),
+  id: row("Each payment id is booked once (swapHears.ts, paymentsIn)."),
   amount: row(
-    "It is the client's; what it brings beyond the outstanding is a break, and so is another amount later (D8)."
+    "It belongs to the client; an excess over the outstanding amount is a break, and so is another amount later."
   ),
   at: row("It lies between the opening and the present time; the row of the swap checks it.")
 }
 
 const correction: Rows<(typeof VenueFeeCorrection)["Type"]> = {
-  id: row("A correction is booked once by it (swapHears.ts, feesIn)."),
-  fee: row("Beyond the notional it does not fit (swapChecks.ts); above the listed rate the excess is a break (D8)."),
+  id: row("Each correction id is booked once (swapHears.ts, feesIn)."),
+  fee: row("Beyond the notional it does not fit (swapChecks.ts); above the listed rate the excess is a break."),
   at: row("It lies between the opening and the present time; the row of the swap checks it.")
 }
 
 const compared = row(
-  "The comparison opens a break where it differs from ours; nothing is booked by it (reconciliation)."
+  "The comparison opens a break where it differs from the service's own; it books nothing (reconciliation)."
 )
 
 const account: Rows<VenueAccount> = {
-  account: row("The answer to a question for this account."),
-  sequence: row("It says how far the events are to be read; they are judged one by one (AccountEvents.ts, readWhole)."),
+  account: row("The response to a query for this account."),
+  sequence: row("It gives the last event to read; events are checked one by one (AccountEvents.ts, readWhole)."),
   positions: compared,
   orders: compared,
   contracts: row("Each is compared with its frozen terms; a difference is a break (comparisonDecisions.ts)."),

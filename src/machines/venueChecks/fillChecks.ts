@@ -1,6 +1,6 @@
 /**
  * Compares a fill with its order: side, remaining quantity, price and time. The bound that the order was sent with limits its
- * price. Without a bound the price must lie in the band of the marks around the fill's time.
+ * price. Without a bound the price must lie in the band of the marks around the fill's time (F12).
  */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { type OrderContext, orderRef } from "../order/Order.ts"
@@ -54,7 +54,7 @@ export const fillChecks: Checks<VenueFill, ExpectedFill> = {
       ? `quantity ${qty} is traded, but only ${exactText(more)} is left of ${order.qty}`
       : null
   },
-  liquidity: { because: "The client's commission is the same for makers and takers (F12)." },
+  liquidity: { because: "The client's commission is the same for makers and takers." },
   reason: ({ reason }) => (reason === null ? null : `the venue traded it for a reason of its own: ${reason}`),
   at: ({ at }, { order, venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: order.createdAt }, venueTime)
 }

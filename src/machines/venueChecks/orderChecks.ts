@@ -98,7 +98,7 @@ export const orderChecks: Checks<VenueOrder, ExpectedOrder> = {
   group: exactly("group", "group", ({ order }) => order.ocoGroup),
   state: ({ state, qty, filledQty }) =>
     state === "FILLED" && !isSame(qty, filledQty) ? `its state is FILLED, but ${filledQty} of ${qty} is filled` : null,
-  reason: { because: "Words for people: they decide nothing." },
+  reason: { because: "Text for readers: no decision depends on it." },
   triggeredAt: ({ triggeredAt, filledQty }, expected) => {
     const { order, venueTime } = expected
     if (triggeredAt !== null) {

@@ -22,8 +22,8 @@ export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
     at < takenTo - clockSlackMillis
       ? `the trade time ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`
       : timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
-  tradeId: { because: "A trade that is booked already is found by it (orderHears.ts, adopted)." },
-  orderId: { because: "The order is the venue's own: it is taken over under this id." },
+  tradeId: { because: "It finds a trade that is already booked (orderHears.ts, adopted)." },
+  orderId: { because: "The order is the venue's own: it is booked under this id." },
   ref: ({ ref }) => (ref === null ? null : differs("ref of the trade", ref, null)),
   account: exactly("account", "account", ({ account }) => account),
   symbol: { because: "It is a perpetual that the account holds, or the quantity does not fit." },
@@ -40,8 +40,8 @@ export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
       ? `the venue's own trade of ${qty} is larger than the position of ${netQty}`
       : null
   },
-  liquidity: { because: "A trade of the venue's own costs the client no commission (A2-97)." },
-  reason: { because: "It names which of its rights the venue has used; all of them only reduce." }
+  liquidity: { because: "A trade that the venue starts itself costs the client no commission." },
+  reason: { because: "It names the right that the venue has used; all of these rights only reduce." }
 }
 
 /** Why the venue can't have started this trade itself; null: it can. */
@@ -54,17 +54,17 @@ export const ownOrderChecks: Checks<VenueOrder, VenueFill> = {
   account: exactly("account of the order", "account", ({ account }) => account),
   symbol: exactly("market of the order", "symbol", ({ symbol }) => symbol),
   side: exactly("side of the order", "side", ({ side }) => side),
-  price: { because: "The trade's own price is checked, and the order never works here." },
+  price: { because: "The trade's own price is checked, and the order never works at the service." },
   qty: ({ qty }, fill) =>
     isLess(scaled(qty), scaled(fill.qty)) ? `quantity ${fill.qty} is traded of an order of ${qty}` : null,
   filledQty: ({ filledQty }, fill) =>
     isLess(scaled(filledQty), scaled(fill.qty)) ? `quantity ${fill.qty} is traded, but ${filledQty} is filled` : null,
-  tif: { because: "The order never works here." },
+  tif: { because: "The order never works at the service." },
   reduceOnly: { because: "The trade only reduces the position, or it does not fit." },
   trigger: ({ trigger }) => (trigger === null ? null : "the venue's own order has a trigger"),
   group: ({ group }) => (group === null ? null : differs("group", group, null)),
-  state: { because: "The order never works here; each of its trades is checked by itself." },
-  reason: { because: "Words for people: they decide nothing." },
+  state: { because: "The order never works at the service; each of its trades is checked by itself." },
+  reason: { because: "Text for readers: no decision depends on it." },
   triggeredAt: ({ triggeredAt }) => (triggeredAt === null ? null : "it has fired, but it has no trigger")
 }
 

@@ -20,10 +20,10 @@ export const requestChecks: Checks<VenueRfq, RfqContext> = {
     const here = closes?.venueContractId ?? null
     return there === here || here === 0 ? null : differs("contract to close", there, here)
   },
-  state: { because: "It is open or over; a contract comes by a message of its own, which is checked." },
-  reason: { because: "Words for people: they decide nothing." },
+  state: { because: "It is open or ended; a contract arrives in a message of its own, which is checked." },
+  reason: { because: "Text for readers: no decision depends on it." },
   quotes: {
-    because: "Offers: each is judged when it is accepted (quoteAcceptance.ts), and what is executed is checked."
+    because: "Offers: each is checked when it is accepted (quoteAcceptance.ts), and so is its execution."
   }
 }
 
