@@ -1,4 +1,6 @@
-/** One close-out episode as staff read it, with its orders, what was torn up, and what it waits for (operator surface, closeout). */
+/**
+ * Reads a close-out episode for staff: its orders, torn contracts, and the conditions it waits for (operator surface, closeout).
+ */
 import { Context, Effect, Layer } from "effect"
 import { closeOutName } from "../../../machines/margin/CloseOut.ts"
 import type {
@@ -28,13 +30,13 @@ import { type OutsideCash, outsideCash } from "../money/writeOffRepayment.ts"
 
 /** The most orders, contracts and objects behind a write-off that an episode shows, for each kind. */
 const shownOfEach = 100
-/** Orders of a client that are looked through for those of an episode: other ones were placed meanwhile. */
-const looked = 1_000
+/** The most rows of a client that are searched for those of an episode, which lie between other rows of the client. */
+const searchedMost = 1_000
 
 export class CloseOutReads extends Context.Service<
   CloseOutReads,
   {
-    /** By its id or its name, as in CO-7. */
+    /** `id`: the number of the close-out, or its name (`CO-7`). */
     show(id: string): Effect.Effect<Verdict<CloseOutDetailWire>, Unavailable>
   }
 >()("brokerage/runtime/services/margin/CloseOutReads") {
@@ -44,16 +46,16 @@ export class CloseOutReads extends Context.Service<
       const [host, stored, clock] = [yield* ActorHost, yield* RowReads, yield* BusinessClock]
       const markets = yield* orderMarkets
 
-      /** The client's rows since the episode began, newest first. */
+      /** Filter: the client's rows since the episode began. */
       const since = ({ clientId, startedAt }: CloseOutRow, column: string) => [
         { column: "client_id", value: clientId },
         { column, value: startedAt, comparison: ">=" as const }
       ]
-      /** Up to its last one: its client may have placed any number since. */
+      /** The search ends at the episode's last order, because the client may have placed any number of orders since. */
       const ordersOf = (episode: CloseOutRow) => {
         const { lastOrderId } = episode.context
         if (lastOrderId === null) return Effect.succeed([])
-        const query = { limit: looked, before: lastOrderId + 1 }
+        const query = { limit: searchedMost, before: lastOrderId + 1 }
         return Effect.map(stored.page("orders", since(episode, "created_at"), query), (rows) =>
           rows
             .filter(({ context }) => context.note === closeOutName(episode.id))
@@ -63,10 +65,11 @@ export class CloseOutReads extends Context.Service<
       }
       const tornOf = (episode: CloseOutRow) =>
         Effect.map(
-          stored.page("barrierContracts", [{ column: "client_id", value: episode.clientId }], { limit: looked }),
+          stored.page("barrierContracts", [{ column: "client_id", value: episode.clientId }], { limit: searchedMost }),
           (rows) => rows.filter((row) => wasTorn(row, episode)).slice(0, shownOfEach)
         )
-      const fillsOf = ({ id }: OrderRow) => stored.page("fills", [{ column: "order_id", value: id }], { limit: looked })
+      const fillsOf = ({ id }: OrderRow) =>
+        stored.page("fills", [{ column: "order_id", value: id }], { limit: searchedMost })
       const seen = (episode: CloseOutRow) =>
         host.read(clientSubject(episode.clientId), (state, facts) => ({
           uid: state.one("clients")?.uid ?? String(episode.clientId),
@@ -104,7 +107,7 @@ export class CloseOutReads extends Context.Service<
   )
 }
 
-/** How far the venue's clock, which contracts are closed by, may be from ours, ms. */
+/** The largest difference of the venue's clock, which stamps the close of contracts, from ours, ms. */
 const clockTolerance = 10_000
 
 const wasTorn = (

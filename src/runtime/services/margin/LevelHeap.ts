@@ -1,10 +1,10 @@
-/** Numbered entries in the order of their levels, the first one at hand; any of them can be taken out. */
+/** A binary heap of numbered entries, ordered by level. Any entry can be moved or removed. */
 
-/** What the heaps of a market share: each entry is in one of them at the most. */
+/** The columns that the heaps of a market share. Each entry lies in at most one of these heaps. */
 export interface Entries {
-  /** Of one unit in a heap: whole units of a market's last decimal place, or a figure that is exact enough as it is. */
+  /** One unit for all entries of a heap: whole units of a market's last decimal place, or a plain floating-point figure. */
   levels: Float64Array
-  /** Where an entry lies in its heap. */
+  /** The index of each entry in the array of its heap. */
   places: Int32Array
 }
 
@@ -24,7 +24,7 @@ export class LevelHeap {
     return this.count
   }
 
-  /** -1 when there is none. */
+  /** -1: the heap is empty. */
   get first(): number {
     return this.count === 0 ? -1 : (this.entries[0] as number)
   }
@@ -44,13 +44,13 @@ export class LevelHeap {
     if (last !== entry) this.settle(place, last)
   }
 
-  /** Puts an entry of the heap at another level. */
+  /** Changes the level of an entry that lies in the heap. */
   move(entry: number, level: number): void {
     this.shared.levels[entry] = level
     this.settle(this.shared.places[entry] as number, entry)
   }
 
-  /** The first ones, up to `count`; in their order. */
+  /** The first `count` entries in heap order. */
   least(count: number): ReadonlyArray<number> {
     const found: Array<number> = []
     const waiting = this.count === 0 ? [] : [0]
@@ -109,10 +109,10 @@ export class LevelHeap {
   }
 }
 
-/** Of an entry that lies in no heap, where that is asked. */
+/** The place of an entry that lies in no heap, for users of `enterInto`. */
 export const nowhere = -1
 
-/** Puts an entry at a level of a heap, wherever it was in it; null: takes it out. Places of entries that lie nowhere say so. */
+/** Adds an entry to a heap at a level, or moves it there. A level of null removes it and sets its place to `nowhere`. */
 export const enterInto = (
   heap: LevelHeap,
   { levels, places }: Entries,

@@ -1,18 +1,18 @@
 /**
- * Which open contracts a mark is near to (A2-31), found without looking at them all: for each market the next level below and
- * above, and the next two that are to be armed again. A tick that crosses none looks at four levels, however many there are,
- * and costs no turn. What it finds is judged again in the client's turn.
+ * Finds the open contracts with a level near to the mark. Each market has four heaps: armed levels below and above the mark, and
+ * notified levels below and above it. A tick that crosses no threshold visits four levels, regardless of their number, and takes
+ * no turn. The client's turn checks each find again (A2-31).
  */
 import type { Level } from "../../../machines/barrier/BarrierContract.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { OpenLevels } from "../../store/reads/barrierReads.ts"
 import { type Entries, LevelHeap } from "./LevelHeap.ts"
 
-/** Within 10 basis points of the mark a level is near; beyond 20 it is armed again (A2-31). */
+/** A level within 10 basis points of the mark is near (1/1,000). Beyond 20 basis points (1/500) it is armed again. */
 const nearShare = 1_000
 const awayShare = 500
 
-/** A level that a mark has come near to. */
+/** A level that is near to the mark. */
 export interface NearLevel {
   readonly contractId: number
   readonly clientId: number
@@ -27,7 +27,7 @@ export class LevelIndex {
     return this.symbols.size
   }
 
-  /** A contract that is watched already stays as it is. */
+  /** No-op if the index has the contract. */
   add(contract: OpenLevels): void {
     if (this.symbols.has(contract.contractId)) return
     const market = this.markets.get(contract.symbol) ?? new MarketLevels()
@@ -42,8 +42,9 @@ export class LevelIndex {
   }
 
   /**
-   * A mark of a market: `near` hears each armed level that it is near to, once; not one that it has reached, where the
-   * contract ends. Answers how many levels were looked at; after `most` of them the rest waits for another tick.
+   * Applies a mark of a market. Calls `near` once for each armed level that is near to it. A level that the mark has reached gets
+   * no call, because the contract ends there. Returns the number of levels visited; after `most` of them the rest waits for
+   * another tick.
    */
   tick(symbol: string, mark: MoneyDecimal, near: (level: NearLevel) => void, most = Infinity): number {
     return this.markets.get(symbol)?.tick(mark, near, most) ?? 0
@@ -63,16 +64,16 @@ class MarketLevels {
     levels: new Float64Array(2 * startSize),
     places: new Int32Array(2 * startSize)
   }
-  /** The heap of each entry, by its place in `heaps`; 0: of none. */
+  /** The heap of each entry, as an index into `heaps`. 0: the entry is in no heap. */
   private heapOf = new Uint8Array(2 * startSize)
-  /** Decimal places of the units. */
+  /** Decimal places of one unit. */
   private decimals = 0
-  /** Armed levels below the mark, and above it; those that wait until the mark has gone away from them. */
+  /** `below`, `above`: armed levels. `notifiedBelow`, `notifiedAbove`: levels that wait for the mark to move away. */
   private readonly below = new LevelHeap(this.entries, "highest")
   private readonly above = new LevelHeap(this.entries, "lowest")
-  private readonly saidBelow = new LevelHeap(this.entries, "lowest")
-  private readonly saidAbove = new LevelHeap(this.entries, "highest")
-  private readonly heaps = [null, this.below, this.above, this.saidBelow, this.saidAbove] as const
+  private readonly notifiedBelow = new LevelHeap(this.entries, "lowest")
+  private readonly notifiedAbove = new LevelHeap(this.entries, "highest")
+  private readonly heaps = [null, this.below, this.above, this.notifiedBelow, this.notifiedAbove] as const
 
   add({ contractId, clientId, side, barrier, takeProfit, said }: OpenLevels): void {
     const slot = this.free.pop() ?? this.used++
@@ -96,11 +97,11 @@ class MarketLevels {
 
   tick(mark: MoneyDecimal, near: (level: NearLevel) => void, most: number): number {
     const units = this.unitsOf(mark)
-    let looked = 0
-    /** Goes through the levels of a heap, the first one first, until `act` leaves one where it is. */
+    let visited = 0
+    /** Visits the levels of a heap in order, until `act` leaves one in place. */
     const go = (heap: LevelHeap, isBelow: boolean, act: (entry: number, away: number) => boolean): void => {
-      for (let entry = heap.first; entry !== -1 && looked < most; entry = heap.first) {
-        looked++
+      for (let entry = heap.first; entry !== -1 && visited < most; entry = heap.first) {
+        visited++
         const level = this.levelOf(entry)
         if (!act(entry, isBelow ? units - level : level - units)) return
       }
@@ -118,9 +119,9 @@ class MarketLevels {
     }
     go(this.below, true, arrive)
     go(this.above, false, arrive)
-    go(this.saidBelow, true, depart)
-    go(this.saidAbove, false, depart)
-    return looked
+    go(this.notifiedBelow, true, depart)
+    go(this.notifiedAbove, false, depart)
+    return visited
   }
 
   private named(entry: number): NearLevel {
@@ -157,7 +158,7 @@ class MarketLevels {
     return exact(price.times(new MoneyDecimal(10).pow(this.decimals)).toNumber())
   }
 
-  /** As `unitsOf`, without a decimal made for each: a hundred thousand levels come at a start. Its last place counts, zero or not. */
+  /** As `unitsOf` without a decimal object, for a start with 100,000 levels. Trailing zeros count as decimal places. */
   private unitsOfText(price: string): number {
     const point = price.indexOf(".")
     const places = point === -1 ? 0 : price.length - point - 1
@@ -166,7 +167,7 @@ class MarketLevels {
     return exact(exact(Number(digits)) * 10 ** (this.decimals - places))
   }
 
-  /** A price with more places than any before it makes the units smaller. */
+  /** Rescales all levels if a price has more decimal places than any before it. */
   private keep(places: number): void {
     if (places <= this.decimals) return
     const times = 10 ** (places - this.decimals)
@@ -193,7 +194,7 @@ const grown = (figures: Float64Array): Float64Array => {
   return more
 }
 
-/** Prices on a market's grid are exact in units of its places (Grid). */
+/** Prices on a market's grid are exact in these units. */
 const exact = (units: number): number => {
   if (!Number.isSafeInteger(units)) throw new RangeError(`a price of ${units} units is not exact`)
   return units

@@ -1,4 +1,4 @@
-/** A client's margin as partners read it, worked out on the marks of the moment (doc 2, Margin picture; F4, F7). */
+/** A client's margin for partners, computed at the present marks (doc 2, Margin picture; F4, F7). */
 import { accountIn, noVenue } from "../account/accountNow.ts"
 import { Context, Effect, Layer } from "effect"
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
@@ -15,8 +15,8 @@ export class Margin extends Context.Service<
   Margin,
   {
     /**
-     * Refused without a venue, and for a client that is none of the partner's. The same object for as long as it says the same:
-     * do not change it.
+     * Refused without a venue, and for another partner's client. Unchanged figures return the same cached object: do not mutate
+     * it.
      */
     picture(partnerId: number, clientId: number): Effect.Effect<Verdict<MarginPicture>, Unavailable>
   }
@@ -38,12 +38,12 @@ export class Margin extends Context.Service<
 }
 
 /**
- * By the risk that they show, which is another object as soon as a row of its account or a mark that it uses is another: what many
- * readers ask for meanwhile is made, and written as JSON, once.
+ * Pictures by risk object. A change of an account's row or of a mark that it uses makes a new risk object. So concurrent readers
+ * of the same figures share one picture and its JSON text.
  */
 const pictures = new WeakMap<AccountRisk, MarginPicture>()
 
-/** The margin of a client, as it is committed. */
+/** The margin of a client's committed state. */
 export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: Facts): MarginPicture => {
   const { risk } = accountIn(state, facts)
   const found = pictures.get(risk)
@@ -63,4 +63,4 @@ export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: F
   return made
 }
 
-/** What figures on live marks answer without a market. */
+/** The refusal of figures on live marks without a market. */

@@ -1,4 +1,4 @@
-/** Who stands how near to a close-out in a market, on the marks of the moment (operator surface, margin watch; F8). */
+/** The accounts that are nearest to a close-out in a market, at the present marks (operator surface, margin watch; F8). */
 import { decimalText } from "../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
 import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
@@ -18,14 +18,14 @@ import { marginPictureIn } from "./Margin.ts"
 import { RiskStates } from "../account/RiskStates.ts"
 import { RiskWatch } from "./RiskWatch.ts"
 
-/** Accounts that are looked at for each one that is shown: shares of room end in another order than accounts are closed out in. */
-const lookedAt = 4
+/** Over-fetch factor: the order of the index (by headroom) differs from the order of close-outs. */
+const overFetch = 4
 const atOnce = 16
 
 export class MarginWatch extends Context.Service<
   MarginWatch,
   {
-    /** The `limit` nearest of a market that is listed or held; its name may be short (BTC-PERP). Refused without a venue. */
+    /** The `limit` nearest accounts of a listed or held market. `symbol` may be short (BTC-PERP). Refused without a venue. */
     near(symbol: string, limit: number): Effect.Effect<Verdict<NearAccounts>, Unavailable>
   }
 >()("brokerage/runtime/services/margin/MarginWatch") {
@@ -51,7 +51,10 @@ export class MarginWatch extends Context.Service<
           const holders = index.holders(symbol)
           if (holders === 0 && instruments.get(symbol)?.family !== "PERP") return refuse(unknown("Market"))
           const grave = states.watched().filter((clientId) => index.has(clientId))
-          const candidates = new Set([...index.nearest(symbol, limit * lookedAt), ...grave.slice(0, limit * lookedAt)])
+          const candidates = new Set([
+            ...index.nearest(symbol, limit * overFetch),
+            ...grave.slice(0, limit * overFetch)
+          ])
           const found = yield* Effect.forEach(candidates, (clientId) => standing(clientId, symbol), {
             concurrency: atOnce
           })

@@ -1,17 +1,17 @@
-/** The ends of one market's shares, in their order: below its mark the highest first, above it the lowest (RiskIndex). */
+/** The ordered range ends of one market: below its mark the highest first, above it the lowest first (F3). */
 import { type Entries, enterInto, LevelHeap } from "./LevelHeap.ts"
 
 export class MarketEnds {
   readonly symbol: string
-  /** Its place among the markets of the index. */
+  /** The index of the market in the risk index. */
   readonly number: number
-  /** The last one known; NaN: there never was one. */
+  /** The last known mark price. NaN: the market has never had a mark. */
   mark = NaN
-  /** The mark was fresh when it was last looked at. */
+  /** True: the mark was fresh at the last check. */
   live = false
-  /** Positions that are to be looked at with the next fresh mark: what they have lost at a stale one was told to nobody (F3). */
+  /** Positions to check at the next fresh mark, because their losses at a stale mark caused no notice. */
   readonly untold = new Set<number>()
-  /** Accounts with a position in it. */
+  /** The number of accounts with a position in the market. */
   holders = 0
   retailCap = 0
   professionalCap = 0
@@ -27,19 +27,19 @@ export class MarketEnds {
     this.above = new LevelHeap(ends, "lowest")
   }
 
-  /** Enters an end in place of what it was; null: it lies nowhere. Even entries are lower ends. */
+  /** Sets or moves an end; null removes it. Even entries are lower ends. */
   enter(end: number, level: number | null): void {
     enterInto(end % 2 === 0 ? this.below : this.above, this.ends, { entry: end, level })
   }
 
-  /** A position whose account the mark concerns; -1: none is left. */
+  /** The next position that the mark affects; -1: none is left. */
   concerned(): number {
     const end = this.passed()
     if (end !== -1) return end >> 1
     return this.live && this.untold.size > 0 ? (this.untold.values().next().value as number) : -1
   }
 
-  /** An end that the mark has reached. */
+  /** An end that the mark has reached; -1: none is. */
   private passed(): number {
     const low = this.below.first
     if (low !== -1 && (this.ends.levels[low] as number) >= this.mark) return low
@@ -47,7 +47,7 @@ export class MarketEnds {
     return high !== -1 && (this.ends.levels[high] as number) <= this.mark ? high : -1
   }
 
-  /** Up to `count` ends on each side of the mark, the nearest ones. */
+  /** The `count` nearest ends on each side of the mark. */
   nearest(count: number): ReadonlyArray<number> {
     return [...this.below.least(count), ...this.above.least(count)]
   }

@@ -1,8 +1,9 @@
 /**
- * Tells clients once that the mark has come near to a level at which a contract of theirs ends (A2-31). Ticks take no turn:
- * the levels of all open contracts lie in an index beside the mailboxes, built from the rows after the start, and only one that
- * is near gives its client a command. Nobody waits for that: what marks say meanwhile is gone through once it is built. What was said is kept with the contract; that the mark has gone away again is not, so a
- * restart says nothing twice (decision 0015).
+ * Notifies a client once when the mark comes near to a level at which one of its contracts ends. Ticks take no turn: an index
+ * beside the mailboxes holds the levels of all open contracts, and only a near level dispatches a command to its client. The
+ * index is built from stored rows after the start, without delaying the start. Ticks that arrive before it is complete are
+ * processed after it. The contract stores which notices were sent, so a restart repeats none. The return of the mark is not
+ * stored (decision 0015; A2-31).
  */
 import { Effect, Latch, Layer, Schedule } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
@@ -16,11 +17,11 @@ import { subscribe } from "../../subscriptions.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { LevelIndex, type NearLevel } from "./LevelIndex.ts"
 
-/** Levels looked at in one go, so that a move through very many of them keeps nobody waiting. */
+/** The most levels that one tick visits before it yields, so that a large move does not block other work. */
 const most = 4_096
-/** Clients that are told side by side. */
+/** Clients that are notified concurrently. */
 const atOnce = 64
-/** Before what failed is tried again, ms. */
+/** The pause before a retry, ms. */
 const againMillis = 1_000
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
@@ -41,12 +42,12 @@ export const layerNearLevels = Layer.effectDiscard(
 class NearLevels {
   private readonly parts: Parts
   private readonly index = new LevelIndex()
-  /** What is to be said, by client. */
+  /** Levels whose notice is due, by client. */
   private readonly near = new Map<number, Array<NearLevel>>()
-  /** Markets that a tick has not gone through yet. */
+  /** Markets whose last tick is not fully processed. */
   private readonly unfinished = new Map<string, Mark>()
   private readonly wake = Latch.makeUnsafe(false)
-  /** Every contract that was open at the start is in the index. */
+  /** True once the index holds every contract that was open at the start. */
   private isBuilt = false
 
   constructor(parts: Parts) {
@@ -55,7 +56,9 @@ class NearLevels {
     parts.feed.mirror.onMark((symbol, mark) => this.tick(symbol, mark))
   }
 
-  /** The contracts that are open already. One that ends meanwhile is looked at for nothing, once. */
+  /**
+   * Loads the open contracts. A contract that ends during the load may stay in the index; its one command then changes nothing.
+   */
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
     this.parts.stored.each((contract) => this.index.add(contract))
   ).pipe(
@@ -73,7 +76,7 @@ class NearLevels {
         for (const [symbol, mark] of unfinished) this.tick(symbol, mark)
         const near = [...this.near]
         this.near.clear()
-        return Effect.forEach(near, ([clientId, levels]) => this.say(clientId, levels), {
+        return Effect.forEach(near, ([clientId, levels]) => this.notify(clientId, levels), {
           concurrency: atOnce,
           discard: true
         })
@@ -105,15 +108,15 @@ class NearLevels {
     this.wake.openUnsafe()
   }
 
-  private say(clientId: number, levels: ReadonlyArray<NearLevel>): Effect.Effect<void> {
-    const told = this.parts.host.dispatch({
+  private notify(clientId: number, levels: ReadonlyArray<NearLevel>): Effect.Effect<void> {
+    const dispatched = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by,
       lane: "internal",
-      decide: (turn) => levels.forEach((level) => sayNear(turn, level))
+      decide: (turn) => levels.forEach((level) => notifyNear(turn, level))
     })
-    return Effect.catchCause(told, (cause) =>
-      Effect.logWarning("the notice of a near level could not be written", cause).pipe(
+    return Effect.catchCause(dispatched, (cause) =>
+      Effect.logWarning("the notice of a near level could not be written; it is retried in a second", cause).pipe(
         Effect.andThen(Effect.sleep(againMillis)),
         Effect.andThen(Effect.sync(() => this.add(levels)))
       )
@@ -121,8 +124,8 @@ class NearLevels {
   }
 }
 
-/** One that has ended meanwhile says nothing. */
-const sayNear = (turn: Turn, { contractId, level }: NearLevel): void => {
+/** A contract that has ended since gets no notice. */
+const notifyNear = (turn: Turn, { contractId, level }: NearLevel): void => {
   const row = contractInTurn(turn, contractId)
   if (row !== undefined) advance(turn, "barrierContracts", row, { type: level === "BARRIER" ? "NEAR_KO" : "NEAR_TP" })
 }

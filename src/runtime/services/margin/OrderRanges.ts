@@ -1,6 +1,7 @@
 /**
- * For each account whose orders could cost more than the margin of its positions covers: the marks between which its equity
- * covers all of its working orders (F13). A new mark finds exactly the accounts whose range it has left. Without IO.
+ * Index of the marks between which an account's equity covers all of its working orders. It holds only accounts whose orders
+ * could cost more than the margin of their positions covers. A new mark finds exactly the accounts whose range it has left. No IO
+ * (F13).
  */
 import type { OrderRange } from "../trading/order/orderBounds.ts"
 import { type Entries, nowhere } from "./LevelHeap.ts"
@@ -14,7 +15,7 @@ export class OrderRanges {
     places: new Int32Array(2 * startSize).fill(nowhere)
   }
   private readonly markets = new Map<string, MarketEnds>()
-  /** The client of each range, and free places among them. */
+  /** The client of each range, by range number. `free` holds range numbers for reuse. */
   private readonly owners: Array<number> = []
   private readonly free: Array<number> = []
   private readonly ranges = new Map<number, ReadonlyArray<{ readonly at: number; readonly market: MarketEnds }>>()

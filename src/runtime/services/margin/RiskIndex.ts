@@ -1,7 +1,8 @@
 /**
- * Whom a mark concerns (F7, F9): of every account with positions, between which marks nothing can follow for it. The ends lie in
- * an ordered index per market, so that a mark looks at those it has passed and at no others; an account whose end is passed is shared
- * out anew from what is kept of it here, without its mailbox, and only one that may have crossed a line is named. Without IO.
+ * Index of the accounts that a mark affects. For each position it holds the range of marks within which no action can follow for
+ * the account. An ordered index per market holds the ends of these ranges, so a mark visits only the ends that it has passed. An
+ * account with a passed end gets new ranges from the columns here, without its mailbox. It becomes due only if it may have
+ * crossed a threshold. No IO (A2-89, F3, F7, F9).
  */
 import { type Leg, shareOut, type TierLine } from "../../../machines/margin/riskLines.ts"
 import type { RiskState } from "../../../machines/margin/accountRisk.ts"
@@ -10,31 +11,30 @@ import { enterInto, LevelHeap, nowhere } from "./LevelHeap.ts"
 import { MarketEnds } from "./MarketEnds.ts"
 import { noSlot, WatchedColumns } from "./WatchedColumns.ts"
 
-/** An account, and of each of its open positions what its lines are worked out from. */
+/** An account with its open positions: the input of its ranges. */
 export type WatchedAccount = ExposedAccount
 export type WatchedPosition = ExposedPosition
 
-/** An account for which something may follow, and what it holds of each USDC of its margin. */
+/** An account that needs a judgement. `level`: the ratio of its equity to its margin. */
 export interface DueAccount {
   readonly clientId: number
   readonly level: number
 }
 
-/** The highest leverage of a market for a categorization, as listing and terms have it now. */
+/** The highest leverage of a market for a categorization, by the present listing and terms. */
 export type CapOf = (symbol: string, categorization: ExposedAccount["categorization"]) => number
 
-/** The last mark known of a market. */
+/** The last known mark of a market. */
 export interface LastMark {
-  /** NaN: there never was one. */
+  /** NaN: the market has never had a mark. */
   readonly price: number
-  /** It is fresh (F3). */
+  /** True: the mark is fresh. */
   readonly live: boolean
 }
 
 export interface RiskIndexParts {
   readonly tiers: ReadonlyArray<TierLine>
   readonly capOf: CapOf
-  /** The last mark known of a market. */
   readonly markOf: (symbol: string) => LastMark
 }
 
@@ -46,22 +46,22 @@ export class RiskIndex {
   private readonly markets: Array<MarketEnds> = []
   private readonly bySymbol = new Map<string, MarketEnds>()
   private readonly slots = new Map<number, number>()
-  /** Accounts that no mark names: they are due, or looked at just now. */
+  /** Slots without ends in the market indexes: the account is due, or its judgement is in progress. */
   private readonly unarmed = new Set<number>()
-  /** Accounts for which something may follow, the worst first. */
+  /** Slots of due accounts, lowest level first. */
   private readonly due = new LevelHeap(this.columns.urgency, "lowest")
-  /** The legs of the account that is looked at. */
+  /** Scratch space: the legs of the account that `share` processes. */
   private readonly legs: Array<MutableLeg> = []
-  /** A service has just begun: of a market without a mark one is on its way. */
+  /** True shortly after the start, while the first mark of a market may still arrive. */
   awaitsMarks = false
-  /** How often an account was shared out, and how often something was said to follow for one. */
+  /** Counters: ranges computed for an account, and accounts found due. */
   readonly counts = { shares: 0, due: 0 }
 
   constructor(parts: RiskIndexParts) {
     this.parts = parts
   }
 
-  /** Accounts. */
+  /** The number of accounts. */
   get size(): number {
     return this.slots.size
   }
@@ -70,12 +70,12 @@ export class RiskIndex {
     return this.columns.positions
   }
 
-  /** Accounts for which something may follow and that are not taken. */
+  /** The number of due accounts that are not taken yet. */
   get waiting(): number {
     return this.due.size
   }
 
-  /** Accounts with a position in a market. */
+  /** The number of accounts with a position in a market. */
   holders(symbol: string): number {
     return this.bySymbol.get(symbol)?.holders ?? 0
   }
@@ -84,7 +84,7 @@ export class RiskIndex {
     return this.slots.has(clientId)
   }
 
-  /** Puts an account in place of what was kept of it; one without positions is dropped. */
+  /** Replaces an account. Without positions: removes it. */
   put(account: WatchedAccount): void {
     const { clientId, positions } = account
     if (positions.length === 0) return this.remove(clientId)
@@ -111,24 +111,24 @@ export class RiskIndex {
   }
 
   /**
-   * A mark of a market. Answers how many positions it looked at; after `most` of them the rest waits until the same mark is said again.
+   * Applies a mark of a market. Returns the number of positions visited. After `most` of them it stops; a repeated call with the
+   * same mark continues.
    */
   mark(symbol: string, { price, live }: LastMark, most = Infinity): number {
     const market = this.bySymbol.get(symbol)
     if (market === undefined) return 0
     market.mark = price
     market.live = live
-    let looked = 0
+    let visited = 0
     for (let at = market.concerned(); at !== noSlot; at = market.concerned()) {
-      if (++looked >= most) break
+      if (++visited >= most) break
       this.share(this.columns.owner[at] as number)
     }
-    return looked
+    return visited
   }
 
   /**
-   * Takes up to `count` accounts for which something may follow, those first that hold least of their margin (F9). No mark names
-   * them again until they are put.
+   * Takes up to `count` due accounts, lowest level first. No mark makes them due again before their next `put`.
    */
   takeDue(count: number): ReadonlyArray<DueAccount> {
     const { urgency, clients } = this.columns
@@ -141,7 +141,7 @@ export class RiskIndex {
     return taken
   }
 
-  /** Whether it was due; no mark names it again until it is put. */
+  /** Takes one account. Returns whether it was due. No mark makes it due again before its next `put`. */
   takeOne(clientId: number): boolean {
     const slot = this.slots.get(clientId)
     if (slot === undefined || this.columns.urgency.places[slot] === nowhere) return false
@@ -149,38 +149,39 @@ export class RiskIndex {
     return true
   }
 
-  /** Marks that are stale by now tell no loss until the next one comes (F3, A2-89). */
+  /** Updates the freshness of marks. A stale mark causes no loss notice until the next mark arrives. */
   ageMarks(isFresh: (symbol: string) => boolean): void {
     for (const market of this.markets) market.live &&= isFresh(market.symbol)
   }
 
-  /** Looks at every account again, from `slot` on; where to go on after `most` of them, null at the end. */
+  /** Computes the ranges of up to `most` slots again, from `slot` on. Returns the next slot; null: the sweep is complete. */
   again(slot: number, most = Infinity): number | null {
     const end = Math.min(this.columns.accounts, slot + most)
     for (let at = slot; at < end; at++) if (this.columns.isUsed(at)) this.share(at)
     return end === this.columns.accounts ? null : end
   }
 
-  /** A day has begun: nothing was told of any loss yet (A2-89). What follows is found by `again`. */
+  /** Clears the loss steps that were notified, at the start of a day. `again` then finds the consequences. */
   nothingTold(): void {
     this.columns.told.fill(0)
   }
 
-  /** Whether a market's highest leverages are others than they were when its accounts were shared out. */
+  /** Reads the leverage caps of all markets again. Returns whether any cap has changed. */
   relisted(): boolean {
     return this.markets.map((market) => this.readCaps(market)).includes(true)
   }
 
   /**
-   * Those that are next in a market, some `count` of them at each way to be so, of each only once, in no order: whose shares end next
-   * to its mark, who is due, and who is looked at just now. Of the latter two some have no position in it.
+   * Candidates for the accounts nearest to a close-out in a market: distinct, unordered, about `count` from each of three
+   * sources. The sources are range ends next to the mark, due accounts, and accounts in judgement. The last two may hold no
+   * position in it.
    */
   nearest(symbol: string, count: number): ReadonlyArray<number> {
     const { owner, clients } = this.columns
     const ends = this.bySymbol.get(symbol)?.nearest(count) ?? []
     const slots = [...ends.map((end) => owner[end >> 1] as number), ...this.due.least(count)]
-    const looked = [...this.unarmed].slice(0, count)
-    return [...new Set([...slots, ...looked])].map((slot) => clients[slot] as number)
+    const unarmed = [...this.unarmed].slice(0, count)
+    return [...new Set([...slots, ...unarmed])].map((slot) => clients[slot] as number)
   }
 
   private share(slot: number): void {
@@ -223,7 +224,7 @@ export class RiskIndex {
     enterInto(this.due, columns.urgency, { entry: slot, level })
   }
 
-  /** Enters the ends of the legs that were worked out; those of an account that is due are left out until it was looked at. */
+  /** Enters the computed ends of an account's legs. A due account has no ends until it is judged. */
   private enter(slot: number, armed: boolean): void {
     const { columns, legs } = this
     let leg = 0
@@ -284,6 +285,6 @@ export class RiskIndex {
 
 type MutableLeg = { -readonly [K in keyof Leg]: Leg[K] }
 
-/** Bits of an account's flags: the number of its recorded state, and its categorization. */
+/** Bit masks of an account's flags: its recorded state, and its categorization. */
 const recorded = 3
 const professional = 4

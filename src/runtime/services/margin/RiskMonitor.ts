@@ -1,8 +1,9 @@
 /**
- * Follows the accounts that marks can move (D23). Those with positions lie in an index (RiskWatch): when a mark passes the end of
- * one's share it is judged in a turn of its own, the worst first (F9), and told of its losses (A2-89). Looked at once a second
- * besides are those in a close-out, which may wait for what no commit tells of; those that are called with contracts alone; and
- * those whose turn changed nothing, for a mark on their line or one that is stale (F3). Callers go before all of it.
+ * Judges the accounts that marks affect, each in its own turn, and publishes loss notices. When a mark passes the end of an
+ * account's range (RiskWatch), the account becomes due; the lowest ratio of equity to margin goes first. A check each second
+ * covers three more kinds of account: - in a close-out, whose conditions may change without a commit; - called with contracts
+ * alone, which the index does not hold; - judged without a change, because a mark lies on a threshold or is stale. These turns
+ * use the internal lane, so requests of callers go first (A2-89, D23, F3, F9).
  */
 import { Effect, Layer } from "effect"
 import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
@@ -25,11 +26,11 @@ import { RiskStates } from "../account/RiskStates.ts"
 import type { DueAccount } from "./RiskIndex.ts"
 import { RiskWatch } from "./RiskWatch.ts"
 
-/** What may follow without a mark or a commit is looked for so often; a crossed mark is acted on at once (F9). */
-const lookEvery = "1 second"
-/** Accounts that are looked at side by side. */
+/** The interval of the check for changes without a mark or commit. Passed range ends need no wait. */
+const checkEvery = "1 second"
+/** Accounts that are processed concurrently. */
 const atOnce = 24
-/** Those judged before the worst of all are chosen again. */
+/** The most accounts of one pass. The next pass chooses the worst accounts again. */
 const inOneGo = 96
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
@@ -49,11 +50,11 @@ export const layerRiskMonitor = Layer.effectDiscard(
     const monitor = new Monitor({ ...parts, calls: yield* VenueCalls })
     yield* parts.watch.begin
     yield* Effect.forkScoped(monitor.follow)
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), monitor.lookAround)))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), monitor.lookAround)))
   })
 )
 
-/** Registers the judgement of every turn; apart from the monitor, so that it is there before anything is decided. */
+/** Registers the judgement of every turn. A layer of its own, so that it exists before the first decision. */
 export const layerRiskJudgement = Layer.effectDiscard(
   Effect.gen(function* () {
     const parts = { directory: yield* Directory, markets: yield* orderMarkets }
@@ -61,27 +62,30 @@ export const layerRiskJudgement = Layer.effectDiscard(
   })
 )
 
-/** Below this an account of the index may be closed out: its level is worked out in floating point. */
+/** Below this level an account may need a close-out. The margin of 1 percentage point covers floating-point error. */
 const closeOutLevel = (closeOutPct + 1) / 100
 
 const mayCloseBelow = ({ clientId, level }: DueAccount): Judged => ({ clientId, mayClose: level < closeOutLevel })
 
-const notJudged = "the risk of an account could not be judged"
+const notJudged = "the risk of an account could not be judged; it is judged again in a second"
 
-/** A fault of a pass is told, and the next one comes after a while. */
+/** Logs the fault of a pass, and waits before the next pass. */
 const guarded = (pass: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.catchCause(pass, (cause) =>
-    Effect.andThen(Effect.logError("the risk monitor's pass over the accounts failed", cause), Effect.sleep(lookEvery))
+    Effect.andThen(
+      Effect.logError("the risk monitor's pass over the accounts failed; the next one follows in a second", cause),
+      Effect.sleep(checkEvery)
+    )
   )
 
 class Monitor {
   private readonly parts: MonitorParts
-  /** Those that were due and whose turn changed nothing. */
+  /** Due accounts whose turn changed nothing. */
   private readonly restless = new Set<number>()
-  /** Those in a close-out of which something was committed since the last look around. */
+  /** Accounts in a close-out with a commit since the last check. */
   private readonly moved = new Set<number>()
-  /** Those whose close-out was said to rest on stale marks. */
-  private readonly said = new Set<number>()
+  /** Accounts whose close-out on stale marks is logged. */
+  private readonly loggedStale = new Set<number>()
 
   constructor(parts: MonitorParts) {
     this.parts = parts
@@ -92,7 +96,7 @@ class Monitor {
     subscribe(host, "RiskMonitor", { orders: move, closeOuts: move })
   }
 
-  /** Judges whoever is due, as long as there is somebody, and waits for marks and commits. A fault of one pass ends none. */
+  /** Judges due accounts, then waits for marks and commits. A failed pass does not end the loop. */
   readonly follow: Effect.Effect<never> = Effect.suspend(() => this.parts.watch.wake.await).pipe(
     Effect.andThen(
       guarded(
@@ -124,13 +128,13 @@ class Monitor {
         )
       this.moved.clear()
       const all = new Set([...waits, ...this.restless])
-      return Effect.forEach(all, (clientId) => this.look(clientId), { concurrency: atOnce }).pipe(
+      return Effect.forEach(all, (clientId) => this.check(clientId), { concurrency: atOnce }).pipe(
         Effect.flatMap((found) => this.judgeAll(found.flat().toSorted(worstFirst)))
       )
     })
   )
 
-  /** Those of whom no order can follow do not wait for those that wait for room at the venue. */
+  /** Accounts that may close wait for capacity at the venue. The others are judged without this wait. */
   private judgeAll(due: ReadonlyArray<Judged>): Effect.Effect<void> {
     const { watch, calls } = this.parts
     if (watch.index.waiting > 0) watch.wake.openUnsafe()
@@ -146,12 +150,12 @@ class Monitor {
     )
   }
 
-  /** One whose turn changes nothing is not in the index until it was looked at again. */
+  /** Judges an account in a turn. If the turn changes nothing, the next check puts the account back into the index. */
   private judge(clientId: number): Effect.Effect<void> {
     const { host, watch } = this.parts
     const decide = (turn: Turn): void => {
       judgeRisk(turn, this.parts)
-      this.tell(turn)
+      this.notifyLosses(turn)
     }
     return host.dispatch({ subject: clientSubject(clientId), by, lane: "internal", decide }).pipe(
       Effect.catchCause((cause) => Effect.logWarning(notJudged, cause)),
@@ -163,20 +167,23 @@ class Monitor {
     )
   }
 
-  /** Without a turn: whether one is needed. */
-  private look(clientId: number): Effect.Effect<ReadonlyArray<Due>> {
+  /** Checks without a turn whether the account needs one. Returns at most one entry. */
+  private check(clientId: number): Effect.Effect<ReadonlyArray<Due>> {
     const { host, clock } = this.parts
     return host
       .read(clientSubject(clientId), (state, facts) => standing(state, facts, clock.now()))
       .pipe(
-        Effect.tap(({ onStaleMarks }) => this.say(clientId, onStaleMarks)),
+        Effect.tap(({ onStaleMarks }) => this.logStale(clientId, onStaleMarks)),
         Effect.tap(({ isDue }) => (isDue ? Effect.void : this.atRest(clientId))),
         Effect.map(({ isDue, risk }) => (isDue ? [{ clientId, risk, mayClose: risk.riskState === "CLOSE_OUT" }] : [])),
         Effect.catchCause((cause) => Effect.as(Effect.logWarning(notJudged, cause), []))
       )
   }
 
-  /** It goes back into the index, unless it may still be on a line by that: then it is looked at again, and takes no turn for it. */
+  /**
+   * Puts the account back into the index. If it is due again at once, a mark lies on its threshold: the check goes on without
+   * turns.
+   */
   private atRest(clientId: number): Effect.Effect<void> {
     if (!this.restless.has(clientId)) return Effect.void
     const { watch } = this.parts
@@ -188,15 +195,15 @@ class Monitor {
     )
   }
 
-  private say(clientId: number, onStaleMarks: boolean): Effect.Effect<void> {
-    if (!onStaleMarks) return Effect.sync(() => void this.said.delete(clientId))
-    if (this.said.has(clientId)) return Effect.void
-    this.said.add(clientId)
+  private logStale(clientId: number, onStaleMarks: boolean): Effect.Effect<void> {
+    if (!onStaleMarks) return Effect.sync(() => void this.loggedStale.delete(clientId))
+    if (this.loggedStale.has(clientId)) return Effect.void
+    this.loggedStale.add(clientId)
     return Effect.logWarning(`client ${clientId} is in a close-out that is based on stale marks`)
   }
 
-  /** What the account has lost, on the turn's own marks. */
-  private tell(turn: Turn): void {
+  /** Publishes loss notices at the turn's own marks. */
+  private notifyLosses(turn: Turn): void {
     const { state, facts, now } = turn
     const client = state.one("clients")
     if (client === undefined || facts.takenAt === null) return
@@ -208,19 +215,19 @@ class Monitor {
   }
 }
 
-/** An account that is judged. */
+/** An account to judge. */
 interface Judged {
   readonly clientId: number
-  /** An order that closes may follow. */
+  /** The judgement may send a closing order. */
   readonly mayClose: boolean
 }
 
-/** An account for which something may follow. */
+/** A due account with the figures that rank it. */
 interface Due extends Judged {
   readonly risk: Pick<AccountRisk, "closeOutEquity" | "marginBase">
 }
 
-/** By what is held of the margin, least first (F9); one that owes with nothing tied up has the least. */
+/** Sorts by the ratio of equity to margin, lowest first. A debt without margin ranks first. */
 const worstFirst = ({ risk: one }: Due, { risk: other }: Due): number => {
   const left = one.closeOutEquity * (other.marginBase === 0n ? 1n : other.marginBase)
   const right = other.closeOutEquity * (one.marginBase === 0n ? 1n : one.marginBase)
@@ -229,9 +236,9 @@ const worstFirst = ({ risk: one }: Due, { risk: other }: Due): number => {
 
 interface Standing {
   readonly risk: AccountRisk
-  /** Something may follow from how the account stands. */
+  /** The account needs a judgement. */
   readonly isDue: boolean
-  /** It is in a close-out by marks of which one is stale (F3). */
+  /** The account is in close-out by marks of which at least one is stale. */
   readonly onStaleMarks: boolean
 }
 

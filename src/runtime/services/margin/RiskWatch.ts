@@ -1,7 +1,7 @@
 /**
- * Whom marks concern now (D23): keeps the index of all accounts with positions as their commits leave them, hears every mark, and
- * says for whom something may follow. It outlives a client's mailbox; its accounts are read from the rows before the service is
- * ready, and those of a commit again after it. Nothing here takes a turn: that is the monitor's.
+ * Keeps the risk index of all accounts with positions up to date. It receives every mark and commit, and provides the due
+ * accounts. The index outlives the mailboxes. It is loaded from stored rows before the service is ready, and an account is
+ * reloaded after each of its commits. This file takes no turns; the monitor does (D23, F3).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { leverageCap } from "../../../machines/margin/accountRisk.ts"
@@ -20,13 +20,13 @@ import { OrderRanges } from "./OrderRanges.ts"
 import { type LastMark, RiskIndex } from "./RiskIndex.ts"
 import { dayOf, watchedIn } from "./watchedAccount.ts"
 
-/** Ends or accounts gone through in one go, so that a move through very many of them keeps nobody waiting. */
+/** The most ends or accounts that one step visits before it yields, so that a large move does not block other work. */
 const most = 2_048
-/** Accounts that are read side by side. */
+/** Accounts that are read concurrently. */
 const atOnce = 64
 /** The number of accounts with perpetual orders that are read each second after the start. */
 const readAtStart = 512
-const notRead = "an account could not be read for the risk index"
+const notRead = "an account could not be read for the risk index; it is read again"
 
 export interface RiskWatchParts {
   readonly host: ActorHost["Service"]
@@ -48,24 +48,24 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
 class Watch {
   readonly index: RiskIndex
   private readonly ranges = new OrderRanges()
-  /** Accounts whose equity no longer covers their orders, and those of them for which no turn was requested yet. */
+  /** Accounts whose equity no longer covers their orders. `notTaken`: the subset for which no turn was requested yet. */
   private readonly lacking = new Set<number>()
   private readonly notTaken = new Set<number>()
   /** Clients with perpetual orders at the start, whose accounts are not read yet. */
   private readonly unread: Array<number> = []
-  /** Open while there is something to go through. */
+  /** Open while marks, commits or due accounts wait. */
   readonly wake = Latch.makeUnsafe(false)
   private readonly parts: RiskWatchParts
-  /** Those that a commit has touched since they were read. */
+  /** Accounts with a commit since they were read. */
   private readonly touched = new Set<number>()
-  /** Markets of which a mark is not gone through yet. */
+  /** Markets whose last mark is not fully processed. */
   private readonly unfinished = new Map<string, LastMark>()
-  /** Where a look at all accounts goes on; null: none is under way. */
+  /** The next slot of the sweep over all accounts; null: no sweep is in progress. */
   private sweepFrom: number | null = null
-  /** All accounts are read. Until then one that the index does not have yet may have been read before its commit. */
+  /** True once all accounts are loaded. Before that the load may have read an account that is missing here before its commit. */
   private begun = false
   private day: number
-  /** From then on a market without a mark has none, and counts at entry prices (F3). */
+  /** The end of the wait for first marks, ms. After it a market without a mark is valued at entry prices. */
   private readonly marksBy: number
   private instruments: unknown = null
 
@@ -80,7 +80,7 @@ class Watch {
     })
     this.index.awaitsMarks = true
     this.marksBy = clock.now() + freshMillis
-    // Without a market nothing is followed, and nobody takes what is touched.
+    // Without a market no monitor runs, so the touched accounts would only accumulate.
     if (feed.standing() === "unattached") return
     const touch = ({ clientId }: { readonly clientId: number }): void => this.touch(clientId)
     subscribe(host, "RiskWatch", {
@@ -96,7 +96,7 @@ class Watch {
     feed.mirror.onMark((symbol, mark) => this.mark(symbol, this.seen(mark)))
   }
 
-  /** Reads all accounts with positions; what is committed meanwhile is read again after it. A start that can't read them fails. */
+  /** Loads all accounts with positions. Accounts with a commit during the load are read again. A failed load fails the start. */
   readonly begin: Effect.Effect<void> = Effect.suspend(() =>
     this.parts.stored.each(this.day, (account) => this.index.put(account))
   ).pipe(
@@ -105,13 +105,13 @@ class Watch {
     Effect.andThen(Effect.sync(() => void (this.begun = true)))
   )
 
-  /** Goes through what has come: marks, commits, a new day or listing. Others have their turn between two markets. */
+  /** Processes the waiting marks, commits and sweeps. Yields between two markets. */
   readonly catchUp: Effect.Effect<void> = Effect.suspend(() => {
     const marks = [...this.unfinished]
     return Effect.forEach(
       marks,
       ([symbol, mark]) => {
-        // A newer one may have come meanwhile.
+        // A newer mark may have replaced this one.
         if (this.unfinished.get(symbol) === mark) this.mark(symbol, mark)
         return Effect.yieldNow
       },
@@ -129,7 +129,7 @@ class Watch {
     )
   )
 
-  /** Reads an account again; one that can't be read now is read later. */
+  /** Reads an account again. A failed read is retried with the next `catchUp`. */
   reread(clientId: number): Effect.Effect<void> {
     return this.parts.host
       .readNow(clientSubject(clientId), (state, facts) => {
@@ -168,7 +168,7 @@ class Watch {
     return Effect.sync(() => void this.touched.add(clientId))
   }
 
-  /** Looks at the day and at the listing: either may move the lines of all accounts. */
+  /** Checks the day, the listing and the age of marks. A change of these may move the ranges of all accounts. */
   readonly lookAround = (): void => {
     const now = this.parts.clock.now()
     const day = dayOf(now)
@@ -189,7 +189,7 @@ class Watch {
     if (this.sweepFrom !== null || this.touched.size > 0) this.wake.openUnsafe()
   }
 
-  /** Whether a commit of the account has come that is not gone through yet. */
+  /** Whether a commit of the account waits to be processed. */
   isTouched(clientId: number): boolean {
     return this.touched.has(clientId)
   }
@@ -204,12 +204,15 @@ class Watch {
     for (const clientId of left) this.touched.add(clientId)
     if (left.length > 0) this.wake.openUnsafe()
     if (this.index.mark(symbol, mark, most) >= most || left.length >= most) this.unfinished.set(symbol, mark)
-    // An older one that was not gone through is overtaken, and must not be said again.
+    // This mark replaces an older, unfinished one: the older mark must not be applied again.
     else this.unfinished.delete(symbol)
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }
 
-  /** `opens`: the account has a position or a perpetual order now. Once all accounts are known, marks matter to no others. */
+  /**
+   * Marks an account for a reload. `opens`: it has a position or a perpetual order now. `counts`: the row matters for margin.
+   * Once all accounts are loaded, only accounts that open one or have an entry here matter.
+   */
   private touch(clientId: number, opens = false, counts = true): void {
     if (!counts || !(opens || !this.begun || this.index.has(clientId) || this.ranges.has(clientId))) return
     this.touched.add(clientId)

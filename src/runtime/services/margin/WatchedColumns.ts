@@ -1,6 +1,6 @@
 /**
- * What the risk index keeps of accounts and of their positions, a figure a column: a million positions are a hundred million bytes
- * this way, and a look touches nothing that the collector has to go through. Slots are used again.
+ * Column store of the risk index: typed arrays of accounts and positions. A million positions take about 100 MB, and the garbage
+ * collector has no objects to trace. Free slots are reused.
  */
 import { type Entries, nowhere } from "./LevelHeap.ts"
 
@@ -14,18 +14,18 @@ export class WatchedColumns {
   cash = new Float64Array(startSize)
   premiums = new Float64Array(startSize)
   flags = new Uint8Array(startSize)
-  /** The first position of each account; of a free slot the next free one. */
+  /** The first position of each account. In a free slot: the next free account slot. */
   head = new Int32Array(startSize)
-  /** What is held of each USDC of the margin, of accounts for which something may follow. */
+  /** The ratio of equity to margin, for due accounts. */
   readonly urgency: Entries = { levels: new Float64Array(startSize), places: new Int32Array(startSize).fill(nowhere) }
 
-  /** Of each position: its account, and the account's next one; of a free slot the next free one. */
+  /** `owner`: the account of each position. `next`: the account's next position. In a free slot: the next free position slot. */
   owner = new Int32Array(startSize)
   next = new Int32Array(startSize)
   market = new Uint16Array(startSize)
   qty = new Float64Array(startSize)
   entry = new Float64Array(startSize)
-  /** 0: none is. */
+  /** The client's chosen leverage. 0: the client has chosen none. */
   chosen = new Uint16Array(startSize)
   told = new Int32Array(startSize)
   /** Entry 2n is the lower end of position n, entry 2n + 1 the upper one. */
@@ -34,7 +34,7 @@ export class WatchedColumns {
     places: new Int32Array(2 * startSize).fill(nowhere)
   }
 
-  /** Slots that were ever used. */
+  /** The number of account slots that were ever used. */
   accounts = 0
   private usedPositions = 0
   private freeAccounts = noSlot
@@ -50,7 +50,7 @@ export class WatchedColumns {
     return slot
   }
 
-  /** One that has no positions any more. */
+  /** Frees the slot of an account without positions. */
   freeAccount(slot: number): void {
     this.clients[slot] = noSlot
     this.head[slot] = this.freeAccounts
@@ -73,7 +73,7 @@ export class WatchedColumns {
     return slot
   }
 
-  /** Those of an account, all of which are out of the heaps. */
+  /** Frees the positions of an account. The caller has removed their ends from the heaps. */
   freePositions(account: number): void {
     for (let at = this.head[account] as number; at !== noSlot;) {
       const next = this.next[at] as number
@@ -108,7 +108,7 @@ export class WatchedColumns {
   }
 }
 
-/** By half, so that little of a large index is empty. */
+/** Grows by half, which limits the empty part of a large index. */
 const sizeAfter = (size: number): number => size + (size >> 1)
 
 const copied = <A extends { set(from: A): void }>(from: A, to: A): A => {

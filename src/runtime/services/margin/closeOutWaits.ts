@@ -1,6 +1,6 @@
 /**
- * What a close-out waits for and why, from the rows of its client and the market of the moment (F9, F10, D23): the same rules by
- * which its next step is taken, read without a turn.
+ * Derives the conditions that a close-out waits for, with reasons, from its client's rows and the present market. It applies the
+ * rules of the close-out's next step, without a turn (D23, F9, F10).
  */
 import { isGoingOn, pauseAfter } from "../../../machines/margin/CloseOut.ts"
 import type { CloseOutDetailWire, CloseOutWait } from "../../../machines/margin/CloseOutDetailWire.ts"
@@ -24,14 +24,14 @@ export interface CloseOutMoment {
   readonly now: number
 }
 
-/** Whether its order is at the venue, or was filled in part (D23). */
+/** The progress of a closing episode's order: SENT without a fill, otherwise PARTIAL; null: the episode is not CLOSING. */
 export const stepOf = (state: SubjectState, episode: CloseOutRow): CloseOutDetailWire["step"] => {
   if (episode.state !== "CLOSING") return null
   const order = closingIn(state)
   return order !== undefined && isNothing(order.context.filledQty) ? "SENT" : "PARTIAL"
 }
 
-/** All that it waits for; nothing: its next step is due. */
+/** All conditions that the close-out waits for. Empty: its next step is due. */
 export const waitsOf = (at: CloseOutMoment, episode: CloseOutRow): ReadonlyArray<CloseOutWait> => {
   if (!isGoingOn(episode)) return []
   const order = closingIn(at.state)
@@ -90,8 +90,8 @@ const contractWaits = ({ state, facts }: CloseOutMoment, episode: CloseOutRow): 
 }
 
 /**
- * Objects that could still change the cash before a shortfall is written off. A take in flight does not count, because it stands
- * behind the write-off (F10).
+ * Objects that could still change the cash before a shortfall is written off. A take in flight does not count, because its money
+ * repays the write-off later.
  */
 const venueWaits = ({ state }: CloseOutMoment): ReadonlyArray<CloseOutWait> => {
   const accepts = state.all("rfqs").filter(({ context }) => context.accepting !== null)

@@ -1,6 +1,6 @@
 /**
- * Tells clients what their perpetuals have lost, step by step (A2-89): asked by the monitor as marks move. A mark that is not
- * fresh tells nothing.
+ * Notifies clients of losses on their perpetuals, step by step. The monitor calls it as marks move. Stale marks cause no notice
+ * (A2-89).
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { lossStep, type LossTold, lossToTell } from "../../../machines/margin/lossSteps.ts"
@@ -11,14 +11,14 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import type { LossNoticeRow } from "../../tables/margin.ts"
 
-interface Looked {
+interface LossInput {
   readonly client: ClientRow
   readonly risk: AccountRisk
   readonly now: number
 }
 
-/** What is to be told of the client's positions, as they are committed. */
-export const lossesToTell = (state: SubjectState, { client, risk, now }: Looked): ReadonlyArray<LossNoticeRow> => {
+/** The loss notices that are due for the client's committed positions. */
+export const lossesToTell = (state: SubjectState, { client, risk, now }: LossInput): ReadonlyArray<LossNoticeRow> => {
   const positions = state.all("positions").filter(({ state: standing }) => standing === "OPEN")
   if (positions.length === 0) return []
   const parts = new Map(risk.perps.map((part) => [part.holding.symbol, part]))
@@ -33,7 +33,7 @@ export const lossesToTell = (state: SubjectState, { client, risk, now }: Looked)
   })
 }
 
-/** Puts the notices into the client's feed, and what they told beside them. */
+/** Publishes the notices in the client's feed, and stores the step of each. */
 export const tellLosses = (turn: Turn, of: Instance, losses: ReadonlyArray<LossNoticeRow>): void => {
   for (const loss of losses) {
     turn.draft.put("lossNotices", loss)

@@ -1,8 +1,8 @@
 /**
- * What a close-out closes next, and the order that does it (F9): of the positions whose market trades at the venue and has a fresh
- * mark that with the largest initial margin, of equal ones that opened first. What a market did not fill whole is asked for again
- * a second later, and the other markets go first meanwhile; where nothing changes the pause grows, and where nobody trades nothing
- * is written until somebody does.
+ * Chooses the position that a close-out closes next, and builds its order. Candidates are positions whose market trades at the
+ * venue and has a fresh mark. The largest initial margin goes first; of equal ones, the position that opened first. After an
+ * incomplete fill the market pauses for a second, and the other markets go first. The pause grows while nothing changes. A market
+ * without counterparties gets no order until one quotes (A2-11, A2-90, F3, F9, F10).
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import {
@@ -36,32 +36,32 @@ import {
 import type { OrderMarkets } from "../trading/order/orderMarkets.ts"
 
 /**
- * Markets as a close-out meets them: listed or not, halted by the venue or not, with who is there to trade with. A halt of ours
- * stops nothing that closes (A2-11, A2-90): an account that is short of margin would only lose more under it.
+ * Markets as a close-out uses them: their listing, halts by the venue, and best quotes. Our own halt stops no closing order,
+ * because an account that is short of margin would only lose more under it.
  */
 export type ClosingMarkets = Pick<OrderMarkets, "find" | "quoted">
 
-/** A position as a close-out finds it: it can be closed now, or it has to wait. */
+/** A position that a close-out can close now, or that has to wait. */
 export interface ToClose {
   readonly position: PositionRow
-  /** The most that one order in its market may have; null: it can't be closed now. */
+  /** The largest quantity of one order in its market; null: the position can't be closed now. */
   readonly maxQty: string | null
-  /** What it waits for, and why, as staff read it; null: nothing. */
+  /** The missing condition, with a reason for staff; null: the position does not wait. */
   readonly waits: { readonly missing: Missing; readonly why: string } | null
 }
 
-/** The working orders that could open risk: they are cancelled before anything is closed (F9). */
+/** The working orders that could open risk. They are cancelled before any position is closed. */
 export const openingOrders = (turn: Turn): ReadonlyArray<OrderRow> => ordersInTurn(turn).filter(opensRisk)
 
-/** Whether an order is to be cancelled now: a cancel that the venue refused is asked for again, ever later. */
+/** Whether a cancel is due now. A cancel that the venue refused is retried after growing pauses. */
 export const cancelDue =
   ({ now }: Pick<Turn, "now">) =>
   ({ context: { cancels, updatedAt } }: OrderRow): boolean =>
     cancels === 0 || now - updatedAt >= pauseAfter(cancels)
 
 /**
- * Whether the venue has still to answer an order, or to confirm a cancel: until then its hold is out (F10). An order that is over
- * here may still work there: it is being cancelled then, and could be filled.
+ * Whether an order awaits an execution report or a cancel confirmation; until then its hold is not released. An order that has
+ * ended here may still work at the venue: it is being cancelled there, and could be filled.
  */
 export const ordersInFlight = (turn: Turn): boolean =>
   ordersInTurn(turn).some(isUnanswered) ||
@@ -69,20 +69,20 @@ export const ordersInFlight = (turn: Turn): boolean =>
 
 const unanswered: ReadonlySet<OrderRow["state"]> = new Set(["CHECKED", "SENT", "PENDING_CANCEL"])
 
-/** Whether an order still waits for a report of the venue. */
+/** Whether an order still awaits an execution report. */
 export const isUnanswered = ({ state }: Pick<OrderRow, "state">): boolean => unanswered.has(state)
 
-/** Whether an order of a close-out is under way: there is one at a time. */
+/** Whether an order of a close-out is in flight. A close-out has one order at a time. */
 export const isClosing = (turn: Turn): boolean =>
   ordersInTurn(turn).some(({ context }) => context.origin === "CLOSE_OUT")
 
-/** The open positions, largest initial margin first, of equal ones that opened first; each with what it waits for (F3, F9). */
+/** The open positions, largest initial margin first; of equal ones, the first opened. Each has its missing condition. */
 export const positionsToClose = (turn: Turn, client: ClientRow, markets: ClosingMarkets): ReadonlyArray<ToClose> => {
   const { perps } = accountInTurn(turn, client).risk
   return positionsIn(perps, openPositions(turn), turn.facts, markets)
 }
 
-/** The same of rows that are read apart from a turn. */
+/** As `positionsToClose`, for rows that are read outside a turn. */
 export const positionsIn = (
   perps: AccountRisk["perps"],
   positions: ReadonlyArray<PositionRow>,
@@ -115,7 +115,7 @@ const toClose = (position: PositionRow, mark: MoneyDecimal | null, markets: Clos
   const { delisted, halt, maxQty, qtyStep, priceTick } = found.value.market
   if (delisted) return waiting("MARKET", `${symbol} is delisted`)
   if (halt !== null) return waiting("MARKET", `${symbol} is halted by the venue`)
-  // Its lots may have become coarser since it was opened.
+  // The market's lot size may have grown since the position was opened.
   if (new MoneyDecimal(netQty).abs().lt(qtyStep)) return waiting("MARKET", `${symbol} is traded in lots of ${qtyStep}`)
   if (mark === null) return waiting("MARK", `${symbol} has no live price`)
   const { bestBid, bestAsk } = markets.quoted(symbol)
@@ -124,18 +124,18 @@ const toClose = (position: PositionRow, mark: MoneyDecimal | null, markets: Clos
   if (tick === null || boundAt(isShort ? "BUY" : "SELL", mark, 1, tick) === null) {
     return waiting("MARKET", `no price of ${symbol} is a multiple of its tick of ${priceTick}`)
   }
-  // As fresh as the mark, which came with it: an order would only be refused.
+  // Quotes arrive with the mark, so this one is fresh: without a counterparty the venue would only reject the order.
   if ((isShort ? bestAsk : bestBid) === null) return waiting("MARKET", `nobody ${isShort ? "sells" : "buys"} ${symbol}`)
   return { position, maxQty, waits: null }
 }
 
-/** What all of them wait for, and why; a market before a mark: what trades again shows by itself. */
+/** The condition that all positions miss. MARKET precedes MARK: a market that resumes publishes a mark anyway. */
 export const missingOf = (all: ReadonlyArray<ToClose>): { readonly missing: Missing; readonly reason: string } => {
   const missing = all.some(({ waits }) => waits?.missing === "MARKET") ? "MARKET" : "MARK"
   return { missing, reason: all.flatMap(({ waits }) => waits?.why ?? []).join("; ") }
 }
 
-/** When the next order may be sent in the market; null: at once. The last one there was filled whole, or its pause is over. */
+/** The end of the market's pause after its last order, ms; null: the episode has sent no order there. */
 export const pausedUntil = (
   { tried }: Pick<CloseOutContext, "tried">,
   { symbol, netQty }: Pick<PositionRow, "symbol" | "netQty">

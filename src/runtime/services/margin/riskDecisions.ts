@@ -1,8 +1,8 @@
 /**
- * What follows from an account's risk, in its client's turn and in the commit of its cause (D23): the recorded state moves,
- * a close-out begins, goes its next step or ends (F9), a shortfall is written off (F10), and the restriction CLOSE_OUT is set
- * and lifted. Asked at the end of every turn that moves money, contracts, orders or requests, and by the monitor when marks
- * moved.
+ * Applies the consequences of an account's risk in its client's turn, in the commit of their cause. It moves the recorded state,
+ * begins, advances and ends close-outs, writes off shortfalls, and sets and lifts the restriction CLOSE_OUT. It runs at the end
+ * of every turn that changes money, contracts, orders or requests, and in the monitor's turns after mark moves (A1-12, D23, F3,
+ * F7, F9, F10, F13).
  */
 import { isFresh } from "../../../machines/market/Facts.ts"
 import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
@@ -43,21 +43,21 @@ import {
 } from "./positionClosing.ts"
 import { repayWriteOffs, writeOffNow } from "../money/writeOffRepayment.ts"
 
-/** Whom a turn's client belongs to, and the markets in which its positions are closed. */
+/** The partner directory, and the markets in which positions are closed. */
 export interface RiskParts {
   readonly directory: Directory["Service"]
   readonly markets: ClosingMarkets
 }
 
-/** Contracts that one turn asks the venue to tear up; the next look goes on with the rest. */
+/** The most contracts that one turn requests the venue to tear up. The next turn continues with the rest. */
 const tornAtOnce = 256
-/** Why the restriction is set and lifted, as its audit rows say it. */
+/** Reasons in the audit rows of the restriction. */
 const began = "close-out"
 const recovered = "the account is NORMAL again"
 
 /**
- * Judges the risk of the turn's client, if there is one, as the turn leaves it. Returned money repays write-offs first. Without a
- * market nothing is judged (A1-12).
+ * Judges the risk of the turn's client, if there is one, in the state that the turn leaves. Returned money repays write-offs
+ * first. Without a market no risk is judged.
  */
 export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void => {
   const committed = turn.state.one("clients")
@@ -77,19 +77,19 @@ export const judgeRisk = (turn: Turn, { directory, markets }: RiskParts): void =
   new Judgement({ turn: asRisk(), instance: instance(), by: "SYSTEM" }, client, markets).run()
 }
 
-/** Whether nothing can follow: money alone, none of it missing, and nothing recorded that has to be taken back. */
+/** Whether no action can follow: the account is recorded NORMAL, has no exposure and no debt, and its cash covers its orders. */
 const isAtRest = (turn: Turn, client: ClientRow): boolean => {
   const monitor = monitorInTurn(turn)
   if (monitor !== undefined && monitor.state !== "NORMAL") return false
   const hasOpen = openContracts(turn).length > 0 || openPositions(turn).length > 0
-  // The figures of all that works are worked out for those alone of whom something can follow.
+  // Cheap checks first: the figures of working orders cost more to compute.
   const cash = cashInTurn(turn, client)("USDC")
   if (hasOpen || cash < 0n) return false
   const [orders, positions] = [rowsInTurn(turn, "orders"), rowsInTurn(turn, "positions")]
   return orders.length === 0 || coversOrders({ facts: turn.facts, orders, positions }, cash)
 }
 
-/** The state to record (F7). What nobody knows the price of begins no close-out (F3). */
+/** The state to record. Without any fresh mark no close-out begins: the recorded state is MARGIN_CALL at most. */
 export const stateToRecord = (risk: AccountRisk, recorded: RiskState): RiskState =>
   risk.riskState === "CLOSE_OUT" && recorded !== "CLOSE_OUT" && risk.anyExposure && !risk.anyMarkFresh
     ? "MARGIN_CALL"
@@ -124,7 +124,7 @@ class Judgement {
     this.changeBounds()
   }
 
-  /** Cancels or bounds working orders that could cost more than the account has (F13). */
+  /** Cancels or bounds working orders that could cost more than the account has. */
   private changeBounds(): void {
     const { turn } = this
     const owned = { turn, of: this.at.instance }
@@ -133,7 +133,7 @@ class Judgement {
     for (const { row, boundBps } of amend) amendBound(owned, row, boundBps)
   }
 
-  /** Moves the recorded state to where the account's figures are; answers it. */
+  /** Moves the recorded state to the state of the account's figures. Returns the recorded state. */
   private record(): RiskState {
     const { turn, clientId, partnerId } = this
     const { risk, recorded } = accountInTurn(turn, this.client())
@@ -146,14 +146,14 @@ class Judgement {
     return state
   }
 
-  /** Right after a start no mark is known yet: nobody is called, and nobody recovers, at the entry prices of positions alone (F3). */
+  /** Right after a start no mark is known. Entry prices alone neither call an account nor let it recover. */
   private awaitsMarks(): boolean {
     const { turn } = this
     const open = openPositions(turn)
     return open.length > 0 && open.every(({ symbol }) => !turn.facts.marks.has(symbol))
   }
 
-  /** A close-out begins where there is something to close, or to protect from (F9, F10). */
+  /** Begins a close-out if the account has exposure to close, openings to cancel, or a retail shortfall to write off. */
   private begin(): CloseOutRow | null {
     const { turn, clientId, partnerId } = this
     const { risk, cashOf } = accountInTurn(turn, this.client())
@@ -175,7 +175,7 @@ class Judgement {
     })
   }
 
-  /** As far as the episode goes in this turn. */
+  /** Advances the episode as far as this turn allows. */
   private step(episode: CloseOutRow): void {
     const { turn } = this
     cancelOpeningRequests(turn, restrictionSentences.CLOSE_OUT)
@@ -194,7 +194,7 @@ class Judgement {
     else this.protect(episode)
   }
 
-  /** Sends the next order that closes a position, once the one before it has ended (F9). */
+  /** Sends the next closing order, once the one before it has ended. */
   private close(episode: CloseOutRow): void {
     const { turn, markets } = this
     if (isClosing(turn)) return
@@ -218,7 +218,7 @@ class Judgement {
     })
   }
 
-  /** Asks the venue to end at the mark what has a fresh one; what it refused is asked for again, ever later (F9). */
+  /** Requests the venue to end contracts at their fresh marks. A refused tear-up is retried after growing pauses. */
   private tearUp(episode: CloseOutRow, contracts: ReadonlyArray<BarrierContractRow>): void {
     const { turn } = this
     const { tornAt } = episode.context
@@ -240,7 +240,7 @@ class Judgement {
   /**
    * Runs when nothing is open. The episode waits until nothing in flight could open something or change the cash. It then writes
    * off a retail client's shortfall, and ends. It does not wait for money outside the cash, because that money repays the
-   * write-off later (F10).
+   * write-off later.
    */
   private protect(episode: CloseOutRow): void {
     const { turn } = this
@@ -254,8 +254,8 @@ class Judgement {
   }
 
   /**
-   * The restriction stands from an episode that its commit does not end until the account is NORMAL (F9, F10). A client that
-   * takes no restriction may open nothing anyway.
+   * The restriction holds from an episode that outlasts its own commit until the account is NORMAL. A client state that takes no
+   * restriction allows no opening anyway.
    */
   private restrict(state: RiskState, closedOut: boolean): void {
     const client = this.client()

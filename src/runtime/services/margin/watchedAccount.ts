@@ -1,4 +1,4 @@
-/** An account as the risk index keeps it, made of its committed rows. */
+/** Builds the risk index's view of an account from its committed rows (A2-89). */
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { recordedIn } from "../account/accountNow.ts"
@@ -9,10 +9,10 @@ import type { WatchedAccount, WatchedPosition } from "./RiskIndex.ts"
 
 const dayMillis = 86_400_000
 
-/** The UTC day of a moment, in days since 1970: what clients were told of their losses counts for one (A2-89). */
+/** The UTC day of a time, in days since 1970. Loss notices count for one day. */
 export const dayOf = (now: number): number => Math.floor(now / dayMillis)
 
-/** Null: there is no such client. */
+/** Null: the subject has no client row. */
 export const watchedIn = (state: SubjectState, day: number): WatchedAccount | null => {
   const client = state.one("clients")
   if (client === undefined) return null

@@ -1,8 +1,8 @@
 /**
- * The comparison with the venue (A2-103): every account that the venue has spoken of is compared once a day, in slices, and at
- * once where a contract is overdue (D5) or `sim verify` has found a difference. A pass takes no turn. A difference counts when
- * the next pass, 5 s later, finds it with nothing in flight; `comparisonDecisions.ts` decides its consequences. While a pass finds
- * new differences, further passes follow, a few at most. A break is an alarm, once.
+ * Compares accounts with the venue. Every account in the venue's events is compared once a day, in slices, and at once if a
+ * contract is overdue or `sim verify` found a difference. A pass takes no turn. A difference counts when the next pass, 5 s
+ * later, finds it passPause and no event in flight explains it. `comparisonDecisions.ts` decides the consequences. While a pass
+ * finds new differences, a limited number of further passes follow. Each difference raises one alarm (A2-103, D5, F14).
  */
 import { Context, Effect, Layer } from "effect"
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
@@ -36,25 +36,25 @@ import { misfitsOf, notApplied } from "./misfitLook.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
-/** Between two slices, ms. */
+/** The interval of slices, ms. */
 const sliceEvery = 60_000
-/** Accounts of one slice: more than 700,000 a day. */
+/** Accounts in a slice: more than 700,000 a day. */
 const sliceLength = 500
-/** Between the beginnings of two rounds over all accounts, business ms. */
+/** The shortest time between the starts of two rounds over all accounts, business ms. */
 const day = 86_400_000
 /** The pause between two passes, ms. A difference counts when two passes in a row find it. */
-const again = 5_000
+const passPause = 5_000
 /** Passes after the first. A difference that the last pass is the first to find waits for the account's next slice. */
 const passesMost = 4
-/** A pass waits this long for the venue's earlier events, ms. After that the account waits for its next slice. */
+/** The longest wait for the event backlog before a pass, ms. After it the account waits for its next slice. */
 const backlogMost = 60_000
-/** Differences of an account that one turn settles. */
+/** The most differences that one turn applies, which bounds its commit. */
 const settledAtOnce = 16
-/** Accounts that are compared side by side. */
+/** Accounts that are compared concurrently. */
 const atOnce = 8
-/** Accounts that one command compares; the others come with their slice. */
+/** The most accounts that one command compares. The others wait for their slice. */
 export const accountsAtMost = 2_000
-/** The most overdue contracts whose alarm is remembered. */
+/** The most overdue contracts that are tracked for alarms. */
 const overdueMost = 10_000
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
@@ -66,14 +66,14 @@ export interface ComparisonFigures {
   readonly alarms: number
 }
 
-/** What comparing accounts has come to. */
+/** The result of comparing accounts. */
 export interface Reconciled {
   readonly accounts: number
-  /** Sentences on what differs and was not alarmed before. */
+  /** Sentences of differences with a new alarm, and of open misfits. */
   readonly differences: ReadonlyArray<string>
-  /** There are accounts besides, which are compared with their slice. */
+  /** True: further accounts exist, which wait for their slice. */
   readonly more: boolean
-  /** Accounts whose money was not compared: they are older than what the venue keeps of it. */
+  /** Accounts whose money was not compared, because they are older than the venue's money records. */
   readonly withoutMoney: number
 }
 
@@ -85,13 +85,13 @@ interface ComparedAccount {
 export class VenueComparison extends Context.Service<
   VenueComparison,
   {
-    /** Has an account compared soon. */
+    /** Queues an account for comparison before its slice. */
     readonly want: (uid: string) => void
-    /** Compares an account now, and writes what follows; the sentences that were alarmed. */
+    /** Compares an account now, and applies the differences. Returns the sentences of alarms and open misfits. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
-    /** As `compare`, with what was compared. */
+    /** As `compare`, with counts. */
     compareOne(uid: string): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
-    /** Compares the accounts that the venue has spoken of, those of the newest clients first, at most `accountsAtMost`. */
+    /** Compares the accounts in the venue's events, newest clients first, at most `accountsAtMost`. */
     compareAll(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     readonly figures: () => ComparisonFigures
   }
@@ -124,7 +124,7 @@ export class VenueComparison extends Context.Service<
     })
   )
 
-  /** Without a venue nothing can differ. */
+  /** The service without a venue: comparisons fail with `noVenue`. */
   static readonly none = Layer.succeed(
     VenueComparison,
     VenueComparison.of({
@@ -156,7 +156,7 @@ interface Parts {
   readonly hears: HearingParts
 }
 
-interface Look {
+interface Pass {
   readonly contracts: ReadonlyArray<Difference>
   readonly orders: ReadonlyArray<OrderDifference>
   readonly swaps: ReadonlyArray<SwapDifference>
@@ -164,8 +164,8 @@ interface Look {
   readonly withoutMoney: boolean
 }
 
-/** The claims of the differences that two passes have found, and that nothing on its way explains. */
-const claimsOfBoth = (first: Look, second: Look): ReadonlyArray<string> => {
+/** The alarm keys of differences that both passes found and that no event in flight explains. */
+const claimsOfBoth = (first: Pass, second: Pass): ReadonlyArray<string> => {
   const before = new Set([...first.contracts, ...first.orders, ...first.swaps].map(({ claim }) => claim))
   return [
     ...[...second.contracts, ...second.orders, ...second.swaps].filter(({ claim }) => before.has(claim)),
@@ -173,13 +173,13 @@ const claimsOfBoth = (first: Look, second: Look): ReadonlyArray<string> => {
   ].map(({ claim }) => claim)
 }
 
-const countOf = ({ contracts, orders, swaps, money }: Look): number =>
+const countOf = ({ contracts, orders, swaps, money }: Pass): number =>
   contracts.length + orders.length + swaps.length + money.length
 
 class Comparison {
   private readonly parts: Parts
   readonly wanted = new WantedAccounts()
-  /** Contracts past their expiry, and whether that was said. */
+  /** Contracts past their expiry. True: the alarm was logged. */
   private readonly overdue = new Map<number, boolean>()
   private compared = 0
   private alarms = 0
@@ -189,11 +189,11 @@ class Comparison {
     const { wanted } = this
     subscribe(parts.host, "VenueComparison", {
       barrierContracts: (row) => this.follow(row),
-      // The venue may know more of a swap in default than its events have shown.
+      // The venue may have booked more of a defaulted swap than its events reported.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
       // A quarantined event may belong to a trade or a payment in the venue's own books.
       venueQuarantine: ({ account }) => account !== null && wanted.wantAside(account),
-      // A difference that remains after a stamp was posted is one of money (F14).
+      // A difference that remains after a stamp was posted is one of money.
       openFundings: ({ posted, clientId }) => posted && wanted.wantClient(clientId)
     })
   }
@@ -202,7 +202,7 @@ class Comparison {
     return { compared: this.compared, alarms: this.alarms }
   }
 
-  /** The timer of an overdue contract fires every minute until the venue reports an end. Each time the account is compared (D5). */
+  /** The timer of an overdue contract fires every minute until the venue reports an end. Each time the account is compared. */
   private follow({ id, state, context }: BarrierContractRow): void {
     const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
     if (!isOverdue) return void this.overdue.delete(id)
@@ -210,9 +210,9 @@ class Comparison {
     this.wanted.want(context.account)
   }
 
-  /** Each overdue contract is an alarm once. */
+  /** Logs one alarm for each overdue contract. */
   private readonly alarmOverdue: Effect.Effect<void> = Effect.suspend(() => {
-    const fresh = [...this.overdue].filter(([, said]) => !said).map(([id]) => id)
+    const fresh = [...this.overdue].filter(([, isLogged]) => !isLogged).map(([id]) => id)
     for (const id of fresh) this.overdue.set(id, true)
     this.alarms += fresh.length
     return Effect.forEach(
@@ -222,10 +222,10 @@ class Comparison {
     )
   })
 
-  /** Compares the wanted accounts, for ever. */
+  /** Compares the queued accounts, in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wanted.take).pipe(
     Effect.flatMap(({ uids, clientIds }) =>
-      // Clients that can't be read now come with their slice.
+      // Clients that can't be read now wait for their slice.
       Effect.catch(this.parts.stored.among("clients", clientIds), () => Effect.succeed([])).pipe(
         Effect.map((clients) => [...uids, ...clients.map(({ uid }) => uid)])
       )
@@ -235,7 +235,7 @@ class Comparison {
     Effect.forever({ disableYield: true })
   )
 
-  /** Walks through the accounts, highest client first, a slice a minute; once through them a day. */
+  /** Compares all accounts once a day: one slice a minute, highest client id first. */
   readonly walk: Effect.Effect<never> = Effect.gen({ self: this }, function* () {
     for (;;) {
       const begun = this.parts.clock.now()
@@ -262,11 +262,14 @@ class Comparison {
     )
   }
 
-  /** One that can't be compared now comes again with its next slice. */
+  /** Compares accounts. An account that can't be compared now waits for its next slice. */
   private compareAll(uids: ReadonlyArray<string>): Effect.Effect<void> {
     const one = (uid: string) =>
       Effect.catchCause(this.compare(uid), (cause) =>
-        Effect.annotateLogs(Effect.logWarning("an account could not be compared with the venue", cause), { uid })
+        Effect.annotateLogs(
+          Effect.logWarning("an account could not be compared with the venue; it waits for its next slice", cause),
+          { uid }
+        )
       )
     return Effect.forEach(uids, one, { concurrency: atOnce, discard: true })
   }
@@ -289,14 +292,14 @@ class Comparison {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
-      let before = yield* this.look(client)
+      let before = yield* this.compareOnce(client)
       const { withoutMoney } = before
       const sentences = new Set(yield* misfitsOf(this.parts, client))
       for (let pass = 0; pass < passesMost && countOf(before) > 0; pass++) {
-        this.askFor(client.id, before.orders)
-        yield* Effect.sleep(again)
+        this.fetchOrders(client.id, before.orders)
+        yield* Effect.sleep(passPause)
         if (!(yield* this.caughtUp)) break
-        const next = yield* this.look(client)
+        const next = yield* this.compareOnce(client)
         const both = claimsOfBoth(before, next)
         // Another comparison of the account may have alarmed some of them at the same moment.
         const settle = Effect.retry(this.settle(client, next, both), {
@@ -312,33 +315,36 @@ class Comparison {
     })
   }
 
-  /** Whether what the venue had said is taken: behind a flood of events two looks see the same, which the account's own explain. */
+  /**
+   * Waits until all events that the venue published before this moment are applied. With a backlog both passes would see the same
+   * stale difference. False: the wait timed out.
+   */
   private readonly caughtUp: Effect.Effect<boolean> = Effect.suspend(() => {
     const { connected, number } = this.parts.link.state()
-    if (!connected) return Effect.succeed(true) // What is not said now is not waited for.
+    if (!connected) return Effect.succeed(true) // A disconnected venue publishes no events to wait for.
     return Effect.as(this.parts.progress.reached(number ?? 0), true).pipe(
       Effect.timeoutOrElse({ duration: backlogMost, orElse: () => Effect.succeed(false) })
     )
   })
 
-  /** What follows of what two looks have seen; the sentences that were alarmed. */
+  /** Applies the differences of two passes. Returns the sentences of new alarms. */
   private settle(
     client: ClientRow,
-    { contracts, orders, swaps, money }: Look,
+    { contracts, orders, swaps, money }: Pass,
     claims: ReadonlyArray<string>
   ): Effect.Effect<ReadonlyArray<string>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      // Each is alarmed once, whoever closes its break.
-      const alarmed = yield* this.parts.stored.holders(claims)
-      const names = new Set(alarmed.map(({ name }) => name))
+      // A difference raises no second alarm, even after its break is closed.
+      const holders = yield* this.parts.stored.holders(claims)
+      const names = new Set(holders.map(({ name }) => name))
       const all = claims.filter((claim) => !names.has(claim))
       const sentences: Array<string> = []
       const loss = money.length === 0 ? null : yield* lossOf(this.parts.stored, client)
-      // A commit has an end: of an account that lost very much, so many are taken over in a turn.
+      // Commits are bounded: an account that lost many events needs several turns.
       for (let first = 0; first < all.length; first += settledAtOnce) {
         const fresh = new Set(all.slice(first, first + settledAtOnce))
         const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)
-        const said = yield* this.parts.host.dispatch({
+        const alarmed = yield* this.parts.host.dispatch({
           subject: clientSubject(client.id),
           by,
           lane: "internal",
@@ -349,7 +355,7 @@ class Comparison {
             ...settleMoneyDifferences(turn, money.filter(isFresh), loss)
           ]
         })
-        sentences.push(...said)
+        sentences.push(...alarmed)
       }
       this.alarms += sentences.length
       yield* Effect.forEach(
@@ -361,8 +367,8 @@ class Comparison {
     })
   }
 
-  /** What differs of a client now. */
-  private look(client: ClientRow): Effect.Effect<Look, DispatchError | VenueUnanswered> {
+  /** One comparison pass over a client. */
+  private compareOnce(client: ClientRow): Effect.Effect<Pass, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const account = yield* this.parts.venue.account(client.uid)
       const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
@@ -373,8 +379,8 @@ class Comparison {
     })
   }
 
-  /** What the venue knows more of is fetched: it may only be late. */
-  private askFor(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
+  /** Fetches the venue's records of orders that differ: their events may only be late. */
+  private fetchOrders(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
     for (const { orderId } of differences) {
       if (orderId === null) continue
       this.parts.unsettled.add({ clientId, orderId, filledQty: "0", ended: false, wasOver: false })

@@ -11,7 +11,7 @@ import { type Reconciled, VenueComparison } from "./VenueComparison.ts"
 export class VenueReconcile extends Context.Service<
   VenueReconcile,
   {
-    /** Of one client, by id or uid, or of all; refused when the venue does not answer. */
+    /** Compares one client, by id or uid; null: all. Refused when the venue does not answer. */
     run(client: string | null): Effect.Effect<Verdict<Reconciled>, DispatchError>
   }
 >()("brokerage/runtime/services/reconciliation/VenueReconcile") {

@@ -1,16 +1,16 @@
-/** The accounts that the comparison with the venue takes out of turn (A2-103). */
+/** The queue of accounts that are compared with the venue before their scheduled slice (A2-103). */
 import { Effect, Latch } from "effect"
 
 /** The most accounts that wait. Any further account is compared with its slice. */
 const most = 10_000
-/** An account is wanted because of its quarantined events once in this time at most, ms. */
+/** The shortest time between two comparisons of an account because of quarantined events, ms. */
 export const asidePause = 60_000
 
 export class WantedAccounts {
   private uids = new Set<string>()
   private clientIds = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
-  /** The accounts wanted because of a quarantined event in this pause; true: another event came since. */
+  /** Accounts with a quarantined event in this pause. True: another event arrived since. */
   private asides = new Map<string, boolean>()
 
   want(uid: string): void {
@@ -24,8 +24,8 @@ export class WantedAccounts {
   }
 
   /**
-   * Wants the account of a quarantined event. A bad stream may quarantine many events of an account: those of one pause want it at
-   * once and at the end of the pause.
+   * Queues the account of a quarantined event. A bad stream may quarantine many events of an account: the account is compared at
+   * once, and again at the end of the pause if more events arrived.
    */
   wantAside(uid: string): void {
     if (this.asides.has(uid)) return void this.asides.set(uid, true)
@@ -33,7 +33,7 @@ export class WantedAccounts {
     this.want(uid)
   }
 
-  /** Ends the pauses, for ever. */
+  /** Ends each pause, in an endless loop. */
   readonly pauses: Effect.Effect<never> = Effect.sleep(asidePause).pipe(
     Effect.andThen(
       Effect.sync(() => {
@@ -45,7 +45,7 @@ export class WantedAccounts {
     Effect.forever
   )
 
-  /** Waits until an account is wanted; takes all of them. */
+  /** Waits for a queued account, then takes all of them. */
   readonly take: Effect.Effect<{ readonly uids: ReadonlyArray<string>; readonly clientIds: ReadonlyArray<number> }> =
     Effect.suspend(() => this.wake.await).pipe(
       Effect.map(() => {

@@ -1,7 +1,7 @@
 /**
- * Where service and venue differ in contracts and requests of one client, and what follows in its turn (A2-103, D4, D5). What
- * the venue has ended, or opened for a request of ours, is taken over; everything else opens a break of the difference, which
- * staff close. Figures of breaks: what the service has more than the venue, micro-USDC.
+ * Compares the contracts and requests of one client with the venue, and applies the differences in the client's turn. The service
+ * applies the venue's ends, and its contracts for our requests. Every other difference opens a break, which staff close. The
+ * amount of a break is the surplus of the service over the venue, in micro-USDC (A2-22, A2-103, D4, D5, F15).
  */
 import { Effect } from "effect"
 import { figuresAt } from "../../../machines/barrier/barrierFigures.ts"
@@ -25,15 +25,15 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
 
-/** What is open here and there. */
+/** Open contracts and requests of a client, in the service and at the venue. */
 export interface Compared {
   readonly clientId: number
   readonly contracts: ReadonlyArray<BarrierContractRow>
-  /** Those that the venue has confirmed. */
+  /** Open requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<RfqRow>
-  /** The contracts that are open at the venue. */
+  /** Contracts that are open at the venue. */
   readonly theirs: ReadonlyArray<VenueContract>
-  /** What the venue answers for contracts that are not among its open ones, and for requests; by ref. */
+  /** The venue's lookup results for requests, and for our contracts that are not open there, by ref. */
   readonly outcomes: ReadonlyMap<string, VenueOutcome>
 }
 
@@ -51,7 +51,7 @@ type What =
   | { readonly is: "requestUnknown"; readonly rfqId: number }
 
 export interface Difference {
-  /** The unique fact that it has been alarmed. */
+  /** Unique alarm key. */
   readonly claim: string
   readonly what: What
 }
@@ -65,7 +65,7 @@ export const differencesOf = ({
 }: Compared): ReadonlyArray<Difference> => {
   const difference = (claim: string, what: What): Difference => ({ claim: `differs:${clientId}:${claim}`, what })
   const byId = new Map(theirs.map((each) => [each.id, each]))
-  // One that staff opened by the venue's papers has no id of the venue's: its name is its accept's.
+  // A contract that staff opened by hand has no venue id. The ref of its accept identifies it.
   const byRef = new Map(theirs.map((each) => [each.ref, each]))
   const ours = new Set<number>()
   const found: Array<Difference> = []
@@ -101,13 +101,13 @@ export const differencesOf = ({
   return found
 }
 
-/** Takes over what the venue is right in, opens breaks for the rest; a sentence for each that is an alarm. */
+/** Applies the venue's ends and openings, and opens breaks for other differences. Returns a sentence for each alarm. */
 export const settleDifferences = (
   turn: Turn,
   parts: HearingParts,
   differences: ReadonlyArray<Difference>
 ): ReadonlyArray<string> => {
-  // An answer that is on its way may explain all of it.
+  // A venue call in flight may explain all differences.
   if (turn.state.all("venueCalls").length > 0) return []
   return differences.flatMap(({ claim, what }) => {
     const sentence = settle(turn, parts, what)
@@ -117,7 +117,7 @@ export const settleDifferences = (
   })
 }
 
-/** Null: it was taken over, or has gone meanwhile. */
+/** Null: the difference was applied, or no longer exists. */
 const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
   switch (what.is) {
     case "notHere":
@@ -174,7 +174,7 @@ const ofContract = (
   return reason
 }
 
-/** A contract that is open at the venue alone: one that a request of ours opened is adopted (D4), another one is a break. */
+/** Adopts a contract that is open only at the venue if it belongs to a request of ours; otherwise opens a break. */
 const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): string | null => {
   if (openContracts(turn).some(({ context }) => context.venueContractId === contract.id)) return null
   const named = ownerOfRef(contract.ref)
@@ -197,13 +197,13 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
 const misfitWith = (
   turn: Turn,
   parts: HearingParts,
-  said: Omit<SaidOfObject, "at">
+  report: Omit<SaidOfObject, "at">
 ): { readonly sentence: string | null } | null => {
-  const verdict = rfqHandler(parts).verdict(turn, { ...said, at: turn.now })
-  return verdict === null ? null : { sentence: misfitFound(turn, said.ref, verdict, said) }
+  const verdict = rfqHandler(parts).verdict(turn, { ...report, at: turn.now })
+  return verdict === null ? null : { sentence: misfitFound(turn, report.ref, verdict, report) }
 }
 
-/** What a contract cost by the venue's terms (F15). */
+/** The premium of a contract by the venue's terms. */
 const premiumOf = ({ side, qty, entry, barrier, takeProfit, premiumBps }: VenueContract): bigint =>
   figuresAt({ side, qty, price: entry, barrier, takeProfit, premiumBps, commissionBps: 0 }).premium
 
@@ -213,7 +213,7 @@ const clientOf = (turn: Turn): { readonly clientId: number; readonly partnerId: 
   return { clientId: client.id, partnerId: client.partnerId }
 }
 
-/** Open rows of a client; it may have 1,000 contracts and 50 requests (A2-22). */
+/** The most open rows that are read. A client may have 1,000 contracts and 50 requests. */
 const openAtMost = 2_000
 
 interface Sources {

@@ -1,6 +1,6 @@
 /**
- * The open misfits of a client: objects whose report by the venue does not fit our request. The comparison reads them without a
- * turn, and has each object read at once: an answer that fits ends the misfit (A2-115).
+ * Reads the open misfits of a client: objects whose venue report does not fit our request. It takes no turn, and queues each
+ * object for a new venue read: a report that fits ends the misfit (A2-115).
  */
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"

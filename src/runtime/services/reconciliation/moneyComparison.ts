@@ -1,6 +1,6 @@
 /**
- * Where the ledger and the venue's own books differ in the money of one client, and what follows in its turn (A2-103): a break
- * of the difference with both figures, which pauses money out. Nothing here moves money.
+ * Compares the money of one client in the ledger with the venue's own books. In the client's turn it opens a break with both
+ * figures for each difference, which pauses money out. It moves no money (A2-103).
  */
 import { Effect } from "effect"
 import { holdingMark } from "../../../machines/market/holdingMark.ts"
@@ -20,28 +20,28 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import { lossIn } from "../venue/venueQuarantine.ts"
 
-/** A client's money here and there. */
+/** A client's money in the ledger and at the venue. */
 export interface ComparedMoney {
   readonly clientId: number
   readonly ours: OwnMoney
-  /** Of the account, how far its events are taken. */
+  /** The account's checkpoint: the sequence of its last applied event. */
   readonly taken: number
   /** Null: the venue has no such account. */
   readonly account: Pick<VenueAccount, "sequence" | "money"> | null
 }
 
-/** A difference of one look. */
+/** A difference that one comparison pass found. */
 export interface MoneyApart extends MoneyDifference {
-  /** The unique fact that it has been alarmed: a difference that stays the same while trading goes on is alarmed once. */
+  /** Unique alarm key. A difference that stays the same while trading goes on raises one alarm. */
   readonly claim: string
-  /** Everything that the venue has said is taken. */
+  /** True: every event that the venue's snapshot covers is applied. */
   readonly settled: boolean
   readonly taken: number
 }
 
 export const moneyDifferences = ({ clientId, ours, taken, account }: ComparedMoney): ReadonlyArray<MoneyApart> => {
   const theirs = account === null ? new Map<string, MoneyDecimal>() : venueMoney(account)
-  // The venue has not kept what its figure is of: there is nothing to hold ours against.
+  // The account is older than the venue's money records: no figure to compare with.
   if (theirs === null) return []
   return moneyApart(ownMoney(ours), theirs).map((apart) => ({
     ...apart,
@@ -52,8 +52,8 @@ export const moneyDifferences = ({ clientId, ours, taken, account }: ComparedMon
 }
 
 /**
- * Those of a second look that count. What is on its way explains a difference: so either everything was taken both times, or
- * nothing has come in between, on neither side, and nothing will.
+ * The differences that both passes found and that events in flight do not explain. Either all events were applied at both passes,
+ * or neither side changed between them.
  */
 export const standing = (
   first: ReadonlyArray<MoneyApart>,
@@ -77,9 +77,9 @@ export const settleMoneyDifferences = (
   loss: string | null = null
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // An answer that is on its way may explain all of it.
+  // A venue call in flight may explain all differences.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
-  // So may what this very turn has taken over.
+  // A balance change of this turn may explain them too.
   if (turn.draft.written("balances").length > 0) return []
   const now = ownMoney({ balances: turn.state.all("balances"), totals: turn.state.one("accountTotals") })
   return differences.flatMap(({ claim, asset, ours, theirs }) => {
@@ -93,7 +93,7 @@ export const settleMoneyDifferences = (
   })
 }
 
-/** Micro-USDC at the last mark. */
+/** The value in micro-USDC at the last mark; 0 without a mark. */
 const valueOf = ({ facts }: Turn, asset: string, amount: MoneyDecimal): bigint => {
   const mark = isCurrency(asset) ? holdingMark(asset, facts) : null
   return mark === null ? 0n : floorToMinor(amount.mul(mark.price), "USDC")
@@ -103,8 +103,8 @@ const valueOf = ({ facts }: Turn, asset: string, amount: MoneyDecimal): bigint =
 const lossesRead = 64
 
 /**
- * Reads the money of a client without a turn: one row for each currency, one of the totals and one of the account, each by the
- * client's key, all from one snapshot. Sums no history.
+ * Reads the money of a client without a turn, from one snapshot: the balance of each currency, the totals and the account. Sums
+ * no history.
  */
 export const moneyOf = (
   stored: RowReads["Service"],

@@ -1,8 +1,8 @@
 /**
- * Where service and venue differ in positions, working orders and trades of one client, and what follows in its turn (A2-103). An
- * order of which the venue knows more is asked for at the first look, so that what is merely late is booked before the second
- * one (A2-96). What still differs then opens a break with both figures: what the service has more than the venue, micro-USDC at
- * the last mark. Open orders pause no money out; trades and positions do.
+ * Compares positions, working orders and trades of one client with the venue, and opens breaks in the client's turn. The first
+ * pass queries the orders that differ, so that late events are booked before the second pass. A remaining difference opens a
+ * break with both figures. Its amount is the surplus of the service over the venue, in micro-USDC at the last mark. Breaks of
+ * trades and positions pause money out; breaks of working orders do not (A2-94, A2-96, A2-103).
  */
 import { Effect } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -29,22 +29,22 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import { accountEventsAtMost, type Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
 
-/** What a client trades, here and there. */
+/** A client's positions, orders and trades, in the service and at the venue. */
 export interface ComparedOrders {
   readonly clientId: number
-  /** Those that are not flat, spot quantities among them. */
+  /** Positions that are not flat, including spot quantities. */
   readonly positions: ReadonlyArray<PositionRow>
   /** Working orders that the venue has confirmed. */
   readonly orders: ReadonlyArray<OrderRow>
   readonly theirPositions: ReadonlyArray<VenuePosition>
   readonly theirOrders: ReadonlyArray<VenueOrder>
-  /** What both sides know without a gap. */
+  /** Trades of the period that both sides cover without a gap. */
   readonly trades: { readonly ours: ReadonlyArray<Trade>; readonly theirs: ReadonlyArray<Trade> }
 }
 
 type What =
   | { readonly is: "position"; readonly symbol: string; readonly ours: string; readonly theirs: string }
-  /** Working here: with what is left there, null where it does not work. */
+  /** Working here. `theirs`: the remaining quantity at the venue; null: not working there. */
   | { readonly is: "order"; readonly orderId: number; readonly ours: string; readonly theirs: string | null }
   /** Working on both sides, with other terms. */
   | { readonly is: "orderTerms"; readonly orderId: number; readonly misfit: string }
@@ -52,14 +52,14 @@ type What =
   | { readonly is: "trade"; readonly ours: Trade | null; readonly theirs: Trade | null }
 
 export interface OrderDifference {
-  /** The unique fact that it has been alarmed. */
+  /** Unique alarm key. */
   readonly claim: string
   readonly what: What
-  /** The order whose trades may explain it; null: none is known. */
+  /** The order whose trades may explain the difference; null: unknown. */
   readonly orderId: number | null
 }
 
-/** The order of ours that the venue names. */
+/** The id of our order in a venue ref; null: the ref names no order of ours. */
 const namedOrder = (ref: string | null | undefined): number | null => {
   const owner = ref === null || ref === undefined ? null : ownerOfRef(ref)
   return owner?.owner === "order" ? owner.id : null
@@ -83,7 +83,7 @@ const positionsApart = ({ positions, theirPositions }: ComparedOrders): Readonly
     const [row, there] = [ours.get(symbol), theirs.get(symbol) ?? "0"]
     const here = row?.netQty ?? "0"
     if (isSame(here, there)) return []
-    // The same figures may differ again after trades that were alike on both sides.
+    // `updatedAt` makes a new key: the same figures may differ again after further trades that both sides booked.
     const claim = `position:${symbol}:${here}:${there}:${row?.updatedAt ?? 0}`
     return [{ claim, what: { is: "position", symbol, ours: here, theirs: there }, orderId: null }]
   })
@@ -108,7 +108,7 @@ const ordersApart = ({ orders, theirOrders }: ComparedOrders): ReadonlyArray<Ord
   })
   const there = live
     .filter(({ ref }) => ref === null || !ours.has(ref))
-    // An order of another kind of object, or one that is on its way here, is none of these.
+    // A ref of another kind of object is no order.
     .filter(({ ref }) => ref === null || namedOrder(ref) !== null)
     .map((theirs): OrderDifference => ({
       claim: `orderThere:${theirs.id}`,
@@ -131,18 +131,18 @@ const tradesApart = ({ trades }: ComparedOrders): ReadonlyArray<OrderDifference>
 
 interface Alarm {
   readonly sentence: string
-  /** What the service has more, micro-USDC. */
+  /** The surplus of the service over the venue, micro-USDC. */
   readonly more: bigint
   readonly pauses: boolean
 }
 
-/** Opens a break for each difference that still stands in the turn; the sentences of those that are alarmed. */
+/** Opens a break for each difference that persists in the turn. Returns the sentences of the alarms. */
 export const settleOrderDifferences = (
   turn: Turn,
   differences: ReadonlyArray<OrderDifference>
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // An answer that is on its way may explain all of it.
+  // A venue call in flight may explain all differences.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
   return differences.flatMap(({ claim, what }) => {
@@ -155,7 +155,7 @@ export const settleOrderDifferences = (
   })
 }
 
-/** Null: it has gone meanwhile. */
+/** Null: the difference no longer exists. */
 const alarmOf = (turn: Turn, what: What): Alarm | null => {
   switch (what.is) {
     case "position": {
@@ -197,10 +197,10 @@ const alarmOf = (turn: Turn, what: What): Alarm | null => {
 }
 
 const tradeAlarm = ({ ours, theirs }: Extract<What, { readonly is: "trade" }>): Alarm => {
-  const words = (trade: Trade | null): string => (trade === null ? "not there" : tradeFigure(trade))
+  const textOf = (trade: Trade | null): string => (trade === null ? "not there" : tradeFigure(trade))
   const value = (trade: Trade | null): bigint =>
     trade === null ? 0n : valueOf(new MoneyDecimal(trade.qty), trade.price)
-  const sentence = `Trade ${(ours ?? theirs)?.tradeId} is ${words(ours)} here and ${words(theirs)} at the venue.`
+  const sentence = `Trade ${(ours ?? theirs)?.tradeId} is ${textOf(ours)} here and ${textOf(theirs)} at the venue.`
   return { sentence, more: value(ours) - value(theirs), pauses: true }
 }
 
@@ -211,7 +211,7 @@ const priceOf = ({ marks }: Facts, symbol: string): string | null => {
 
 const valueOf = (qty: MoneyDecimal, price: string): bigint => floorToMinor(qty.mul(price), "USDC")
 
-/** Markets of a client at most, and working orders in each state: attached legs come on top of what a client may place (A2-94). */
+/** The most positions, and working orders in each state, that are read. Attached legs add to the client's order limit. */
 const mostRows = 2_000
 
 interface Sources {
@@ -240,7 +240,7 @@ export const ordersOf = (
       orders.push(...rows.filter(({ context }) => context.venueOrderId !== null))
     }
     const theirPositions = account?.positions ?? []
-    // Without a position on either side the trades add up to the same: no query is needed.
+    // Without a position on either side the trades net to zero on both: no query is needed.
     const isTrader = positions.length > 0 || theirPositions.length > 0
     return {
       clientId,

@@ -1,7 +1,7 @@
 /**
- * Where service and venue differ in staking swaps of one client, and what follows in its turn (A2-103, D8). The venue is right in
- * what it has taken, paid and ended: that is taken over. A swap that one side alone has opens a break of what is at stake: what
- * the service has more than the venue, micro-USDC at the last mark.
+ * Compares the staking swaps of one client with the venue, and applies the differences in the client's turn. The venue is the
+ * authority on acceptance, payments and ends: the service applies these. A swap that only one side has opens a break. Its amount
+ * is the surplus of the service over the venue, in micro-USDC at the last mark (A2-103, D8).
  */
 import { Effect } from "effect"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
@@ -24,14 +24,14 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
 
-/** What a client has lent, here and there. */
+/** A client's swaps in the service and at the venue. */
 export interface ComparedSwaps {
   readonly clientId: number
-  /** OPEN and DEFAULTED ones. */
+  /** Swaps in OPEN or DEFAULTED. */
   readonly swaps: ReadonlyArray<SwapRow>
-  /** Those that have not ended at the venue. */
+  /** The venue's swaps that have not ended. */
   readonly theirs: ReadonlyArray<VenueSwap>
-  /** What the venue answers for those of ours that are not among them; by ref. */
+  /** The venue's lookup results for our other swaps, by ref. */
   readonly outcomes: ReadonlyMap<string, VenueOutcome>
 }
 
@@ -41,7 +41,7 @@ type What =
   | { readonly is: "notHere"; readonly theirs: VenueSwap }
 
 export interface SwapDifference {
-  /** The unique fact that it has been alarmed. */
+  /** Unique alarm key. */
   readonly claim: string
   readonly what: What
 }
@@ -63,7 +63,7 @@ export const swapDifferences = ({
       const misfit = swapMisfit(venue, { swap: row.context, isListed: false, venueTime: anyTime })
       const progress = `${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
       const claim = `swap:${row.id}:${misfit ?? progress}`
-      const differs = misfit !== null || saysMore(row, venue)
+      const differs = misfit !== null || hasMore(row, venue)
       return differs ? [difference(claim, { is: "more", swapId: row.id, theirs: venue })] : []
     }
     return outcome === undefined ? [] : [difference(`swapUnknown:${row.id}`, { is: "unknown", swapId: row.id })]
@@ -74,22 +74,22 @@ export const swapDifferences = ({
   return [...here, ...there]
 }
 
-/** Whether the venue has gone on since its last word that is booked. */
-const saysMore = ({ state, context }: SwapRow, { payments, corrections, short, end }: VenueSwap): boolean =>
+/** Whether the venue reports payments, corrections or an end that are not booked. */
+const hasMore = ({ state, context }: SwapRow, { payments, corrections, short, end }: VenueSwap): boolean =>
   context.contractId === 0 ||
   payments.some(({ id }) => context.payments.every((booked) => booked.id !== id)) ||
   corrections.some(({ id }) => !context.corrections.includes(id)) ||
   end !== null ||
   (short && state === "OPEN")
 
-/** Takes over what the venue is right in, opens breaks for the rest; a sentence for each that is an alarm. */
+/** Applies the venue's progress, and opens breaks for other differences. Returns a sentence for each alarm. */
 export const settleSwapDifferences = (
   turn: Turn,
   parts: SwapParts,
   differences: ReadonlyArray<SwapDifference>
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // An answer that is on its way may explain all of it.
+  // A venue call in flight may explain all differences.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
   return differences.flatMap(({ claim, what }) => {
@@ -103,17 +103,17 @@ export const settleSwapDifferences = (
 
 interface Alarm {
   readonly sentence: string
-  /** What the service has more, micro-USDC. */
+  /** The surplus of the service over the venue, micro-USDC. */
   readonly more: bigint
 }
 
-/** Null: it was taken over. */
+/** Applies the venue's swap; null: applied. Otherwise returns the alarm. */
 const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: "unknown" }>): Alarm | null => {
   const { theirs: swap } = what
   const named = ownerOfRef(swap.ref)
   const id = what.is === "more" ? what.swapId : named?.owner === "swap" ? named.id : null
   const row = id === null ? null : parts.recall.row(turn, "swaps", id)
-  // Zero: staff's word alone, until the venue names it.
+  // 0: confirmed manually by staff, no venue id yet.
   const isOurs = row !== null && [null, 0, swap.id].includes(row.contractId)
   if (isOurs && id !== null) {
     const { ref } = swap
@@ -131,7 +131,7 @@ const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
   return { sentence, more: isCurrency(asset) ? -worthOf(turn, asset, minorOf(swap.notional, asset)) : 0n }
 }
 
-/** Null: it has ended meanwhile. */
+/** Null: the swap has ended since the pass. */
 const unknownAtVenue = (turn: Turn, { recall }: SwapParts, swapId: number): Alarm | null => {
   const row = recall.row(turn, "swaps", swapId)
   if (row === null || (row.state !== "OPEN" && row.state !== "DEFAULTED")) return null
