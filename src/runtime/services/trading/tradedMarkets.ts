@@ -1,4 +1,4 @@
-/** Markets as whoever trades in them meets them now: on which terms, reachable, halted (A2-11, A2-114). */
+/** The present state of markets for trading: terms, the venue connection, and halts (A2-11, A2-114). */
 import { Effect } from "effect"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
@@ -9,13 +9,13 @@ import { MarketHalts } from "../market/MarketHalts.ts"
 
 export interface TradedMarkets {
   readonly terms: MarketTerms
-  /** Whether the venue is reached: its market data and its events both. */
+  /** Whether both the venue's market data and its events are connected. */
   readonly connected: () => boolean
-  /** The message of what halts a market, ours or the venue's; null: it trades. */
+  /** The message of our or the venue's halt of a market; null: no halt. */
   readonly haltOf: (market: VenueMarket) => string | null
 }
 
-/** What reading the markets takes. */
+/** The services that `tradedMarkets` needs. */
 export type MarketServices = MarketFeed | MarketHalts | VenueLink | Settings
 
 export const tradedMarkets: Effect.Effect<TradedMarkets, never, MarketServices> = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Knock-out contracts of partners' clients: the open ones, those that ended, and asking for quotes to close one (D5; F19, A2-29, A2-30). */
+/** Knock-out contracts for partners: lists of open and ended contracts, and requests to close one (A2-29, A2-30, D5, F19). */
 import { decimalText } from "../../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
 import type { ContractList, ContractsWire } from "../../../../machines/barrier/ContractWire.ts"
@@ -33,7 +33,7 @@ export interface ContractQuery extends PageQuery {
 export class Barriers extends Context.Service<
   Barriers,
   {
-    /** Null: the client is none of the partner's. */
+    /** Null: another partner's client. */
     list(caller: Caller, clientId: number, query: ContractQuery): Effect.Effect<ContractsWire | null, Unavailable>
     close(caller: Caller, contractId: number | null, write: KeyedWrite): Effect.Effect<Kept<RfqWire>, DispatchError>
   }
@@ -78,7 +78,7 @@ export class Barriers extends Context.Service<
       const beginClose = (turn: Turn, caller: Caller, found: BarrierContractRow, body: CloseAsk): Verdict<number> => {
         const client = ownClient(turn.state, partnerNow(directory, caller).row.id)
         if (client === null) return refuse(unknown("Client"))
-        // One that the turn does not hold has ended, also since it was found.
+        // A contract that is missing in the turn has ended since the lookup.
         const contract = contractInTurn(turn, found.id)
         const request = rfqsInTurn(turn).find((row) => row.closeContractId === found.id && isOpen(row))
         const refusal = firstRefusal(closeGates, {
@@ -132,7 +132,7 @@ interface CloseAsk {
 
 const noContract = unknown("Contract")
 
-/** Those that ended, one past the page. */
+/** Ended contracts: a page, and one row more to detect the end. */
 const endedPage = (
   stored: RowReads["Service"],
   clientId: number,

@@ -1,6 +1,6 @@
 /**
- * Knock-out contracts in their client's turn (D5): opened by what the venue executed, ended by what the venue says, each once.
- * Figures are worked out here from the venue's terms (F12, F15, F17); the venue is right in prices and times.
+ * Opens and ends knock-out contracts in their client's turn, by the venue's executions and end reports, each once. The venue is
+ * the authority on prices and times. The service computes the figures from the venue's terms (D5, F9, F12, F15, F17).
  */
 import { termsOf } from "../../account/contractHoldings.ts"
 import { type ContractEnd, figuresAt, settledPnl } from "../../../../machines/barrier/barrierFigures.ts"
@@ -18,18 +18,18 @@ import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** A contract as the turn sees it: open, or ended earlier in this turn; undefined for others. */
+/** A contract in the turn: open, or ended earlier in this turn; undefined for others. */
 export const contractInTurn = (turn: Turn, id: number): BarrierContractRow | undefined =>
   turn.draft.peek("barrierContracts", String(id)) ?? turn.state.get("barrierContracts", String(id))
 
-/** The contract that a request opened, if the turn holds it. */
+/** The contract that a request opened; undefined: not in the turn. */
 export const contractOfRfq = (turn: Turn, rfqId: number): BarrierContractRow | undefined =>
   rowsInTurn(turn, "barrierContracts").find((row) => row.rfqId === rfqId)
 
-/** Open contracts that are committed. */
+/** The committed open contracts. */
 export const contractsIn = (state: SubjectState): ReadonlyArray<BarrierContractRow> => state.all("barrierContracts")
 
-/** The figures of what the venue executed. */
+/** The figures of a venue execution. */
 export const executedFigures = ({ premiumBps, commissionBps }: RfqContext, contract: VenueContract) =>
   figuresAt({
     side: contract.side,
@@ -41,7 +41,7 @@ export const executedFigures = ({ premiumBps, commissionBps }: RfqContext, contr
     commissionBps
   })
 
-/** Opens what the venue executed for a request: the terms are the venue's, frozen from now on. */
+/** Opens the contract that the venue executed for a request. The venue's terms apply, and stay fixed. */
 export const openContract = (
   { turn, of }: OwnedTurn,
   rfq: RfqRow,
@@ -98,7 +98,7 @@ export const openContract = (
   return opened
 }
 
-/** A contract's end as it was found out. */
+/** The reported end of a contract. */
 export interface EndFound {
   readonly how: ContractEnd
   readonly at: number
@@ -106,7 +106,7 @@ export interface EndFound {
   readonly reason?: string
 }
 
-/** Ends a contract with its one settlement; null when it has ended before: a second end changes nothing (D5). */
+/** Ends a contract and settles it once. Null: it has already ended, and nothing changes. */
 export const endContract = (
   { turn, of }: OwnedTurn,
   row: BarrierContractRow,
@@ -120,15 +120,15 @@ export const endContract = (
   return ended
 }
 
-/** How the venue says that a contract ended; null while it is open there. */
+/** The end in the venue's report of a contract; null: open there. */
 export const endOf = ({ state, settlePrice, endedAt }: VenueContract): EndFound | null =>
   state === "OPEN" || settlePrice === null || endedAt === null ? null : { how: state, at: endedAt, settlePrice }
 
-/** Asks the venue to end it at the mark (F9); null while that is asked already, and for one that has ended. */
+/** Requests the venue to end a contract at the mark. Null: a tear-up is in flight, or the contract has ended. */
 export const tearUp = (turn: Turn, row: BarrierContractRow): BarrierContractRow | null =>
   advance(turn, "barrierContracts", row, { type: "TEAR_UP", attempt: row.context.tearUps + 1 })
 
-/** The venue does not know the contract: an alarm, and a break of its premium that pauses money out (D5). */
+/** Handles a contract that the venue does not know: an alarm, and a break of its premium that pauses money out. */
 export const unknownAtVenue = (turn: Turn, row: BarrierContractRow): number => {
   advance(turn, "barrierContracts", row, { type: "UNKNOWN_AT_VENUE" })
   return breakOfClient(turn, row, row.amount, `The venue does not know contract ${row.id}.`)

@@ -1,6 +1,6 @@
 /**
- * What knock-out contracts hear in their client's turn (D5): of their tear-ups from the venue, and from their timers. What the
- * venue says of a contract by itself comes under the ref of the accept that opened it (`rfq/rfqHears.ts`).
+ * Applies outcomes of tear-ups, and timers, to knock-out contracts in their client's turn. The venue's own events of a contract
+ * use the ref of the accept that opened it (`rfq/rfqHears.ts`; D5).
  */
 import { overdueMillis } from "../../../../machines/barrier/BarrierContract.ts"
 import { notReceived, refusalReason } from "../../../../machines/venue/venueCalls.ts"
@@ -21,7 +21,7 @@ export const contractHandler = (parts: HearingParts): VenueHandler => ({
   },
   ended: (turn, { id, outcome }) => {
     const row = contractInTurn(turn, id)
-    // It has ended: a second word changes nothing.
+    // The contract has ended: a second report changes nothing.
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
     if (end !== null) return endKnown(hearing(turn, parts), row, end)
@@ -33,7 +33,7 @@ export const contractHandler = (parts: HearingParts): VenueHandler => ({
   quoted: null
 })
 
-/** Timers of requests and contracts, by handler; each names its object. */
+/** Timer handlers of requests and contracts. The timer name holds the id of the object. */
 export const barrierTimers = {
   "rfq.window": (turn, _dueAt, id) => windowElapsed(turn, Number(id)),
   "contract.expirySoon": (turn, _dueAt, id) => {

@@ -1,4 +1,4 @@
-/** Knock-out contracts as partners read them: terms, live figures at the mark of the moment, and their end (doc 2; F16). */
+/** The partners' view of knock-out contracts: terms, figures at the present mark, and the end (doc 2; F16). */
 import { liveFigures } from "../../../../machines/barrier/barrierFigures.ts"
 import type { ContractWire } from "../../../../machines/barrier/ContractWire.ts"
 import { type Facts, isFresh } from "../../../../machines/market/Facts.ts"

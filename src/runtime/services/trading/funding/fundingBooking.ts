@@ -1,8 +1,8 @@
 /**
- * Books the funding of a stamp, once, on our position at its place in the account's sequence (F14). Where that is the venue's
- * position too, nothing else is written. Where it is not, a trade may be missing: while the account is being asked for, nothing
- * is posted; then ours is, by the rule, and a trade that is found later with an earlier place posts its difference. What stays
- * different is judged by the comparison with the venue (A2-103).
+ * Books the funding of a stamp once, on our position at the stamp. If our position differs from the venue's, a trade may be
+ * missing. The service then posts nothing while it queries the account's orders. After that it posts on our position. A trade
+ * that is found later, but lies before the stamp, posts the difference. The comparison with the venue handles remaining
+ * differences (A2-103, F10, F14, SC-FUN-05, SC-FUN-04).
  */
 import {
   correctionKey,
@@ -33,15 +33,15 @@ export interface FundingTurn extends OwnedTurn {
   readonly unsettled: Unsettled["Service"]
 }
 
-/** A held stamp is looked at again so often, and held so long at the most, business ms. */
+/** The interval of checks of a held stamp, and the longest time that it is held, business ms. */
 const againAfter = 5_000
 const heldAtMost = 60_000
 
 const isPosted = "its stamp of funding is posted already"
 
 /**
- * As `bookFunding`, of an event. The first word on a stamp comes at its time, or has left it open: another one may be of a stamp that
- * is posted, and then the first one stands, whatever this one says.
+ * As `bookFunding`, for an event. The first event of a stamp arrives at the stamp's time, or leaves the stamp open. A later event
+ * of a posted stamp is refused: the first posting stays.
  */
 export const heardOfStamp = (
   at: FundingTurn,
@@ -56,8 +56,8 @@ export const heardOfStamp = (
 }
 
 /**
- * Takes what the venue says of a stamp; false when nothing here can follow it: a second word on one that is priced, or on a
- * market without funding. `isWhole`: nothing is missing of the account's events before it.
+ * Applies the venue's report of a stamp. False: a second report of a priced stamp, or a market without funding. `isWhole`: no
+ * earlier event of the account is missing.
  */
 export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolean): boolean => {
   const open = openFundingOf(at.turn, said)
@@ -70,7 +70,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   if (stamp !== null && agrees) {
     const { amount, netQty } = said
     post(at, stamp, qty)
-    // Another amount for the same quantity: ours stands, and the comparison says so.
+    // Another amount for the same quantity: our posting stays, and the comparison reports the difference.
     if (amount !== null && new MoneyDecimal(amount).eq(usdc(fundingPayment(netQty, stamp)))) return true
   }
   const { partnerId, clientId } = owner(at)
@@ -95,7 +95,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   return true
 }
 
-/** Room for one more open stamp: one that is held is posted on ours before it is let go, and never lost. */
+/** Frees a place for an open stamp. A held stamp is posted on our quantity before it is closed, so no funding is lost. */
 const makeRoom = (at: OwnedTurn): void => {
   const oldest = givesWay(at.turn)
   if (oldest === null) return
@@ -104,7 +104,7 @@ const makeRoom = (at: OwnedTurn): void => {
   closeFunding(at.turn, { ...oldest, posted: stamp !== null })
 }
 
-/** Mark and rate of a stamp that had none: it is posted late, on the position that it had (SC-FUN-05). */
+/** Adds mark and rate to an open stamp without them, and posts it late on the position at the stamp. */
 const price = (at: FundingTurn, open: OpenFundingRow, said: VenueFunding): boolean => {
   const stamp = pricedBy(said)
   if (open.mark !== null || stamp === null) return false
@@ -117,7 +117,7 @@ const price = (at: FundingTurn, open: OpenFundingRow, said: VenueFunding): boole
   return true
 }
 
-/** Posts an open stamp on our quantity; it stays open while that is not the venue's. */
+/** Posts an open stamp on our quantity. It stays open while the venue's quantity differs. */
 const settle = (at: OwnedTurn, row: OpenFundingRow): void => {
   const stamp = pricedBy(row)
   if (stamp === null || row.posted) return
@@ -129,8 +129,8 @@ const keep = (turn: Turn, row: OpenFundingRow): void =>
   row.posted && isSame(row.qty, row.venueQty) ? closeFunding(turn, row) : turn.draft.put("openFundings", row)
 
 /**
- * A trade of a perpetual that has just been booked because the venue was asked for it. It counts at the open stamps behind it:
- * what is posted is put right by the difference (SC-FUN-04).
+ * Applies a perpetual trade that a venue query has found to the open stamps after it. Posted stamps are corrected by the
+ * difference.
  */
 export const countFoundTrade = (at: OwnedTurn, order: OrderRow, { side, qty, at: ts, tradeId }: Found): void => {
   const signed = side === "BUY" ? qty : `-${qty}`
@@ -157,14 +157,14 @@ interface Found {
   readonly tradeId: number
 }
 
-/** In the stamp's own millisecond it lies before it where that brings us nearer to the venue's quantity. */
+/** A trade in the stamp's millisecond counts as earlier if that brings our quantity nearer to the venue's. */
 const countsAt = ({ settledAt, qty, venueQty }: OpenFundingRow, ts: number, signed: string): boolean => {
   if (ts !== settledAt) return ts < settledAt
   const lacks = new MoneyDecimal(venueQty).minus(qty)
   return lacks.minus(signed).abs().lt(lacks.abs())
 }
 
-/** The timer of a held stamp: what was asked for has been answered, or nobody answers. */
+/** The timer of a held stamp. It posts the stamp once no order query is open, or after the longest time. */
 export const fundingTimers = (parts: {
   readonly directory: Directory["Service"]
   readonly unsettled: Unsettled["Service"]
@@ -209,7 +209,7 @@ const isSame = (qty: string, other: string): boolean => qty === other || new Mon
 const post = (at: OwnedTurn, stamp: FundingStamp, qty: string): void =>
   putDown(at, fundingKey(stamp, owner(at).clientId), stamp, qty, fundingPayment(qty, stamp))
 
-/** In full, also where cash falls below zero by it (F10). */
+/** Posts the full amount, even if cash falls below zero. */
 const putDown = ({ turn, of }: OwnedTurn, key: string, stamp: FundingStamp, qty: string, amount: bigint): void => {
   if (amount === 0n) return
   applyEffects(turn, of, [

@@ -1,11 +1,11 @@
-/** Stamps of funding that are open (F14), in their client's turn. */
+/** Open funding stamps in their client's turn (A2-103, F14). */
 import type { FundingStamp } from "../../../../machines/funding/fundingRules.ts"
 import type { TimerName } from "../../../../machines/timerNames.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
 import type { OpenFundingRow } from "../../../tables/funding.ts"
 
-/** Of one client. What is left of one that is let go stays with the comparison with the venue (A2-103). */
+/** The most open stamps of a client. The comparison with the venue handles differences of a stamp that is closed early. */
 const openAtMost = 32
 
 export const openFundingsInTurn = (turn: Turn): ReadonlyArray<OpenFundingRow> =>
@@ -18,8 +18,8 @@ export const openFundingOf = (
   openFundingsInTurn(turn).find((row) => row.symbol === symbol && row.settledAt === settledAt)
 
 /**
- * The open stamp that gives way to one more: the oldest of those that are posted, else of those that could be, else of those
- * without a mark. Null: there is room.
+ * The open stamp to close early for a new one: the oldest posted one, else the oldest with a mark, else the oldest. Null: a place
+ * is free.
  */
 export const givesWay = (turn: Turn): OpenFundingRow | null => {
   const open = openFundingsInTurn(turn)
@@ -28,14 +28,14 @@ export const givesWay = (turn: Turn): OpenFundingRow | null => {
   return open.toSorted((one, other) => rank(one) - rank(other) || one.id - other.id)[0] ?? null
 }
 
-/** The first word on a stamp that stays open. */
+/** Stores a new open stamp. */
 export const openFunding = (turn: Turn, made: Omit<OpenFundingRow, "id" | "createdAt">): OpenFundingRow => {
   const row = { ...made, id: turn.nextId("openFunding"), createdAt: turn.now }
   turn.draft.put("openFundings", row)
   return row
 }
 
-/** Nothing can follow of it any more. */
+/** Closes a stamp, and clears its timer. */
 export const closeFunding = (turn: Turn, row: OpenFundingRow): void => {
   turn.draft.put("openFundings", { ...row, live: false })
   turn.draft.clearTimer(turn.state.subject, timerOf(row))
@@ -43,6 +43,6 @@ export const closeFunding = (turn: Turn, row: OpenFundingRow): void => {
 
 const timerOf = ({ id }: Pick<OpenFundingRow, "id">): TimerName => `funding.held:${id}`
 
-/** Looks at a stamp again that is held, whatever becomes of this process. */
+/** Sets the durable timer of the next check of a held stamp. */
 export const lookAgain = (turn: Turn, row: OpenFundingRow, after: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: timerOf(row), dueAt: turn.now + after })

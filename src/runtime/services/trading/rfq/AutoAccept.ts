@@ -1,8 +1,8 @@
 /**
- * The router (F18, F19): accepts the earliest acceptable quote of a request that wants it, by a command of the system judged
- * under the client's lock. It looks when a quote comes, and when a commit leaves a request open; where nothing is acceptable
- * it takes no turn, and says why in words. It also keeps the board: a request's quotes are kept while it is open, and read
- * from the venue when this process, or its connection to the venue's events, begins anew (A2-22).
+ * The router accepts the earliest acceptable quote of a request with automatic accept. It checks a request when a quote arrives,
+ * and when a commit leaves the request open. A turn of the client checks the quote again. Without an acceptable quote the router
+ * takes no turn, and notes the reason on the board. It also maintains the board: it opens and closes the entry of each request,
+ * and reads quotes from the venue after a start or a reconnect (A2-22, F18, F19).
  */
 import { Effect, Exit, Latch, Layer } from "effect"
 import { autoCloseRefusal } from "../../../../machines/barrier/quoteAcceptance.ts"
@@ -24,11 +24,11 @@ import { QuoteBoard } from "./QuoteBoard.ts"
 import { beginAccept, isOpen, rfqInTurn } from "./rfqDecisions.ts"
 import { clientAt, clientInTurn, type ClientNow, quoteJudge, sentenceOf, standsAgainst } from "./rfqFacts.ts"
 
-/** Requests that are looked at side by side. */
+/** Requests that are checked concurrently. */
 const atOnce = 64
-/** Between two looks at what rests and whether the venue's events came to a new connection, and before a failed look-up, ms. */
-const lookEvery = 1_000
-/** Accepts of a request that may come to nothing one after the other; from then on the router rests before each, ms. */
+/** The interval of checks for resting requests and new connections, and the pause after a failed lookup, ms. */
+const checkEvery = 1_000
+/** Failed accepts of a request without a pause. After these the pause doubles from `firstRest` to `longestRest`, ms. */
 const triesAtOnce = 3
 const firstRest = 2_000
 const longestRest = 60_000
@@ -70,10 +70,10 @@ class Router {
   /** The clients of the open requests. */
   private readonly clients = new Map<number, number>()
   private readonly wanted = new Set<number>()
-  /** Requests of which something could not, or was not to be done now: each is looked at again within a second. */
+  /** Requests in a pause, or with a failed attempt: each is checked again within a second. */
   private readonly resting = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
-  /** Since when the connection stands on which the quotes were read; undefined: they were not. */
+  /** The start of the connection after which all quotes were read; undefined: not read yet. */
   private read: number | null | undefined = undefined
 
   constructor(parts: Parts) {
@@ -82,7 +82,7 @@ class Router {
     parts.board.onChange((rfqId) => this.want(rfqId))
   }
 
-  /** The requests that are open already. */
+  /** Loads the requests that are open at the start. */
   readonly begin: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (const state of openRfqStates) {
       for (let before: number | undefined; ;) {
@@ -97,7 +97,7 @@ class Router {
     }
   })
 
-  /** Routes for ever. */
+  /** Routes requests in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
@@ -111,8 +111,8 @@ class Router {
   )
 
   /**
-   * Looks again at what rests; reads the quotes of all open requests at the start, and each time that the venue's events come
-   * by a new connection.
+   * Checks resting requests again. Reads the quotes of all open requests at the start, and for each new connection to the venue's
+   * events.
    */
   readonly follow: Effect.Effect<never> = Effect.suspend(() => {
     const resting = [...this.resting]
@@ -123,7 +123,7 @@ class Router {
     return Effect.map(this.readAll, (whole) => {
       if (whole) this.read = since
     })
-  }).pipe(Effect.andThen(Effect.sleep(lookEvery)), Effect.forever({ disableYield: true }))
+  }).pipe(Effect.andThen(Effect.sleep(checkEvery)), Effect.forever({ disableYield: true }))
 
   private take(row: RfqRow): void {
     const { board } = this.parts
@@ -131,11 +131,11 @@ class Router {
     if (isOpen(row)) {
       this.clients.set(row.id, row.clientId)
       board.open(row.id)
-      // What the row has to say now is later than what the router had.
+      // The note of the row is newer than the router's note on the board.
       if (row.context.autoAcceptNote !== null) board.remark(row.id, null)
       this.want(row.id)
     } else if (known && !row.venueOpen) {
-      // Until then the venue has not said its end, with which its quotes are kept.
+      // Before the venue's end report the quotes are still needed, because the report stores them.
       this.clients.delete(row.id)
       board.close(row.id)
     }
@@ -146,7 +146,7 @@ class Router {
     this.wake.openUnsafe()
   }
 
-  /** False when the venue has not answered for all of them. */
+  /** False: the venue has not answered for all requests. */
   private readonly readAll: Effect.Effect<boolean> = Effect.suspend(() => {
     const ids = [...this.clients.keys()]
     const pages = Array.from({ length: Math.ceil(ids.length / lookupLimit) }, (_, at) =>
@@ -155,9 +155,20 @@ class Router {
     return Effect.forEach(pages, (page) => this.readPage(page), { discard: true }).pipe(
       Effect.as(true),
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
-        Effect.as(Effect.logDebug("the venue does not answer for the quotes of open requests", reason), false)
+        Effect.as(
+          Effect.logDebug(
+            "the venue does not answer for the quotes of open requests; they are read again in a second",
+            reason
+          ),
+          false
+        )
       ),
-      Effect.catchDefect((defect) => Effect.as(Effect.logError("quotes could not be read again", defect), false))
+      Effect.catchDefect((defect) =>
+        Effect.as(
+          Effect.logError("the quotes of open requests could not be read; they are read again in a second", defect),
+          false
+        )
+      )
     )
   })
 
@@ -174,8 +185,8 @@ class Router {
     const { host, board, clock } = this.parts
     const clientId = this.clients.get(rfqId)
     if (clientId === undefined) return Effect.void
-    /** How long the quote that it found is left alone, ms; null: it found none. */
-    const looked = host.read(clientSubject(clientId), (state, facts): number | null => {
+    /** The rest of the pause before an accept, ms; null: no acceptable quote. */
+    const checked = host.read(clientSubject(clientId), (state, facts): number | null => {
       const client = state.one("clients")
       const row = state.get("rfqs", String(rfqId))
       if (client === undefined || row === undefined || !routable(row)) return null
@@ -185,14 +196,17 @@ class Router {
       if (note !== null) board.remark(rfqId, note)
       return quote === null ? null : restOf(row, now)
     })
-    return looked.pipe(
+    return checked.pipe(
       Effect.flatMap((rest) =>
         rest === null ? Effect.void : rest > 0 ? this.later(rfqId) : this.dispatch(clientId, rfqId)
       ),
       Effect.exit,
       Effect.flatMap((done) => {
         if (Exit.isSuccess(done)) return Effect.void
-        return Effect.andThen(Effect.logWarning("a quote could not be accepted", done.cause), this.later(rfqId))
+        return Effect.andThen(
+          Effect.logWarning("a quote could not be accepted; it is tried again within a second", done.cause),
+          this.later(rfqId)
+        )
       })
     )
   }
@@ -225,7 +239,7 @@ class Router {
     return this.parts.directory.partner(partnerId)?.row.state ?? "CLOSED"
   }
 
-  /** The first acceptable quote in the order in which they came; else why the last one that is live is not. */
+  /** The first acceptable quote by arrival; otherwise the reason against the last live one. */
   private choose(at: ClientNow, row: RfqRow): { readonly quote: VenueQuote | null; readonly note: string | null } {
     const { board, markets } = this.parts
     const judge = quoteJudge(at, row, markets)
@@ -246,14 +260,14 @@ class Router {
 }
 
 /**
- * How long the router leaves a request alone, ms, so that a venue that executes nothing is not asked, and written of, with each
- * new quote: twice as long after every accept that came to nothing. By the row, so that it is the same after a restart.
+ * The rest of a request's pause, ms. It doubles after every failed accept, so that a venue that executes nothing does not cause a
+ * call and a commit for each new quote. It derives from the row, so a restart does not change it.
  */
 const restOf = ({ context: { refusedQuotes, updatedAt } }: RfqRow, now: number): number => {
   const tries = refusedQuotes.length - triesAtOnce
   return tries < 0 ? 0 : updatedAt + Math.min(longestRest, firstRest * 2 ** tries) - now
 }
 
-/** The venue has it, it is to be accepted unasked, and nothing of it is in flight. */
+/** Whether the request wants automatic accept, is confirmed by the venue, and has no call in flight. */
 const routable = (row: RfqRow): boolean =>
   row.context.autoAccept && row.context.venueRfqId !== null && standsAgainst(row) === null

@@ -1,9 +1,8 @@
 /**
- * Ends requests to open a contract whose client may not take new risk any more, or not in their market, in the words of the
- * gates that would refuse them now: a restriction, a lifecycle other than ACTIVE, a partner that is not ACTIVE, a halt; and
- * where the market is delisted (A2-101, D4). A partner's reliance is no gate of theirs: clients that are onboarded trade on
- * (A1-50). Requests to close, and those with an accept in flight, are left alone; the latter are looked at again when their
- * answer is in.
+ * Ends requests to open a contract when the client may no longer take new risk, or not in that market. The causes are a
+ * restriction, a client or partner that is not ACTIVE, a halt, and a delisted market. The reason is the sentence of the gate that
+ * would refuse the request now. A partner's reliance is no cause: onboarded clients keep trading. Requests to close stay.
+ * Requests with an accept in flight are checked again after its outcome (A1-50, A2-101, D4).
  */
 import { Effect, Latch, Layer } from "effect"
 import { openingRestriction } from "../../../../machines/client/openingRisk.ts"
@@ -26,10 +25,10 @@ import { type BarrierMarkets, barrierMarkets } from "./barrierMarkets.ts"
 import { cancelOpeningRequests, isOpen } from "./rfqDecisions.ts"
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
 
-/** Clients that are looked at side by side. */
+/** Clients that are checked concurrently. */
 const atOnce = 64
-/** Between two looks at the venue's list of markets, and before what failed is tried again, ms. */
-const lookEvery = 1_000
+/** The interval of checks of the venue's listing, and the pause before a retry, ms. */
+const checkEvery = 1_000
 const pageLength = 500
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
@@ -59,7 +58,7 @@ export const layerOpeningWatch = Layer.effectDiscard(
 
 class OpeningWatch {
   private readonly parts: Parts
-  /** The clients of the open requests to open, and of the working orders that could, by object. */
+  /** The owners of open requests to open, and of working orders that could open risk, by object. */
   private readonly clients = new Map<string, { readonly clientId: number; readonly partnerId: number }>()
   private readonly wanted = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
@@ -76,7 +75,7 @@ class OpeningWatch {
     })
   }
 
-  /** The requests that are open already, and the orders that work. */
+  /** Loads the open requests and the working orders at the start. */
   readonly begin: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (const state of openRfqStates) yield* this.each("rfqs", state, (row) => this.take("rfqs", row, opens(row)))
     for (const state of workingStates) yield* this.each("orders", state, (row) => this.take("orders", row, rests(row)))
@@ -104,27 +103,27 @@ class OpeningWatch {
         this.wake.closeUnsafe()
         const wanted = [...this.wanted]
         this.wanted.clear()
-        return Effect.forEach(wanted, (clientId) => this.look(clientId), { concurrency: atOnce, discard: true })
+        return Effect.forEach(wanted, (clientId) => this.check(clientId), { concurrency: atOnce, discard: true })
       })
     ),
     Effect.forever({ disableYield: true })
   )
 
-  /** What the venue halts or takes off its list. */
+  /** Checks all clients after each change of the venue's listing or halts. */
   readonly follow: Effect.Effect<never> = Effect.sync(() => {
     const { listing } = this.parts.feed.mirror
     if (listing === this.listing) return
     this.listing = listing
     this.wantThose(() => true)
-  }).pipe(Effect.andThen(Effect.sleep(lookEvery)), Effect.forever({ disableYield: true }))
+  }).pipe(Effect.andThen(Effect.sleep(checkEvery)), Effect.forever({ disableYield: true }))
 
   private take(table: "rfqs" | "orders", { id, clientId, partnerId }: RfqRow | OrderRow, isOpening: boolean): void {
     const name = `${table} ${id}`
     if (!isOpening) return void this.clients.delete(name)
-    // An order that goes on resting was looked at when it began to; a request may have been left alone for its accept.
-    const wasLookedAt = table === "orders" && this.clients.has(name)
+    // A resting order was checked when it began to rest. A request may have been skipped because of its accept.
+    const wasChecked = table === "orders" && this.clients.has(name)
     this.clients.set(name, { clientId, partnerId })
-    if (!wasLookedAt) this.want(clientId)
+    if (!wasChecked) this.want(clientId)
   }
 
   private wantThose(which: (of: { readonly clientId: number; readonly partnerId: number }) => boolean): void {
@@ -136,8 +135,8 @@ class OpeningWatch {
     this.wake.openUnsafe()
   }
 
-  /** Takes a turn only where something is to end. */
-  private look(clientId: number): Effect.Effect<void> {
+  /** Checks a client. Takes a turn only if a request or order has to end. */
+  private check(clientId: number): Effect.Effect<void> {
     const { host } = this.parts
     const subject = clientSubject(clientId)
     const found = host.read(subject, (state) => {
@@ -167,14 +166,14 @@ class OpeningWatch {
         : Effect.void
     )
     return Effect.catchCause(ending, (cause) =>
-      Effect.logWarning("requests to open could not be ended", cause).pipe(
-        Effect.andThen(Effect.sleep(lookEvery)),
+      Effect.logWarning("requests to open could not be ended; it is tried again in a second", cause).pipe(
+        Effect.andThen(Effect.sleep(checkEvery)),
         Effect.andThen(Effect.sync(() => this.want(clientId)))
       )
     )
   }
 
-  /** A halt leaves what rests in the book alone (A2-101). */
+  /** Cancels the opening orders of a restricted client. A halt does not cancel resting orders. */
   private cancelOrders(turn: Turn, client: ClientRow): void {
     const restriction = this.restrictionOf(client)
     const partner = restriction === null ? null : partnerOfTurn(turn, this.parts.directory, client)
@@ -183,13 +182,13 @@ class OpeningWatch {
     }
   }
 
-  /** Why the client may open nothing now, whatever the market; null: it may. */
+  /** The reason why the client may open risk in no market now; null: allowed. */
   private restrictionOf(client: ClientRow): string | null {
     const partnerState = this.parts.directory.partner(client.partnerId)?.row.state ?? "CLOSED"
     return openingRestriction(client.state, clientContext(client).restrictions) ?? partnerRestriction(partnerState)
   }
 
-  /** Why a request is to end; null: it stays. */
+  /** The reason to end a request; null: it stays. */
   private reasonOf(row: RfqRow, client: ClientRow): string | null {
     if (!opens(row) || row.context.accepting !== null) return null
     return this.restrictionOf(client) ?? this.stoppedIn(row.symbol)
@@ -197,7 +196,7 @@ class OpeningWatch {
 
   private stoppedIn(symbol: string): string | null {
     const { feed, markets } = this.parts
-    // While nothing is known of the markets nothing is known against one.
+    // Before the first listing no market counts as delisted.
     if (feed.mirror.listing === null) return null
     const market = markets.find(symbol)
     if (!market.ok) return "The market is not offered any more."

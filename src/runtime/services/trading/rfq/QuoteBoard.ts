@@ -1,25 +1,25 @@
 /**
- * Quotes of open requests, kept beside the mailboxes: they are the venue's facts, heard with its events or read with its
- * requests, and gone with the process (A2-22). A decision is handed the quote it is to accept, and judges it under the lock.
+ * The quotes of open requests, in memory beside the mailboxes. They come from the venue's events and queries, and a restart reads
+ * them again. A decision receives the quote to accept, and checks it in the client's turn (A2-22, F18).
  */
 import { Context, Layer } from "effect"
 import type { Heard } from "../../../../machines/rfq/Rfq.ts"
 import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
 import { ShortLivedMap } from "../../../engine/ShortLivedMap.ts"
 
-/** Quotes kept of a request: its newest (A2-22). */
+/** The most quotes of a request that are kept; the oldest is dropped. */
 export const quotesKept = 100
 
 export interface BoardQuote {
   readonly quote: VenueQuote
-  /** By this number the router takes the earliest: it grows in the order in which quotes came here (F18). */
+  /** The order of arrival here. The router takes the earliest. */
   readonly arrival: number
 }
 
 interface Request {
-  /** By id, in the order in which they came. */
+  /** By id, in order of arrival. */
   readonly quotes: Map<number, BoardQuote>
-  /** What the router has to say of the request; null: nothing. */
+  /** The router's note on the request; null: none. */
   note: string | null
 }
 
@@ -36,7 +36,7 @@ export class Board {
   private readonly listeners: Array<Listener> = []
   private arrivals = 0
 
-  /** From now on the request's quotes are kept: until then, and after `close`, nothing is. */
+  /** Starts to keep the request's quotes, until `close`. Quotes of other requests are dropped. */
   open(rfqId: number): void {
     if (!this.requests.has(rfqId)) this.requests.set(rfqId, { quotes: new Map(), note: null })
   }
@@ -45,18 +45,18 @@ export class Board {
     this.requests.delete(rfqId)
   }
 
-  /** A quote that came or changed. An end of it stands, whatever comes late. */
+  /** Applies a new or changed quote. An ended quote never becomes live again. */
   hear(rfqId: number, quote: VenueQuote): void {
-    if (this.keep(rfqId, quote)) this.say(rfqId)
+    if (this.keep(rfqId, quote)) this.notify(rfqId)
   }
 
-  /** The quotes of a request as the venue has them now, the newest last. */
+  /** Applies all quotes of a request from a venue query, newest last. */
   read(rfqId: number, quotes: ReadonlyArray<VenueQuote>): void {
     const changed = quotes.map((quote) => this.keep(rfqId, quote))
-    if (changed.includes(true)) this.say(rfqId)
+    if (changed.includes(true)) this.notify(rfqId)
   }
 
-  /** Sets what the router has to say of a request that nothing was tried for. */
+  /** Sets the router's note on a request without an acceptable quote. */
   remark(rfqId: number, note: string | null): void {
     const request = this.requests.get(rfqId)
     if (request !== undefined) request.note = note
@@ -66,12 +66,12 @@ export class Board {
     return this.requests.get(rfqId)?.note ?? null
   }
 
-  /** Newest last; none of a request that is not open. */
+  /** Quotes, newest last; empty for a request that is not open. */
   of(rfqId: number): ReadonlyArray<BoardQuote> {
     return [...(this.requests.get(rfqId)?.quotes.values() ?? [])]
   }
 
-  /** What an end of the request keeps: its quotes, newest last, and what the router has to say of it (A2-22). */
+  /** The data that the end of a request stores: its quotes, newest last, and the router's note. */
   heard(rfqId: number): Heard {
     return { quotes: this.of(rfqId).map(({ quote }) => quote), note: this.note(rfqId) }
   }
@@ -80,12 +80,12 @@ export class Board {
     return this.requests.get(rfqId)?.quotes.get(quoteId) ?? null
   }
 
-  /** Calls `listener` with the request whose quotes have changed. */
+  /** Calls `listener` with the id of each request whose quotes have changed. */
   onChange(listener: Listener): void {
     this.listeners.push(listener)
   }
 
-  /** False when nothing has changed. */
+  /** Stores a quote. Returns whether the board has changed. */
   private keep(rfqId: number, quote: VenueQuote): boolean {
     const quotes = this.requests.get(rfqId)?.quotes
     if (quotes === undefined) return false
@@ -107,10 +107,10 @@ export class Board {
     return true
   }
 
-  private say(rfqId: number): void {
+  private notify(rfqId: number): void {
     for (const listener of this.listeners) listener(rfqId)
   }
 }
 
-/** A dealer has one quote that counts, its newest: ids of quotes grow at the venue. */
+/** Only the newest quote of a dealer is valid. The venue's quote ids increase. */
 const superseded = (quote: VenueQuote): VenueQuote => ({ ...quote, state: "SUPERSEDED" })

@@ -1,6 +1,7 @@
 /**
- * Requests for quotes on knock-out contracts (doc 2, RFQ; D4; A2-21..A2-28, A2-110): judged and begun in the client's mailbox,
- * answered once the venue has answered, or after 5 s without it. What is not answered then is in flight and ends by itself.
+ * Requests for quotes on knock-out contracts. A turn of the client checks and starts them. The response follows the venue's
+ * answer, or a timeout of 5 s. After the timeout the call is in flight, and the service resolves it without the caller (doc 2,
+ * RFQ, A2-21..A2-28; A2-110, D4).
  */
 import { decimalText } from "../../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
@@ -50,7 +51,6 @@ import {
 } from "./rfqAnswers.ts"
 import { acceptWire, rfqWire } from "./rfqView.ts"
 
-/** Whose clients are looked at. */
 type OfPartner = Pick<Caller, "partner">
 
 type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
@@ -63,16 +63,16 @@ export class Rfqs extends Context.Service<
     request(caller: Caller, write: KeyedWrite): Sent<RfqWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview>
     explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
-    /** Any request as it is shown: for staff. */
+    /** The view of any request, for staff. */
     shown(row: RfqRow): Effect.Effect<RfqWire, Unavailable>
-    /** Those that are OPEN, newest first; null: the client is none of the partner's. */
+    /** Requests in OPEN, newest first; null: another partner's client. */
     list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
     get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire>
     accept(caller: Caller, rfqId: number | null, write: KeyedWrite): Sent<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
     /** A request that `start` begins (closing a contract); the refusal of one in flight has the members `about`. */
     begun(caller: Caller, write: KeyedWrite, start: (turn: Turn) => Verdict<number>, about: JsonObject): Sent<RfqWire>
-    /** The refusal when there is no such client or request, else null. */
+    /** The refusal of an unknown client or request; null: both exist. */
     missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
   }
 >()("brokerage/runtime/services/trading/rfq/Rfqs") {
@@ -250,14 +250,14 @@ class Requests {
     return rfqWire(row, { at, board, markets })
   }
 
-  /** Decides on the caller's client as the turn sees it. */
+  /** Decides on the caller's client in the turn. */
   private inTurn<A>(turn: Turn, caller: Caller, decide: (at: ClientNow) => Verdict<A>): Verdict<A> {
     const { row } = partnerNow(this.parts.directory, caller)
     const client = ownClient(turn.state, row.id)
     return client === null ? refuse(noClient) : decide(clientInTurn(turn, { client, partnerState: row.state }))
   }
 
-  /** Looks at the caller's client as it is committed; null: it is none of the partner's. */
+  /** Reads the committed state of the caller's client; null: another partner's client. */
   private seen<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => A): Effect.Effect<A | null, Unavailable> {
     return this.seenOf(of.partner.row.id, clientId, look)
   }
@@ -383,7 +383,7 @@ class Requests {
   ): Effect.Effect<Verdict<RfqCancelledWire>, DispatchError> {
     return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
       if (state === "CANCELLED") return accept({ rfqId, state })
-      // Without its id at the venue the request itself is in flight.
+      // Without a venue id the request itself is in flight.
       const isKnown = context.cancelling === null && context.venueRfqId !== null
       return refuse(isKnown ? notOpen : inFlight({ rfqId }))
     })

@@ -1,4 +1,4 @@
-/** Markets of knock-out contracts as requests for quotes meet them now: listed or not, halted, reachable (A2-11, A2-114). */
+/** The present markets of knock-out contracts for requests: listing, halts and the venue connection (A2-11, A2-114). */
 import { Effect } from "effect"
 import { accept, notOffered, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
@@ -7,7 +7,7 @@ import { unreached } from "../../market/MarketReads.ts"
 import { type MarketServices, type TradedMarkets, tradedMarkets } from "../tradedMarkets.ts"
 
 export interface BarrierMarkets extends TradedMarkets {
-  /** The listed market; refused where there is none, or nothing is known of any. */
+  /** The listed market. Refused if it is not listed, or if no listing is known. */
   readonly find: (symbol: string) => Verdict<VenueMarket>
 }
 

@@ -64,7 +64,7 @@ export const contractVerdict = (at: Judging, row: BarrierContractRow, said: Venu
     () => row.amount
   )
 
-/** The objects whose misfits are of the contract: its request, and the contract for its tear-ups and requests to close. */
+/** The objects whose misfits concern the contract: its request, and the contract itself (tear-ups, requests to close). */
 export const contractNames = ({ id, context: { rfqId } }: BarrierContractRow): ReadonlyArray<string> => [
   `rfq:${rfqId}`,
   `barrierContract:${id}`

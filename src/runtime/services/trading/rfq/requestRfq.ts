@@ -1,4 +1,7 @@
-/** What is asked for before any client is looked at, and by the gates behind it: steps 1 to 3 and 4 to 8 (A2-110). */
+/**
+ * Checks a new request in order: fields and market without a client (steps 1 to 3), then the client's gates (4 to 8; A2-110,
+ * A3-14).
+ */
 import { type Gate, notReached, walkGates } from "../../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
@@ -17,7 +20,7 @@ export interface Asked {
   readonly market: VenueMarket
 }
 
-/** The fields, the market, and the fields that need it. */
+/** Checks the fields, the market, and the fields that depend on the market. */
 export const askedOf = (body: unknown, now: number, markets: BarrierMarkets): Verdict<Asked> => {
   const { asked, refusal } = asking(body, now, markets)
   return asked === null ? refuse(refusal) : accept(asked)
@@ -27,7 +30,7 @@ type Asking =
   | { readonly asked: Asked; readonly at: number; readonly refusal: null }
   | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
 
-/** `at`: the step that refuses, or their number. */
+/** `at`: the index of the step that refuses, or the number of steps. */
 const asking = (body: unknown, now: number, markets: BarrierMarkets): Asking => {
   const decoded = decodeRfq(body, { now })
   if (!decoded.ok) return { asked: null, at: 0, refusal: invalidBody(decoded) }
@@ -38,7 +41,7 @@ const asking = (body: unknown, now: number, markets: BarrierMarkets): Asking => 
   return { asked: { rfq: placed.rfq, market: market.value }, at: steps.length, refusal: null }
 }
 
-/** Every gate of a request in its order; `factsOf` is asked once its fields are valid (A3-14). */
+/** Explains every gate of a request, in order. Calls `factsOf` only if the fields are valid. */
 export const explainRequest = (
   body: unknown,
   now: number,

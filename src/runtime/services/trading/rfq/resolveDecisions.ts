@@ -1,7 +1,7 @@
 /**
- * Staff end objects with the venue's evidence, in the client's turn: a request's call that the venue never answers (A2-116), a
- * contract that the venue does not know (D5), and a request or contract whose misfit stands (A2-115). The consequences are those
- * of a report by the venue.
+ * Staff end objects with the venue's evidence, in the client's turn: a request's call that the venue never answers, a contract
+ * that the venue does not know, and a request or contract whose misfit stands. The consequences are those of a report by the
+ * venue (A2-115, A2-116, D5).
  */
 import { quoteOfRef } from "../../../../machines/rfq/Rfq.ts"
 import { formatAmount, usdcMinor } from "../../../../machines/shared/Money.ts"
@@ -21,7 +21,7 @@ import { contractNames } from "./contractVerdict.ts"
 import type { Board } from "./QuoteBoard.ts"
 import { cancelCloseRequests, rfqInTurn } from "./rfqDecisions.ts"
 
-/** What the venue's papers show of an execution. Price and quantity are decimal texts on the market's grid. */
+/** An execution by the venue's evidence. Price and quantity are decimal texts on the market's grid. */
 export interface Execution {
   readonly tradeId: number
   readonly price: string
@@ -30,11 +30,11 @@ export interface Execution {
 
 export interface ResolvedState {
   readonly state: string
-  /** The break of the difference; null when there is none. */
+  /** The break of the difference; null: no difference. */
   readonly breakId: number | null
 }
 
-/** The call of a request that is in flight, its accept before others; null when there is none. */
+/** The call of a request in flight, its accept first; null: none. */
 export const callInFlight = (state: SubjectState, row: RfqRow): string | null => {
   const refs = callsOf(state, row)
   return refs.find((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ?? refs[0] ?? null
@@ -45,8 +45,8 @@ export const openCall = (state: SubjectState, row: RfqRow): string | null =>
   callInFlight(state, row) ?? standingMisfit(state, [`rfq:${row.id}`])?.ref ?? null
 
 /**
- * Why a request can't be ended so; null when it can. `looked`: the call that was in flight when the evidence was looked at,
- * which is evidence of no other one.
+ * The reason why staff can't end a request in this way; null: they can. `looked`: the call that was in flight when staff read the
+ * evidence. The evidence proves no other call.
  */
 export const requestRefusal = (
   state: SubjectState,
@@ -112,8 +112,8 @@ export const resolveVoid = (
 }
 
 /**
- * Ends the accept of a request as executed: the one in flight, or one that the venue had refused. A difference between its cost and
- * the amount held is a break.
+ * Ends the accept of a request as executed: the one in flight, or one that the venue had refused. A difference between its cost
+ * and the amount held is a break.
  */
 export const resolveExecuted = (
   turn: Turn,
@@ -171,14 +171,14 @@ export const voidReport = (turn: Turn, row: BarrierContractRow, reason: string):
 
 const none = { order: null, rfq: null, contract: null, swap: null } satisfies Partial<DefiniteOutcome>
 
-/** The names of a request's calls that are in flight. */
+/** The refs of a request's calls in flight. */
 const callsOf = (state: SubjectState, { id }: RfqRow): ReadonlyArray<string> =>
   state
     .all("venueCalls")
     .map(({ ref }) => ref)
     .filter((ref) => ref === `R-${id}` || ref.startsWith(`R-${id}-`) || ref.startsWith(`A-${id}-`))
 
-/** The contract as the venue would show it: opened by the execution, or closed by it. */
+/** Builds the venue's report of the contract that the execution opened or closed. */
 const contractOf = (
   now: number,
   { context }: RfqRow,

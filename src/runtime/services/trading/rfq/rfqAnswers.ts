@@ -1,4 +1,4 @@
-/** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
+/** Responses to requests for quotes and accepts, once their outcome is known (doc 2, RFQ; A2-26). */
 import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import type { AcceptWire } from "../../../../machines/rfq/RfqWire.ts"
 import {
@@ -21,28 +21,28 @@ import { acceptWire } from "./rfqView.ts"
 export const noRequest = unknown("Request")
 export const noQuote = unknown("Quote")
 export const noClient = unknown("Client")
-/** Also of a request that its turn does not hold: it has ended, if only since it was found. */
+/** Also for a request that is missing in the turn, because it has ended since the lookup. */
 export const notOpen = invalidWhole("REQUEST_NOT_OPEN", standing.ended)
-/** 502: `data` names what was asked. */
+/** Status 502. `data` identifies the object of the request. */
 export const inFlight = (data: JsonObject): Refusal => ({
   _tag: "VenueAway",
   reason: "OUTCOME_PENDING",
   sentence: "The venue has not answered yet: what was asked is in flight and is resolved by itself.",
   data
 })
-/** What stands against accepting or cancelling a request, whatever the quote; null: nothing. */
+/** The refusal of any accept or cancel of the request; null: none. */
 export const standingRefusal = (row: RfqRow): Refusal | null => {
   const stands = standsAgainst(row)
   return stands === null ? null : invalidWhole(standingReasons[stands], stands)
 }
 export const notConfirmed = invalidWhole("REQUEST_NOT_CONFIRMED", "The venue has not confirmed the request yet.")
-/** The answer to an accept that was not executed, by the reason that the request keeps for the quote. */
+/** The response to an accept that was not executed, by the reason that the request stores for the quote. */
 export const acceptRefused = ({ id: rfqId, state }: RfqRow, quoteId: number, why: string): Refusal =>
   why === notReceived
     ? venueNotReached({ rfqId, quoteId, state, accepting: false })
     : invalidWhole("QUOTE_REFUSED", refusedSentence(why))
 
-/** The answer to a request for quotes that the venue refused or never received. */
+/** The response to a request for quotes that the venue refused or never received. */
 export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason } }: RfqRow): Refusal => {
   if (rejectReason === notReceived) {
     const closes = closeContractId === null ? {} : { contractId: closeContractId }
@@ -57,7 +57,7 @@ export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason }
   }
 }
 
-/** What an accept is answered as soon as its end is known; null: it is not. */
+/** The response to an accept; null: its outcome is not known yet. */
 export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<AcceptWire> | null => {
   const row = rfqInTurn(turn, rfqId)
   if (row === undefined) return null

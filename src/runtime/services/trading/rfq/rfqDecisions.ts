@@ -1,6 +1,6 @@
 /**
- * Requests for quotes in their client's turn (D4): what callers, timers and rules do with them. What the venue says of them is
- * in `rfqHears.ts`. Whoever asks has judged the gates under the client's lock.
+ * Commands on requests for quotes in their client's turn, by callers, timers and rules. `rfqHears.ts` applies the venue's
+ * reports. The caller has checked the gates in the same turn (A2-62, A2-101, D4, F19).
  */
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
 import type { EntryFigures } from "../../../../machines/barrier/barrierFigures.ts"
@@ -15,25 +15,25 @@ import type { Board } from "./QuoteBoard.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** A request as the turn sees it: open, or still open at the venue; undefined for others. */
+/** A request in the turn: open, or still open at the venue; undefined for others. */
 export const rfqInTurn = (turn: Turn, id: number): RfqRow | undefined =>
   turn.draft.peek("rfqs", String(id)) ?? turn.state.get("rfqs", String(id))
 
-/** Whether a request is not over. */
+/** Whether a request has not ended here. */
 export const isOpen = ({ state }: RfqRow): boolean => (openRfqStates as ReadonlyArray<string>).includes(state)
 
 /** Whether a request may still open a contract: it is open here or possibly at the venue, and has no accept in flight. */
 export const mayStillOpen = (row: RfqRow): boolean =>
   (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
 
-/** The figures of a request at the mark, as they are kept. */
+/** The figures of a request at the mark, which its row stores. */
 export interface AtRequest {
   /** On the market's grid. */
   readonly mark: string
   readonly figures: EntryFigures
 }
 
-/** A request to open a contract, on its way to the venue. */
+/** Starts a request to open a contract, and its call to the venue. */
 export const startRfq = (turn: Turn, client: ClientRow, asked: AskedRfq, { mark, figures }: AtRequest): RfqRow => {
   const { premiumBudget, ...rest } = asked
   return begin(turn, client, figures.premium, {
@@ -55,7 +55,7 @@ export interface CloseAsked {
   readonly mark: string | null
 }
 
-/** A request to close an open contract, on its way to the venue; the contract keeps its id. */
+/** Starts a request to close an open contract, and its call to the venue. The contract stores the id of the request. */
 export const startClose = (
   turn: Turn,
   client: ClientRow,
@@ -112,16 +112,16 @@ const begin = (
   })
 }
 
-/** The venue has not answered in time: the request is shown and asked for. */
+/** The venue call has timed out: the request is shown to partners, and the venue is queried for it. */
 export const unanswered = (turn: Turn, row: RfqRow): RfqRow | null =>
   row.state === "CREATING" ? advance(turn, "rfqs", row, { type: "UNANSWERED", at: turn.now }) : null
 
 export interface QuoteToAccept {
   readonly id: number
   readonly price: string
-  /** At its price; null of a request to close, which costs nothing. */
+  /** Figures at the quote's price; null for a request to close, which costs nothing. */
   readonly figures: Pick<EntryFigures, "premium" | "commission"> | null
-  /** Ledger actor of whoever accepts: `system:router`, or `partner:<CODE>` (A2-62). */
+  /** Ledger actor of the accept: `system:router`, or `partner:<CODE>`. */
   readonly by: string
 }
 
@@ -140,21 +140,21 @@ export const beginAccept = (turn: Turn, row: RfqRow, { id, price, figures, by }:
     by
   })
 
-/** Asks the venue to withdraw a request; null while something of it is in flight, and once it is over. */
+/** Requests the venue to withdraw a request. Null: the request has ended, or an accept or withdrawal is in flight. */
 export const cancel = (turn: Turn, row: RfqRow): RfqRow | null =>
   row.state !== "OPEN" || row.context.cancelling !== null
     ? null
     : advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
 
-/** The window is over; an accept in flight keeps the request open until its answer. */
+/** Ends a request at the end of its window. An accept in flight keeps it open until the outcome. */
 export const windowElapsed = (turn: Turn, id: number): void => {
   const row = rfqInTurn(turn, id)
   if (row !== undefined) advance(turn, "rfqs", row, { type: "WINDOW_ELAPSED", at: turn.now })
 }
 
 /**
- * Ends the requests to open a contract that have no accept in flight, with the reason (A2-101, D4); in the markets that
- * `covers` names, or in all. How many.
+ * Ends the requests to open a contract that have no accept in flight. `covers` selects markets; the default is all. Returns the
+ * number of ended requests.
  */
 export const cancelOpeningRequests = (
   turn: Turn,
@@ -170,10 +170,12 @@ export const cancelOpeningRequests = (
   return cancelled
 }
 
-/** How long the venue may take to say the end of a request that has ended here, ms: after that it is withdrawn. */
+/**
+ * The longest wait for the venue's end report of a request that has ended here, ms. After it the service withdraws the request.
+ */
 const endSaidWithin = 2_000
 
-/** Withdraws requests to open that have ended here and, as far as is known, not at the venue: what it said of them is lost. */
+/** Withdraws requests to open that have ended here without an end report of the venue, which may be lost. */
 export const withdrawEndedRequests = (turn: Turn): void => {
   for (const row of rfqsInTurn(turn)) {
     const { accepting, cancelling, updatedAt, withdrawals } = row.context
@@ -183,7 +185,7 @@ export const withdrawEndedRequests = (turn: Turn): void => {
   }
 }
 
-/** A contract has ended: the request to close it ends in the same commit (F19), with what was heard of it. */
+/** Ends the open requests to close an ended contract in the same commit, with their quotes and notes from the board. */
 export const cancelCloseRequests = (turn: Turn, board: Board, contractId: number): void => {
   for (const row of rfqsInTurn(turn)) {
     if (row.closeContractId === contractId && isOpen(row)) {

@@ -1,6 +1,6 @@
 /**
- * What the gates of requests for quotes and of their quotes judge, gathered from a client as a turn or a reader sees it: the
- * one place, so that what is shown as acceptable is what an accept takes (A2-110, F18, F19).
+ * Gathers the inputs for the gates of requests and quotes from a client's state, in a turn or outside one. Views and accepts
+ * share it, so a quote that is shown as acceptable is one that an accept takes (A2-110, F18, F19).
  */
 import { notReceived } from "../../../../machines/venue/venueCalls.ts"
 import {
@@ -36,7 +36,7 @@ import { blockStatuses, clientContext } from "../../account/clientState.ts"
 import type { BarrierMarkets } from "./barrierMarkets.ts"
 import { isOpen } from "./rfqDecisions.ts"
 
-/** A client at one moment, as far as its requests are judged on it. */
+/** A client at one moment, with the rows that the gates of its requests need. */
 export interface ClientNow extends ClientMoment {
   readonly rfqs: ReadonlyArray<RfqRow>
   readonly contracts: ReadonlyArray<BarrierContractRow>
@@ -48,14 +48,14 @@ export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
   contracts: openContracts(turn)
 })
 
-/** As it is committed. */
+/** The client's committed state. */
 export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): ClientNow => ({
   ...momentAt(state, facts, of),
   rfqs: state.all("rfqs"),
   contracts: contractsIn(state)
 })
 
-/** `except`: the request that is judged, which stands not against itself. */
+/** `except`: the checked request, which the limits must not count against itself. */
 const openingFacts = (
   { now, client, partnerState, state, rfqs, contracts, account, facts }: ClientNow,
   market: VenueMarket,
@@ -81,7 +81,7 @@ const openingFacts = (
   }
 }
 
-/** Of a request that is asked for: what create, preview and explain judge. */
+/** The inputs of the gates for a new request: create, preview and explain share them. */
 export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
   const opening = openingFacts(at, market, markets, null)
   const { mark } = opening
@@ -103,22 +103,22 @@ export const standingReasons: Readonly<Record<Standing, Reason>> = {
   [standing.cancelling]: "CANCEL_IN_FLIGHT"
 }
 
-/** Why nothing of a request can be accepted now, whatever the quote; null: it waits for one. */
+/** The reason why no quote of the request can be accepted now; null: the request is ready for an accept. */
 export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
   if (state !== "OPEN") return standing.ended
   if (context.accepting !== null) return standing.accepting
   return context.cancelling === null ? null : standing.cancelling
 }
 
-/** A request whose quotes are judged, with what is the same for each of them. */
+/** Checks the quotes of one request. Shared inputs are gathered once. */
 export interface QuoteJudge {
-  /** What refuses an accept whatever the quote: it is looked for behind this (A2-110). */
+  /** The refusal that applies to every quote. It precedes the lookup of the quote. */
   readonly before: () => Refusal | null
-  /** Why the quote may not be accepted now; null: it may. */
+  /** The refusal of an accept of the quote now; null: acceptable. */
   readonly refusal: (quote: VenueQuote) => Refusal | null
-  /** At the quote's price; null of a request to close. */
+  /** Figures at the quote's price; null for a request to close. */
   readonly priced: (quote: VenueQuote) => Priced | null
-  /** What is closed, as the rules of its quotes judge it; null of a request to open. */
+  /** Inputs of the close gates; null for a request to open. */
   readonly closing: (quote: VenueQuote) => CloseQuoteFacts | null
 }
 
@@ -189,5 +189,5 @@ export const refusedSentence = (reason: string): string =>
     ? "An accept of this quote did not reach the venue: accept another quote."
     : `The venue has refused to execute this quote: ${reason}.`
 
-/** A refusal as one sentence, where only that is shown. */
+/** A refusal as one sentence. */
 export const sentenceOf = (refusal: Refusal): string => ("sentence" in refusal ? refusal.sentence : unverified)

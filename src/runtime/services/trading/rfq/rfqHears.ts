@@ -1,7 +1,7 @@
 /**
  * Applies the venue's reports to requests for quotes, in their client's turn: outcomes of calls, and reports of requests and of
  * the contracts that their accepts opened. A late execution is taken over with an alarm. A report that does not fit the accepted
- * terms is not taken (`contractVerdict.ts`; D4, D5).
+ * terms is not taken (`contractVerdict.ts`; A2-22, A2-111, D4, D5, F13, F19).
  */
 import { spendableOf } from "../../../../machines/margin/accountRisk.ts"
 import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
@@ -34,7 +34,7 @@ import { closingRequest, contractVerdict, requestVerdict } from "./contractVerdi
 import type { QuoteBoard } from "./QuoteBoard.ts"
 import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
 
-/** A client's turn that hears of requests and contracts, also of those that are over and have left memory. */
+/** A client's turn with access to ended requests and contracts that have left memory. */
 export interface Hearing extends OwnedTurn {
   readonly recall: Recall
   readonly board: QuoteBoard["Service"]
@@ -68,7 +68,7 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
   },
   said: (turn, { id, fact }) => {
     if (fact.type === "contract") return heardOfContract(hearing(turn, parts), id, fact.contract)
-    // Its contract is here already, and the request has left memory: there is nothing to read it for.
+    // The contract is booked, so there is no need to read the request, which has left memory.
     if (fact.type === "rfq" && fact.rfq.state === "ACCEPTED" && contractOfRfq(turn, id) !== undefined) return true
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return false
@@ -78,10 +78,10 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
   quoted: ({ id, quote }) => parts.board.hear(id, quote)
 })
 
-/** The turn, and the quotes that were heard of requests. */
+/** The turn, and the board with the received quotes. */
 type Listening = Pick<Hearing, "turn" | "board">
 
-/** The quotes that were heard of a request: its end keeps them where the venue's word on it brings none (A2-22). */
+/** The received quotes of a request. Its end stores them if the venue's report has none. */
 const quotesOf = ({ board }: Listening, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.heard(id).quotes
 
 const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
@@ -93,7 +93,7 @@ const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: De
   advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }) })
 }
 
-/** The request as the venue has it: confirmed, found after its end here, or ended there. */
+/** Applies the venue's state of a request: confirmed, found after its end here, or ended. */
 const heardState = (
   { turn, board }: Listening,
   row: RfqRow,
@@ -105,7 +105,7 @@ const heardState = (
     return void advance(turn, "rfqs", row, { type: "FOUND", at, venueRfqId, attempt })
   }
   const confirmed = isOpen(row) ? (advance(turn, "rfqs", row, { type: "CONFIRMED", at, venueRfqId }) ?? row) : row
-  // What was executed comes with its contract.
+  // An executed request arrives with the report of its contract.
   if (state === "OPEN" || state === "ACCEPTED") return
   advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
 }
@@ -137,9 +137,9 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
-    // What the venue does not show stays in flight (`definite`).
+    // Without a contract in the result the accept stays in flight (`definite`).
     if (contract === null) return
-    // The answer to a read of a contract that is open here already.
+    // A status query of a contract that is already open here.
     if (row.closeContractId === null && row.context.contractId !== null) {
       return void heardOfContract(owned, row.id, contract)
     }
@@ -151,8 +151,8 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
 }
 
 /**
- * What the venue says of a contract that an accept of this request opened; false when there is no such request, or the
- * contract has another name than an accept's: it could never be asked for by it again (A2-111).
+ * Applies the venue's report of a contract that an accept of this request opened. False: the request does not exist, or the ref
+ * is not an accept's, so that no later query could find the contract by it.
  */
 const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract): boolean => {
   const { turn, recall } = owned
@@ -176,8 +176,8 @@ const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract)
 }
 
 /**
- * A contract that has ended here has ended once more at the venue. What is booked stays; of two ends that differ the earlier
- * one counts, the touch before a quote (F19), so one that should have stood opens a break of the difference.
+ * Handles a second end of a contract. The booked end stays. Of two different ends the earlier one is right, and at the same time
+ * a touch precedes a quote. If the second end is the right one, a break of the difference opens.
  */
 const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): void => {
   if (row === null || row.state === "OPEN" || row.closedAt === null || row.pnl === null) return
@@ -189,7 +189,7 @@ const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): 
   if (pnl !== row.pnl) breakOfClient(turn, row, pnl - row.pnl, reason)
 }
 
-/** A quote was executed: a contract opens, or the one that was to be closed ends. */
+/** Applies an executed quote: opens a contract, or ends the contract of a request to close. */
 const executed = (
   owned: Hearing,
   row: RfqRow,
@@ -240,13 +240,13 @@ const opened = (
   if (end !== null) endKnown(owned, opens, end)
 }
 
-/** The money that an accept in time could have used. Money that covers the loss of working orders is not free (F13). */
+/** The money that a timely accept could have used. Money that covers the loss of working orders is not free. */
 const spendable = (turn: Turn): bigint => {
   const client = oneInTurn(turn, "clients")
   return client === undefined ? 0n : spendableOf(accountInTurn(turn, client).risk)
 }
 
-/** A contract that is open here has ended at the venue; an accept that closed it takes its request along, however late. */
+/** Ends a contract that has ended at the venue. If an accept closed it, the request ends as executed, even if late. */
 export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound): void => {
   const { how: state, settlePrice, at: endedAt } = end
   const closing = closingRequest(owned, row, { state, settlePrice, endedAt })
@@ -256,12 +256,12 @@ export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound)
 
 interface ClosedBy {
   readonly row: RfqRow
-  /** Null: nothing says which. */
+  /** Null: the quote is unknown. */
   readonly quoteId: number | null
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
-/** The request and quote whose execution the venue's word on the contract alone shows. */
+/** Derives the executed quote from the venue's report of the contract alone. */
 const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
   const { accepting } = row.context
   const heard = quotesOf(owned, row)
@@ -270,7 +270,7 @@ const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound):
   return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: heard }
 }
 
-/** Both are reported: the venue has one end of a contract, and that one stands (F19). */
+/** Ends a contract by a request to close. If another end came first at the venue, the request ends with the contract. */
 const closedBy = (owned: Hearing, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
   const { turn } = owned
   if (endContract(owned, contract, end) === null) return
@@ -290,7 +290,7 @@ const closedBy = (owned: Hearing, contract: BarrierContractRow, end: EndFound, b
   cancelCloseRequests(turn, owned.board, contract.id)
 }
 
-/** An audit row on the request that staff look at. */
+/** Writes an audit row for staff on the request. */
 const alarm = (turn: Turn, row: RfqRow, action: string, reason: string): void =>
   alarmOf(turn, `rfq:${row.id}`, row, action, reason)
 

@@ -1,4 +1,4 @@
-/** Requests for quotes as partners read them (doc 2, RFQ; A2-22, A2-23, A2-112). */
+/** The partners' view of requests for quotes (doc 2, RFQ; A2-22, A2-23, A2-112, D4). */
 import { closePnl, figuresAt } from "../../../../machines/barrier/barrierFigures.ts"
 import { requestRef } from "../../../../machines/rfq/Rfq.ts"
 import type { AcceptWire, QuoteState, QuoteWire, RfqState, RfqWire } from "../../../../machines/rfq/RfqWire.ts"
@@ -98,7 +98,7 @@ const quoteWire = (row: RfqRow, quote: VenueQuote, judge: QuoteJudge, { now }: C
   }
 }
 
-/** Of an ended request none is live: one was accepted, or all have expired (A2-112, D4). */
+/** The state of a quote. An ended request has no live quotes: the others are SUPERSEDED after an accept, else EXPIRED. */
 const quoteState = (row: RfqRow, { id, state, validUntil }: VenueQuote, now: number): QuoteState => {
   if (id === row.context.acceptedQuoteId) return "ACCEPTED"
   if (state !== "LIVE") return state
@@ -106,7 +106,7 @@ const quoteState = (row: RfqRow, { id, state, validUntil }: VenueQuote, now: num
   return validUntil > now ? "LIVE" : "EXPIRED"
 }
 
-/** The answer of an accept: the contract as it was opened, or what closing it came to. */
+/** The response to an accept: the opened contract, or the result of closing it. */
 export const acceptWire = (row: RfqRow, { id: contractId, context }: BarrierContractRow): AcceptWire => {
   const accepted = {
     rfqId: row.id,

@@ -1,6 +1,6 @@
 /**
- * Staking swaps of all clients as staff read them, and writing a claim off that nobody expects to be paid any more (operator
- * surface, swap; D8, STS-6). What partners read is shown the same way, with whose it is, its payments and corrections.
+ * Staking swaps of all clients for staff, and write-offs of claims that are no longer expected to be paid. The view is the
+ * partners' view with the client, the payments and the corrections (operator surface, swap; D8, STS-6).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -36,16 +36,16 @@ export type SwapView = SwapWire & {
   readonly clientId: number
   readonly clientUid: string
   readonly payments: ReadonlyArray<SwapPayment>
-  /** Ids of the venue's corrections of the fee that are booked; zero: the fee of the take itself differed. */
+  /** Ids of the booked fee corrections. 0: the fee of the take itself differed. */
   readonly corrections: ReadonlyArray<number>
 }
 
-// A type and no interface: it is kept as JSON with its approval.
+// A type instead of an interface, because the approval stores it as JSON.
 export type WriteOffRequest = {
   readonly swapId: number
   readonly amount: string
   readonly reason: string
-  /** What whoever grants has to see besides: bound with it, never asked for. */
+  /** Further data for the approver. The service adds it to the stored request. */
   readonly asset?: string
   readonly clientUid?: string
 }
@@ -62,9 +62,9 @@ export class SwapDesk extends Context.Service<
   {
     /** Newest first. */
     list(query: SwapDeskQuery): Found<PageEnd & { readonly swaps: ReadonlyArray<SwapView> }>
-    /** By the service's own id. */
+    /** Finds a swap by the service's id. */
     show(id: string): Found<SwapView>
-    /** Whether it could be written off now; the request as it is kept. */
+    /** Checks whether the claim could be written off now. Returns the request to store. */
     check(request: WriteOffRequest): Found<WriteOffRequest>
     writeOff(caller: OperatorCaller, request: WriteOffRequest): Effect.Effect<Verdict<SwapView>, DispatchError>
   }
@@ -138,7 +138,7 @@ export class SwapDesk extends Context.Service<
 
 const noSwap = refuse(unknown("Swap"))
 
-/** Only a claim can be written off, and no more of it than there is (D8). */
+/** Only a claim can be written off, up to its amount. */
 const writeOffRefusal = (row: SwapRow, amount: string): Refusal | null => {
   const minor = parsePositiveAmount(amount, assetOf(row))
   if (typeof minor === "string") return invalidFields({ amount: minor })

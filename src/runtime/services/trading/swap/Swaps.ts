@@ -1,7 +1,7 @@
 /**
- * Staking swaps of partners' clients (doc 2, Staking; D8, STS-1..STS-4): judged, held for and taken in one turn of the client's
- * mailbox and one commit, answered once the venue has answered, or after 5 s without. What is not answered then is in flight and
- * ends by itself.
+ * Staking swaps for partners. One turn of the client checks a take, holds its cost and starts the call, in one commit. The
+ * response follows the venue's answer, or a timeout of 5 s. After the timeout the take is in flight, and the service resolves it
+ * without the caller (doc 2, Staking; D8, STS-1, STS-2, STS-3, STS-4).
  */
 import { Context, Effect, Layer } from "effect"
 import { type GateResult, firstRefusal, notReached, walkGates } from "../../../../machines/shared/Gates.ts"
@@ -56,9 +56,9 @@ export class Swaps extends Context.Service<
   {
     take(caller: Caller, offerId: number | null, write: KeyedWrite): Effect.Effect<Kept<SwapWire>, DispatchError>
     explain(of: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation>
-    /** Null: the client is none of the partner's. */
+    /** Null: another partner's client. */
     list(of: OfPartner, clientId: number, query: SwapQuery): Effect.Effect<SwapsWire | null, Unavailable>
-    /** By the venue's id of the contract, else by the service's own. */
+    /** Finds a swap by the venue's contract id, else by the service's id. */
     get(of: OfPartner, clientId: number, id: number | null): Answered<SwapWire>
   }
 >()("brokerage/runtime/services/trading/swap/Swaps") {
@@ -88,10 +88,10 @@ interface Parts {
   readonly markets: SwapMarkets
 }
 
-/** An offer, and how much of it is asked for as it was written. */
+/** An offer, and the requested quantity as text. */
 type Asked = Offered & { readonly qty: string }
 
-/** What is asked for before any client is looked at; `at`: the step that refuses, or their number. */
+/** The checks without a client. `at`: the index of the step that refuses, or the number of steps. */
 type Asking =
   | { readonly asked: Asked; readonly at: number; readonly refusal: null }
   | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
@@ -204,7 +204,7 @@ class Staking {
     )
   }
 
-  /** Once the venue's word is known, or is not within its time: the take is in flight then (STS-3). */
+  /** The response to a take after the venue's answer, or after the timeout with the take in flight. */
   private takenLater(clientId: number, swapId: number): Effect.Effect<Verdict<SwapWire>, DispatchError> {
     const { host, stored } = this.parts
     const resident = host.read(clientSubject(clientId), (state) => {
@@ -226,13 +226,13 @@ class Staking {
   }
 }
 
-/** What a take is answered once the venue has said what became of it; null: it has not. */
+/** The response to a take with a known outcome; null: unknown. */
 const taken = (row: SwapRow): Verdict<SwapWire> | null => {
   if (row.state === "REJECTED") return refuse(rejected(row))
   return row.state === "ACCEPTING" ? null : accept(swapWire(row))
 }
 
-/** The venue's own words for an offer that is on its board no more. */
+/** The venue's reject reasons for an offer that has left its board. */
 const goneOffers: ReadonlySet<string> = new Set(["unknown offer", "offer expired"])
 
 const rejected = (row: SwapRow): Refusal => {
@@ -248,7 +248,7 @@ const rejected = (row: SwapRow): Refusal => {
   } as Refusal
 }
 
-/** The answer to a take that was voided; its reserve is held until its release. */
+/** The response to a voided take. Its reserve is held until its release. */
 const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
   venueNotReached({ swapId, offerId, state })
 
@@ -261,7 +261,7 @@ const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refus
 
 const isLive = (state: SwapState): boolean => (liveSwapStates as ReadonlyArray<SwapState>).includes(state)
 
-/** What a list is read by (STS-4): state by state, as the index has them. */
+/** The conditions of a list: one query for each state, to use the index. */
 const listed = (list: SwapList): ReadonlyArray<ReadonlyArray<Condition>> =>
   list === "all"
     ? [[]]

@@ -1,7 +1,7 @@
 /**
- * Staff end swaps with the venue's evidence, in the client's turn: a take that the venue never answers (A2-116), and a take or a
- * swap whose misfit stands (A2-115). The consequences are those of a report by the venue. The evidence of a take lacks the id of
- * the contract, which the venue's next report brings.
+ * Staff end swaps with the venue's evidence, in the client's turn: a take that the venue never answers, and a take or a swap
+ * whose misfit stands. The consequences are those of a report by the venue. The evidence of a take lacks the id of the contract,
+ * which the venue's next report brings (A2-115, A2-116).
  */
 import { formatAmount, minorOf, MoneyDecimal, parsePositiveAmount } from "../../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../../machines/market/holdingMark.ts"
@@ -112,7 +112,7 @@ const endTake = (
   endCall(turn, handlers, said, { isTrusted: true })
 }
 
-/** The swap as the venue would show it, opened by the execution; zero: nobody knows the contract's id yet. */
+/** Builds the venue's report of the executed swap. Id 0: the venue's contract id is not known yet. */
 const swapOf = (now: number, { context }: SwapRow, { tradeId, qty }: Pick<Execution, "tradeId" | "qty">): VenueSwap => {
   const { swapId, account, asset, symbol, offerId, rateBps, tenorDays } = context
   return {

@@ -1,6 +1,6 @@
 /**
- * Staking swaps in their client's turn (D8): begun by a caller, moved by what the venue says. `stepSwap` is the one place where a
- * swap moves: the row before and after say what was first taken, what of a reward came, and what was charged.
+ * Starts and advances staking swaps in their client's turn. All transitions go through `stepSwap`, because the client's totals
+ * derive from the row before and after (D8).
  */
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -13,7 +13,7 @@ import { countSwap } from "../../account/accountTotals.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 
-/** A swap as the turn sees it: standing, or moved in this turn; undefined for others. */
+/** A swap in the turn: live, or changed in this turn; undefined for others. */
 export const swapInTurn = (turn: Turn, id: number): SwapRow | undefined =>
   turn.draft.peek("swaps", String(id)) ?? turn.state.get("swaps", String(id))
 
@@ -23,7 +23,7 @@ interface Taking {
   readonly commissionRewardBps: number
 }
 
-/** A new swap with what is held for it, on its way to the venue from this commit on. */
+/** Starts a swap with its hold, and its call to the venue. */
 export const takeSwap = (
   { turn, of }: OwnedTurn,
   client: Pick<ClientRow, "id" | "partnerId" | "uid">,
@@ -63,7 +63,7 @@ export const takeSwap = (
   })
 }
 
-/** The swap after an event, counted in its client's totals; null when its state does not take it: nothing is written. */
+/** Applies an event to a swap, and counts it in the client's totals. Null: its state does not accept the event. */
 export const stepSwap = ({ turn, of }: OwnedTurn, row: SwapRow, event: SwapEvent): SwapRow | null => {
   const next = advance(turn, "swaps", row, event, { of })
   if (next !== null) countSwap(turn, { before: row, after: next })

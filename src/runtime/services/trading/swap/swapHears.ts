@@ -1,7 +1,7 @@
 /**
- * What staking swaps hear in their client's turn (D8): what became of their takes, what the venue says of their contracts, and
- * their timers. The venue shows a contract whole each time, so what was missed is made up for by the next word on it: a payment
- * is known by its id, a correction by its own.
+ * Applies outcomes of takes, venue reports and timers to staking swaps in their client's turn. Each venue report holds the whole
+ * contract, so the next report covers a lost one. Ids identify payments and corrections, which makes each of them apply once
+ * (A2-111, A3-11, D8).
  */
 import { formatAmount, minorOf, MoneyDecimal } from "../../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../../machines/market/holdingMark.ts"
@@ -34,7 +34,7 @@ import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import type { VenueLink } from "../../venue/VenueLink.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
-/** Payments of one swap that one turn books. */
+/** The most payments of a swap that one turn books. */
 const paymentsAtOnce = 32
 /** The pause before an overdue swap is checked again is the time without a taken event, within these bounds. Business ms. */
 const shortestPause = 5_000
@@ -56,7 +56,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
     const owned = hearing(turn, parts)
     const { outcome: became, swap } = outcome
     if (became === "EXECUTED") {
-      // What the venue does not show stays in flight (`definite`).
+      // Without a swap in the result the take stays in flight (`definite`).
       if (swap !== null) heardSwap(owned, row, swap, outcome.at)
     } else if (became === "REFUSED") {
       stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: refusalReason(outcome) })
@@ -91,7 +91,7 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject
   )
 }
 
-/** The contract as the venue has it, at a time of its own: what of it is new here is taken, in the order in which it can have come. */
+/** Applies the new parts of a venue report in their order: the take, its ids, fees, payments, the end. `at`: the venue's time. */
 const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
   const known = row.context.contractId === null ? tookIn(owned, row, swap) : row
   const taken = known === null ? null : namedIn(owned, known, swap)
@@ -101,7 +101,7 @@ const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number):
   endIn(owned, paid, swap, at)
 }
 
-/** What staff resolved has no id of the venue's until the venue says it, under our own name of the take: it is made once (A2-111). */
+/** Adds the venue's ids to a swap that staff resolved, from its next report under the ref of the take. */
 const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturityAt }: VenueSwap): SwapRow => {
   if (row.context.contractId !== 0 || id === 0) return row
   const ids = { contractId: id, tradeId }
@@ -113,7 +113,7 @@ const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturi
   return next ?? row
 }
 
-/** Whether it is said for the first time: staff are told once. */
+/** Records a doubtful report. Returns whether it is new, so that staff get one alarm for it. */
 const isNewDoubt = (owned: OwnedTurn, row: SwapRow, of: string): boolean =>
   stepSwap(owned, row, { type: "DOUBT", at: owned.turn.now, of }) !== null
 
@@ -140,7 +140,7 @@ const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null
   return next
 }
 
-/** What a take costs beyond what is held for it: all of it once that was given back. */
+/** The cost of a take above its hold. After a release this is the whole cost. */
 const lackOf = ({ state, context }: SwapRow, { notional }: Taken): bigint => {
   const { asset, estimatedFee } = context
   const cost = minorOf(notional, asset) + minorOf(estimatedFee, asset)
@@ -155,14 +155,14 @@ const freeIn = ({ turn }: OwnedTurn, asset: Currency): bigint => {
   return asset === "USDC" ? risk.free : cashOf(asset)
 }
 
-/** Found executed when it was given up: the balance does not cover it, and staff must know before more of it leaves (D8). */
+/** Opens a break for a take that was found executed after its release, if the balance does not cover it. It pauses money out. */
 const shortBreak = (owned: OwnedTurn, row: SwapRow, short: bigint): void => {
   const asset = assetOf(row)
   const reason = `Swap ${row.id} was found executed and needs ${formatAmount(short, asset)} ${asset} more than is free.`
   valueBreak(owned, row, short, reason)
 }
 
-/** A break of an amount of the asset, in USDC at the last mark; without one, or worth nothing, the alarm alone (A3-11). */
+/** Opens a break of an asset amount, in USDC at the last mark. Without a mark or value only the alarm is written. */
 const valueBreak = (
   owned: OwnedTurn,
   row: SwapRow,
@@ -176,7 +176,7 @@ const valueBreak = (
   if (value !== 0n) breakOfClient(owned.turn, row, value, reason)
 }
 
-/** Corrections of the fee that are not booked yet, each once; the fee of the take itself counts as the first of them. */
+/** Books new fee corrections, each once. A different fee of the take itself counts as correction 0. */
 const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
   let now = row
   const asset = assetOf(row)
@@ -201,7 +201,7 @@ const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
   return now
 }
 
-/** Books a fee above the listed rate. The new part of the excess opens a break (D8). */
+/** Opens a break for the new part of a fee above the listed rate. */
 const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
   const asset = assetOf(row)
   const excessOf = ({ context: { fee, estimatedFee } }: SwapRow): bigint => {
@@ -215,7 +215,7 @@ const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
   valueBreak(owned, row, more, reason, "swap.fee")
 }
 
-/** Payments that are not booked yet, each once. Of a delisted market's the last one settles it. */
+/** Books new payments, each once. In a final settlement the last payment settles the swap. */
 const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap): SwapRow => {
   let now = row
   const asset = assetOf(row)
@@ -226,7 +226,7 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
     const amount = formatAmount(minorOf(said, asset), asset)
     const booked = now.context.payments.find(({ id }) => id === paymentId)
     if (booked === undefined) {
-      // The rest comes with the venue's next word, or with the comparison: a commit has an end.
+      // Commits are bounded: the venue's next report or the comparison brings the rest.
       if (++more > paymentsAtOnce) break
       const { beyond } = partsOfPayment(termsOfSwap(now.context), progressOfSwap(now.context), minorOf(amount, asset))
       now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
@@ -242,14 +242,14 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
   return now
 }
 
-/** How the venue says that it stands: settled with its market though nothing was paid, or short at its maturity (D8). */
+/** Applies the reported end: settled with its delisted market even without a payment, or short at maturity. */
 const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: number): void => {
   const { turn } = owned
   if (end === "FINAL_SETTLEMENT") return void stepSwap(owned, row, { type: "DELISTED", at: turn.now })
   if (short && end === null) stepSwap(owned, row, { type: "SHORT", at: Math.max(at, turn.now) })
 }
 
-/** An audit row on the swap that staff look at. */
+/** Writes an audit row for staff on the swap. */
 const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, reason: string): void =>
   applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
 
@@ -258,7 +258,7 @@ const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, 
  * overdue swap waits until every earlier event of the venue is taken.
  */
 export const swapTimers = (link: VenueLink["Service"]) => {
-  /** How far the venue's events are taken, and since when that is so, by the business clock. */
+  /** The checkpoint of the venue's events, and the business time of its last advance. */
   let seen = { takenTo: 0, at: 0 }
   const pauseAt = (now: number, takenTo: number): number => {
     if (takenTo !== seen.takenTo) seen = { takenTo, at: now }

@@ -1,4 +1,4 @@
-/** Staking markets and their offers as takes meet them now: on the board, halted, reachable (A2-56, STS-1). */
+/** The present staking markets and offers for takes: the board, halts and the venue connection (A2-56, STS-1). */
 import { Effect } from "effect"
 import { isCurrency } from "../../../../machines/shared/Currency.ts"
 import { accept, type Refusal, refuse, unknown, venueAway, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -11,16 +11,16 @@ import { unreached } from "../../market/MarketReads.ts"
 import type { JudgedBoard } from "../../market/OfferPoll.ts"
 import { type MarketServices, tradedMarkets } from "../tradedMarkets.ts"
 
-/** An offer of the board with its market, and whether the board is young enough to judge a take on (STS-1). */
+/** An offer of the board with its market. `isRecent`: the board is recent enough to check a take. */
 export type Offered = Omit<AskedTake, "qty"> & { readonly isRecent: boolean }
 
 export interface SwapMarkets {
   /** The service's share of rewards, basis points. */
   readonly commissionRewardBps: number
   readonly connected: () => boolean
-  /** The message of our own halt that covers a staking market; null: none does. What the venue has disabled its market says. */
+  /** The message of our own halt of a staking market; null: none. The market itself shows a halt by the venue. */
   readonly haltOf: (symbol: string) => string | null
-  /** The offer on the board, read again where it is over 3 s old; refused where it has left it, or where none was ever read. */
+  /** The offer on the board; a board older than 3 s is read again. Refused if the offer is gone, or no board was read yet. */
   readonly find: (offerId: number | null) => Effect.Effect<Verdict<Offered>>
 }
 

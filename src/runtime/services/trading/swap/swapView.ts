@@ -1,4 +1,4 @@
-/** Staking swaps as partners read them (doc 2, Swap; STS-7). */
+/** The partners' view of staking swaps (doc 2, Swap; STS-7). */
 import { currencyFacts } from "../../../../machines/shared/Currency.ts"
 import { decimalText, formatAmount, minorOf, MoneyDecimal } from "../../../../machines/shared/Money.ts"
 import { progressOfSwap, termsOfSwap } from "../../../../machines/swap/Swap.ts"
@@ -15,7 +15,7 @@ export const swapWire = ({ id, state, context }: SwapRow): SwapWire => {
   const outstanding = state === "REJECTED" ? 0n : outstandingOf(terms, progressOfSwap(context))
   return {
     swapId: id,
-    // Zero: by staff's word, until the venue has named it.
+    // 0: confirmed manually by staff, no venue id yet.
     contractId: context.contractId === 0 ? null : context.contractId,
     tradeId: context.tradeId,
     offerId: context.offerId,

@@ -1,4 +1,4 @@
-/** What the gates of a take judge, gathered from a client as a turn or a reader sees it: explained as it is done (STS-1). */
+/** Gathers the inputs for the gates of a take, in a turn or outside one. Explain and take share them (STS-1). */
 import { type AskedTake, type TakeFacts, takeFigures } from "../../../../machines/swap/takeGates.ts"
 import { cashAtMost } from "../../../ledger/Ledger.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
@@ -27,7 +27,7 @@ export const takeFacts = (
     partnerState,
     risk: { riskState: risk.riskState, recorded },
     openSwaps: state.all("swaps").filter(isOpen).length,
-    // A venue whose board has not been read for too long is as good as away.
+    // An outdated board counts as a disconnected venue.
     venueConnected: markets.connected() && asked.isRecent,
     halt: markets.haltOf(market.symbol),
     asked,
