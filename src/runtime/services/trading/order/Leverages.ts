@@ -21,7 +21,7 @@ import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { chooseLeverage, leverageView } from "./leverageDecisions.ts"
 
-/** A choice as it was sent. */
+/** A leverage write from the partner. */
 export interface LeverageWrite {
   readonly clientId: number
   readonly body: unknown
@@ -32,7 +32,7 @@ export class Leverages extends Context.Service<
   Leverages,
   {
     view(caller: Caller, clientId: number, symbol: string): Effect.Effect<Verdict<LeverageWire>, Unavailable>
-    /** One turn; a choice that is stored already is answered and changes nothing. */
+    /** Stores the choice in one turn. A choice that is already stored changes nothing, and gets the same response. */
     change(caller: Caller, write: LeverageWrite): Effect.Effect<Verdict<LeverageWire>, DispatchError>
   }
 >()("brokerage/runtime/services/trading/order/Leverages") {
@@ -43,7 +43,7 @@ export class Leverages extends Context.Service<
       const directory = yield* Directory
       const feed = yield* MarketFeed
 
-      /** Why there is no leverage in a market: it is none of perpetuals, or nothing is known of any. */
+      /** The refusal of a market without leverage: it is no perpetual, or no listing is known. */
       const marketRefusal = (symbol: string): Refusal | null =>
         unreached(feed) ?? (feed.mirror.markets.get(symbol)?.market.family === "PERP" ? null : notOffered)
 

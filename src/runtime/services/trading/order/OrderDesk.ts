@@ -1,6 +1,6 @@
 /**
- * Orders and positions of all clients as staff read them, and an order that staff cancel (operator surface, order, position;
- * D6). What partners read is shown the same way, with whose it is and how the venue knows it.
+ * Orders and positions of all clients for staff, and cancels by staff. The view is the partners' view with the client and the
+ * venue's ids (operator surface, order, position; D6).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -28,9 +28,9 @@ import { endAttempts } from "./protection.ts"
 export type OrderView = OrderWire & {
   readonly clientId: number
   readonly clientUid: string
-  /** The venue's id; null until it has said it. */
+  /** The venue's id; null: not reported yet. */
   readonly venueOrderId: number | null
-  /** In force when it was placed; null on spot. */
+  /** The leverage in force at placement; null for spot. */
   readonly leverage: number | null
 }
 
@@ -39,14 +39,14 @@ type Found<A> = Effect.Effect<Verdict<A>, Unavailable>
 export class OrderDesk extends Context.Service<
   OrderDesk,
   {
-    /** By id or uid of the client; `open`: those that have not ended, all of them. */
+    /** `client`: id or uid. `open`: all orders that have not ended. */
     list(
       client: string,
       query: PageQuery & { readonly open: boolean }
     ): Found<PageEnd & { readonly orders: ReadonlyArray<OrderView> }>
-    /** By its id or its name at the venue. */
+    /** `id`: the order's id, or its ref at the venue. */
     show(id: string): Found<OrderView>
-    /** Asks the venue to cancel it; the order as it stands then. Refused when it has ended. */
+    /** Requests the venue to cancel an order. Returns the order afterwards. Refused if the order has ended. */
     cancel(caller: OperatorCaller, id: string, reason: string): Effect.Effect<Verdict<OrderView>, DispatchError>
     positions(client: string): Found<PositionsWire>
   }
@@ -96,7 +96,7 @@ export class OrderDesk extends Context.Service<
             { type: "audit", action: "order.cancelByOperator", before, after, reason }
           ])
         const row = orderInTurn(turn, id)
-        // An order that the turn does not hold has ended.
+        // An order that is missing in the turn has ended.
         if (row === undefined || !isWorking(row)) {
           if (!endAttempts({ turn, of }, found)) return over
           note(found.state, found.state)
@@ -132,7 +132,7 @@ export class OrderDesk extends Context.Service<
 
 const noOrder = refuse(unknown("Order"))
 const over = refuse(conflict("ORDER_ENDED", "The order has ended: there is nothing to cancel."))
-/** What the order's client reads; staff's reason stands in the audit. */
+/** The note on the order, which the client reads. The audit row holds the reason of staff. */
 const byStaff = "operator"
 
 const orderView = (row: OrderRow): OrderView => ({

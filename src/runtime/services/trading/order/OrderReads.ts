@@ -1,6 +1,6 @@
 /**
- * Reads of orders, positions and trades of partners' clients (doc 2, Orders, margin, leverage, positions; A2-43, A2-44, A2-100):
- * what works and what is held from the client's mailbox, lists and histories from Postgres, newest first.
+ * Reads orders, positions and trades for partners. Working orders and open positions come from the client's mailbox; lists and
+ * histories come from Postgres, newest first (doc 2, Orders, margin, leverage, positions; A2-43, A2-44, A2-100).
  */
 import { Context, Effect, Layer } from "effect"
 import type {
@@ -20,20 +20,20 @@ import { clientSubject, readersClient } from "../../account/clientState.ts"
 import { ofPartner, rowPage } from "../../account/listReads.ts"
 import { historyItem, orderWire, positionWire, tradeWire } from "./orderView.ts"
 
-/** Null: the client is none of the partner's. */
+/** Null: another partner's client. */
 type Found<A> = Effect.Effect<A | null, Unavailable>
 
 export class OrderReads extends Context.Service<
   OrderReads,
   {
-    /** Of whatever state. */
+    /** Orders in all states. */
     list(partnerId: number, clientId: number, query: PageQuery): Found<OrdersWire>
-    /** Those that have not ended. */
+    /** Orders that have not ended. */
     open(partnerId: number, clientId: number): Found<ReadonlyArray<OrderWire>>
-    /** In perpetuals, those that are not flat. */
+    /** Perpetual positions that are not flat. */
     positions(partnerId: number, clientId: number): Found<PositionsWire>
     trades(partnerId: number, clientId: number, query: PageQuery): Found<TradesWire>
-    /** Each fill that made a position smaller. */
+    /** Fills that reduced a position. */
     history(partnerId: number, clientId: number, query: PageQuery): Found<PositionHistoryWire>
   }
 >()("brokerage/runtime/services/trading/order/OrderReads") {
@@ -47,7 +47,7 @@ export class OrderReads extends Context.Service<
         host.read(clientSubject(clientId), (state, facts) =>
           readersClient(state, partnerId) === null ? null : show(state, facts)
         )
-      /** One page of the client's rows, if it is the partner's. */
+      /** One page of the client's rows; null: another partner's client. */
       const pageOf = <T extends "orders" | "fills", A>(
         table: T,
         whose: { readonly partnerId: number; readonly clientId: number },
@@ -86,7 +86,7 @@ export class OrderReads extends Context.Service<
 
 const idOf = ({ id }: { readonly id: number }): number => id
 
-/** Fills that closed something: the others have no such quantity. */
+/** Selects fills that reduced a position: other fills have no closed quantity. */
 const closing: Condition = { column: "closed_qty", value: "", comparison: "<>" }
 
 /** The working orders of a client's mailbox, newest first. */
@@ -96,7 +96,7 @@ export const openOrders = (state: SubjectState): ReadonlyArray<OrderWire> =>
     .toSorted((one, other) => other.id - one.id)
     .map(orderWire)
 
-/** Its open positions by market; the venue is held to a spot quantity, which is no position (A2-43). */
+/** The open positions of a client's mailbox, by market. A spot quantity is no position. */
 export const openPositions = (state: SubjectState, facts: Facts): PositionsWire["positions"] =>
   state
     .all("positions")

@@ -1,7 +1,7 @@
 /**
- * Asks the venue for orders by their names, and for the trades that are missing here (D6; A2-96): at the start for all that
- * work, then for those that the venue has said more of than is booked, and whenever something that was said is missing. A
- * trade is booked by its id alone; what is booked already changes nothing.
+ * Queries the venue for orders by ref, and for trades that are missing here. It runs at the start for all working orders, later
+ * for orders that are out of sync, and after a loss of events. The trade id identifies a trade, so a booked trade changes nothing
+ * (A2-96, A2-103, D6).
  */
 import { Effect, Layer } from "effect"
 import { orderRef, workingStates } from "../../../../machines/order/Order.ts"
@@ -21,11 +21,11 @@ import { orderOfTimer, wasAsked } from "./askAgain.ts"
 import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
 import { Unsettled, type UnsettledOrder } from "../../venue/Unsettled.ts"
 
-/** What was said is mostly here within this time: events follow their answers. Wall ms. */
+/** The pause before a query: most events arrive within this time after the response of their call. Wall ms. */
 const settleWithin = 500
-/** Before what was not answered is asked for again, wall ms. */
+/** The pause before the retry of a failed query, wall ms. */
 const againAfter = 1_000
-/** Clients whose orders are settled side by side. */
+/** Clients whose orders are booked concurrently. */
 const atOnce = 16
 const pageLength = lookupLimit
 
@@ -38,7 +38,7 @@ interface Asked {
 }
 
 interface Found extends Asked {
-  /** As the venue has it. */
+  /** The venue's record. */
   readonly order: VenueOrder
 }
 
@@ -65,7 +65,7 @@ interface Parts {
 
 class Resync {
   private readonly parts: Parts
-  /** Orders that a timer asks for. An answer is written for them alone: a commit for nothing would hold up the client's events. */
+  /** Orders with a timer. Only their answers are always committed: other empty commits would delay the client's events. */
   private readonly timed = new Set<number>()
 
   constructor(parts: Parts) {
@@ -83,7 +83,10 @@ class Resync {
     Effect.andThen(Effect.sleep(settleWithin)),
     Effect.andThen(Effect.suspend(() => this.round)),
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("the venue could not be queried for orders", cause), Effect.sleep(againAfter))
+      Effect.andThen(
+        Effect.logError("the venue could not be queried for orders; the query is retried", cause),
+        Effect.sleep(againAfter)
+      )
     ),
     Effect.forever({ disableYield: true })
   )
@@ -119,7 +122,7 @@ class Resync {
     return Effect.forEach(starts, (at) => this.ask(orders.slice(at, at + lookupLimit)), { discard: true })
   }
 
-  /** Every order that works. */
+  /** Queries every working order. */
   private readonly everything: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (const state of workingStates) {
       for (let before: number | undefined; ;) {
@@ -135,7 +138,7 @@ class Resync {
     }
   })
 
-  /** Could not be asked now: all of it, once more, in a moment. */
+  /** Schedules the query of all working orders again after a failure. */
   private readonly later: Effect.Effect<void> = Effect.suspend(() =>
     Effect.andThen(
       Effect.sleep(againAfter),
@@ -154,7 +157,7 @@ class Resync {
         const known = orders.flatMap((order): ReadonlyArray<Found> => {
           const found = byRef.get(orderRef(order.orderId)) ?? null
           if (found !== null) return [{ ...order, order: found }]
-          // What the venue does not know is still in flight, or is compared with it (A2-103).
+          // An order that the venue does not know is in flight, or the comparison finds the difference.
           this.parts.unsettled.settled(order.orderId)
           return []
         })
@@ -187,7 +190,7 @@ class Resync {
           }
         })
         .pipe(Effect.tap(() => Effect.sync(() => this.timed.delete(orderId))))
-    // What can't be written now is asked for once more by its timer.
+    // After a failed write the timer of the order queries it again.
     return Effect.forEach(orders, (order) => Effect.ignore(one(order)), { discard: true })
   }
 
@@ -202,7 +205,7 @@ class Resync {
     )
   }
 
-  /** Orders of a client as the venue has them, with their trades where some are missing here. */
+  /** Books the venue's records of a client's orders, with missing trades. */
   private hear(clientId: number, found: ReadonlyArray<Found>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { host, orders, unsettled } = this.parts
@@ -232,7 +235,10 @@ class Resync {
   }
 
   private notNow(orders: ReadonlyArray<Asked>, fault: VenueUnanswered | DispatchError): Effect.Effect<void> {
-    return Effect.andThen(Effect.logDebug("orders could not be settled now", fault), this.askLater(orders))
+    return Effect.andThen(
+      Effect.logDebug("orders could not be booked now; the venue is queried again", fault),
+      this.askLater(orders)
+    )
   }
 
   private inTime<A>(question: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> {

@@ -1,7 +1,7 @@
 /**
- * Orders of partners' clients (doc 2, Orders; D6; A2-91, A2-92): judged, held for and sent in one turn of the client's mailbox
- * and one commit, answered once the venue has answered and its trades are booked, or after 5 s without. What is not answered
- * then is in flight and ends by itself.
+ * Orders for partners. One turn of the client checks an order, holds its cost and starts the call, in one commit. The response
+ * follows the venue's answer and the booking of its trades, or a timeout of 5 s. After the timeout the order is in flight, and
+ * the service resolves it without the caller (doc 2, Orders; A2-91, A2-92, D6).
  */
 import { Context, Effect, Layer } from "effect"
 import { isWorking, orderRef } from "../../../../machines/order/Order.ts"
@@ -53,7 +53,7 @@ export class Orders extends Context.Service<
     cancel(caller: Caller, clientId: number, orderId: number | null): Answered<CancelWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<MarginPreviewWire>
     explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
-    /** The refusal when the client has no such order, else null. */
+    /** The refusal of an unknown client or order; null: both exist. */
     missing(caller: Caller, clientId: number, orderId: number | null): Effect.Effect<Refusal | null, Unavailable>
   }
 >()("brokerage/runtime/services/trading/order/Orders") {
@@ -156,9 +156,9 @@ class Trading {
         decide: (turn) => this.cancelIn(turn, caller, found.id)
       })
       if (!begun.ok) return begun
-      // It is being cancelled already: answered without another call (doc 2, Order states).
+      // A cancel is already in flight: respond without another call (doc 2, Order states).
       if (!begun.value) return accept(named)
-      // A call that never came is made again under its next name: what counts is what became of the order.
+      // A call that the venue never received is repeated under a new ref, so wait for the state of the order.
       const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && !isOutOfSync(unsettled, row)
       const now = yield* this.until(clientId, found.id, isKnown)
       if (now === null) return refuse(noOrder)
@@ -199,7 +199,7 @@ class Trading {
     return accept(row.id)
   }
 
-  /** Whether it is asked for now; false: it was before. */
+  /** Starts the cancel. False: a cancel was already in flight. */
   private cancelIn(turn: Turn, caller: Caller, orderId: number): Verdict<boolean> {
     const partner = partnerNow(this.parts.directory, caller)
     const client = ownClient(turn.state, partner.row.id)
@@ -215,12 +215,12 @@ class Trading {
     return accept(true)
   }
 
-  /** What placing is answered as soon as all that the venue has said is booked; null: it is not. */
+  /** The response to placing once the venue's reports are booked; null: not yet. */
   private placed(row: OrderRow): Verdict<PlacedWire> | null {
     const { id: orderId, state, context } = row
     if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), context.reject))
     if (state === "SENT" || state === "CHECKED" || isOutOfSync(this.parts.unsettled, row)) return null
-    // The word that the venue has it may come apart from its trades; one that takes the market ends with them.
+    // The acknowledgement may arrive before the trades. An order that takes liquidity ends with its trades.
     if ((state === "ACKED" || state === "PARTIAL") && takesMarket(context)) return null
     return accept({ ...namesOf(orderId), state: state as OrderState })
   }
@@ -228,7 +228,7 @@ class Trading {
   /** Once its trades are booked, or are not in time. */
   private placedLater(clientId: number, orderId: number): Effect.Effect<Verdict<PlacedWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      // One in flight is not waited for any longer: its call was.
+      // An order in flight needs no further wait: the wait for its call has timed out.
       const enough = (row: OrderRow): boolean => row.state === "SENT" || this.placed(row) !== null
       const row = yield* this.until(clientId, orderId, enough)
       if (row === null) return yield* Effect.fail(new FactNeeded({ fact: `order:${orderId}` }))
@@ -237,7 +237,7 @@ class Trading {
     })
   }
 
-  /** The client's order once `enough` holds of it, or as it is after 5 s; null: it has no such order. */
+  /** The client's order once `enough` holds, or after 5 s; null: unknown order. */
   private until(
     clientId: number,
     orderId: number,
@@ -293,7 +293,7 @@ class Trading {
   }
 }
 
-/** It rests nowhere: what of it does not trade at once is over. */
+/** Whether the order takes liquidity only: its unfilled rest ends at once. */
 const takesMarket = ({ trigger, venueTif }: OrderRow["context"]): boolean =>
   trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 const namesOf = (orderId: number) => ({ orderId, clOrdId: orderRef(orderId) })

@@ -3,7 +3,7 @@
  * Memory schedules a query of the order half a second later (`Unsettled`, `OrderResync`), but a crash loses that schedule, and
  * the queries of a start cover working orders alone. So the commit that processes the report sets a timer, and the commit that
  * processes the answer clears it. Timers with growing pauses also retry a refused cancel of an order that has nothing left to
- * reduce, as they do in a close-out, and a refused amendment of a bound (D6, F13; A2-39, A2-96).
+ * reduce, as they do in a close-out, and a refused amendment of a bound (A2-39, A2-96, D6, F13).
  */
 import type { TimerName } from "../../../../machines/timerNames.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -14,24 +14,24 @@ import type { Directory } from "../../partners/Directory.ts"
 import { cancelAgain } from "./orderDecisions.ts"
 import type { Unsettled } from "../../venue/Unsettled.ts"
 
-/** Longer than a question usually takes. Business ms. */
+/** Longer than a query usually takes. Business ms. */
 const askAfter = 5_000
-/** Between two timers while there is no answer. */
+/** The interval of timers without an answer. Business ms. */
 const askAgainAfter = 60_000
 
 const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`
 
-/** The order that a timer has asked for; null: it is another timer. */
+/** The order of a query timer; null: another timer. */
 export const orderOfTimer = (name: string): number | null =>
   name.startsWith("order.ask:") ? Number(name.slice("order.ask:".length)) : null
 
 const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: nameOf(orderId), dueAt })
 
-/** The order is asked for, whatever becomes of this process. */
+/** Sets the durable timer that queries the order. */
 export const mustAsk = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
 
-/** It was asked for, and this turn hears the answer; what it hears may be one more reason to ask. */
+/** Clears the query timer in the turn that applies the answer. The answer itself may require a further query. */
 export const wasAsked = (turn: Turn, orderId: number): void => {
   const name = nameOf(orderId)
   const { subject } = turn.state
@@ -43,7 +43,7 @@ export interface OrderTimerParts {
   readonly unsettled: Unsettled["Service"]
 }
 
-/** Timers of orders, by handler; each names its order. */
+/** Timer handlers of orders. The timer name holds the id of the order. */
 export const orderTimers = ({ directory, unsettled }: OrderTimerParts) =>
   ({
     // The end of every turn judges the bounds of the client's orders.

@@ -1,4 +1,4 @@
-/** What is asked for before any client is looked at, and by the gates behind it: fields, market, and the rest of A2-91. */
+/** Checks a new order in order: fields and market without a client, then the client's gates (A2-91, A3-14). */
 import { decodeOrder } from "../../../../machines/order/OrderBody.ts"
 import { type OrderFacts, orderGates } from "../../../../machines/order/orderGates.ts"
 import { orderOnMarket } from "../../../../machines/order/orderOnMarket.ts"
@@ -15,7 +15,7 @@ export type Asking =
   | { readonly asked: Asked; readonly at: number; readonly refusal: null }
   | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
 
-/** The fields and the market; `at`: the step that refuses, or their number. */
+/** Checks the fields and the market. `at`: the index of the step that refuses, or the number of steps. */
 export const asking = (body: unknown, markets: OrderMarkets, decode: typeof decodeOrder = decodeOrder): Asking => {
   const decoded = decode(body)
   if (!decoded.ok) return { asked: null, at: 0, refusal: invalidBody(decoded) }
@@ -27,7 +27,7 @@ export const asking = (body: unknown, markets: OrderMarkets, decode: typeof deco
   return { asked: { order, market: market.value, grid }, at: steps.length, refusal: null }
 }
 
-/** Every gate of an order in its order; `factsOf` is asked once its fields are valid (A3-14). */
+/** Explains every gate of an order, in order. Calls `factsOf` only if the fields are valid. */
 export const explainOrder = ({ asked, at, refusal }: Asking, factsOf: (asked: Asked) => OrderFacts): Explanation => {
   const early = steps.map((gate, step): Gate<null> => ({
     gate,

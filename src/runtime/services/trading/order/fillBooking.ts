@@ -1,7 +1,7 @@
 /**
- * Books a trade of an order, once and in one commit: the fill, the order's totals, the position or the lots, and what the
- * order's machine posts for it (F11, F12, F20, F21; A2-44, A2-96). The venue is right in what it executed, whatever the order
- * is here; its own fees never reach the client.
+ * Books a trade of an order once, in one commit: the fill, the order's totals, the position or the lots, and the postings of the
+ * order machine. The venue is the authority on executions, in any state of the order here. Its fees are never charged to the
+ * client (A2-44, A2-96, A2-97, A3-11, D6, F11, F12, F14, F20, F21).
  */
 import { type FillMoney, isWorking, type OrderContext } from "../../../../machines/order/Order.ts"
 import { applyFill, commissionOf, flatPosition } from "../../../../machines/order/positionRules.ts"
@@ -33,11 +33,11 @@ import { cancelReducing, positionInTurn } from "./orderDecisions.ts"
 
 export interface BookingTurn extends OwnedTurn {
   readonly recall: Recall
-  /** The trade was asked for: it has no place in the account's sequence, and only its time says what it comes before. */
+  /** A query found the trade: it has no place in the account's sequence, so its time determines its order. */
   readonly isFound?: boolean
 }
 
-/** The order after a trade of it; itself when the trade is booked already. */
+/** Books a trade. Returns the order after it; unchanged if the trade is already booked. */
 export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   const known = knownFill(at, row, fill)
   if (known !== null) {
@@ -51,7 +51,7 @@ export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): Order
 export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
   knownFill(at, row, fill) !== null
 
-/** The trade as it is booked; a later id than any of the order's is new without a look. */
+/** The booked row of a trade. An id above all ids of the order is new, which needs no query. */
 const knownFill = (
   { turn, recall }: Pick<BookingTurn, "turn" | "recall">,
   row: OrderRow,
@@ -65,11 +65,11 @@ const knownFill = (
 const isSame = (known: FillRow, { side, qty, price }: VenueFill): boolean =>
   known.side === side && new MoneyDecimal(known.qty).eq(qty) && new MoneyDecimal(known.price).eq(price)
 
-/** What was traded, in minor units of the quote currency. */
+/** The value of the trade in minor units of the quote currency. */
 const valueOf = ({ qty, price }: Pick<VenueFill, "qty" | "price">, quote: Currency): bigint =>
   floorTo(product(scaled(qty), scaled(price)), currencyFacts[quote].scale)
 
-/** The same identity with other figures is no repeat: it is not booked, and staff decide (A2-44, A3-11). */
+/** Raises an alarm for a known trade id with other figures. The report is not booked; staff decide. */
 const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, fill: VenueFill): void => {
   const value = ({ qty, price }: Pick<VenueFill, "qty" | "price">) => new MoneyDecimal(qty).mul(price)
   const difference = floorToMinor(value(fill).minus(value(known)), "USDC")
@@ -81,7 +81,7 @@ const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, 
   if (difference !== 0n) breakOfClient(turn, row, difference, reason)
 }
 
-/** What still came after the order had ended here: booked all the same, as an alarm, with a break for staff (D6). */
+/** Books a trade of an order that has ended here, with an alarm and a break for staff. */
 const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   const next = booked(at, row, fill)
   const value = valueOf(fill, "USDC")
@@ -126,7 +126,7 @@ interface Settled {
   readonly commission: bigint
   readonly realized: bigint
   readonly closedQty: string | null
-  /** The position is flat, or has turned. */
+  /** True: the position is flat or has changed its side. */
   readonly emptied: boolean
 }
 
@@ -172,7 +172,7 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
     realizedPnl,
     openedAt: opens || before === undefined ? turn.now : before.openedAt
   })
-  // The venue's own executions cost nothing here (A2-97).
+  // The venue's own executions cost nothing here.
   const commission = fill.reason === null ? commissionOf(fill.qty, fill.price, commissionBps, "USDC") : 0n
   const closes = kind === "reduced" || kind === "closed" || kind === "turned"
   return {
@@ -208,7 +208,7 @@ const putPosition = (
     currency: "USDC",
     amount: floorToMicro(absolute(scaled(moved.netCost))),
     ...moved,
-    // The latest time of the position's trades. It never decreases, in whatever order trades are booked (F14).
+    // The latest time of the position's trades. It never decreases, in whatever order trades are booked.
     updatedAt: Math.max(before?.updatedAt ?? 0, turn.now, at)
   })
 }
@@ -242,7 +242,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
         base,
         baseAmount: signed(settled.base, base, isBuy),
         quoteAmount: signed(settled.quote, quote, !isBuy),
-        // What the order still holds: nothing once it has ended here.
+        // An order that has ended here holds nothing.
         unreserved: isWorking(row)
           ? formatAmount(settled.consumed + settled.released, reserved?.currency ?? quote)
           : formatAmount(0n, quote)
@@ -262,7 +262,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
   }
 }
 
-/** A spot order as its next trade is settled. */
+/** The running totals of a spot order before its next trade. */
 const runningOf = ({ symbol, context }: OrderRow): SpotRunning => {
   const { side, qty, venuePrice, trigger, commissionBps, reserved, consumed, released, quoteTotal, filledQty } = context
   const quote = spotQuoteOf(symbol)

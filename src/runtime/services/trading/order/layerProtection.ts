@@ -1,6 +1,6 @@
 /**
- * Ends every turn with the steps that its client's protected orders need, and raises an alarm for each leg that the venue refused
- * (D7). It is a layer of its own, so that it is ready before the first turn.
+ * Ends every turn with the steps that its client's protected orders need, and raises an alarm for each leg that the venue
+ * refused. It is a layer of its own, so that it is ready before the first turn (D7).
  */
 import { Clock, Effect, Latch, Layer } from "effect"
 import type { Unplaced } from "../../../../machines/order/Attachment.ts"

@@ -1,6 +1,7 @@
 /**
- * The leverage that a client chooses in a market, in its turn (doc 2, Leverage view; A2-50, A2-102). A choice is one row, and
- * counts from its commit on for whatever the client has in the market; the turn's end judges the account anew.
+ * Stores the leverage that a client chooses in a market, in its turn. A choice is one row. From its commit it applies to all
+ * positions and orders of the client in the market. The end of the turn judges the account's risk (doc 2, Leverage view; A2-50,
+ * A2-102).
  */
 import { leverageCap, leverageInForce } from "../../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../../machines/market/Facts.ts"
@@ -23,7 +24,7 @@ export interface LeverageTurn {
 
 type Market = Pick<Facts, "instruments" | "terms">
 
-/** What partners are shown of a client's leverage in a market. */
+/** The partners' view of a client's leverage in a market. */
 export const leverageView = (
   symbol: string,
   client: Pick<ClientRow, "categorization">,
@@ -41,7 +42,7 @@ export const leverageView = (
   }
 }
 
-/** Stores a choice, unless it is the stored one. */
+/** Stores a choice if it differs from the stored one. */
 export const chooseLeverage = (
   at: LeverageTurn,
   client: ClientRow,
@@ -68,7 +69,7 @@ export const chooseLeverage = (
   return accept(leverageView(symbol, client, wanted, turn.facts))
 }
 
-/** The choices as another categorization leaves them: those above its cap become the cap (A2-102). */
+/** The choices as another categorization leaves them: those above its cap become the cap. */
 export const cappedChoices = (client: Pick<ClientRow, "categorization">, chosen: Chosen, facts: Market): Chosen =>
   new Map(
     [...chosen].map(([symbol, leverage]) => [

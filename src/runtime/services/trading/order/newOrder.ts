@@ -44,7 +44,7 @@ export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
   }
 }
 
-/** What is set aside, as its gates have judged it. */
+/** The amount to reserve, as the gates computed it. */
 const reservedFor = ({ reservation, reservationCurrency: currency }: PreTrade, symbol: string): Reserved => {
   if (reservation === null) throw new Error(`${symbol} passed its gates without a price`)
   return { currency, amount: formatAmount(reservation, currency) }

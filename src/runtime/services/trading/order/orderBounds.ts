@@ -139,7 +139,9 @@ const costsOf = (
 
 const isPerpAtWork = (row: OrderRow): boolean => row.context.family === "PERP" && isWorking(row)
 
-/** Whether the cash of an account that has nothing open covers the worst of its working orders, and each of them has its bound. */
+/**
+ * Whether the cash of an account that has nothing open covers the worst of its working orders, and each of them has its bound.
+ */
 export const coversOrders = (at: Pick<BoundedClient, "facts" | "positions" | "orders">, cash: bigint): boolean => {
   if (at.orders.some((row) => isPerpAtWork(row) && isUnbounded(row))) return false
   const costs = costsOf(at, at.orders)

@@ -1,6 +1,6 @@
 /**
- * Orders in their client's turn (D6): what callers and rules do with them. What the venue says of them is in `orderHears.ts`.
- * Whoever places an order has judged its gates under the client's lock.
+ * Commands on orders in their client's turn, by callers and rules. `orderHears.ts` applies the venue's reports. The caller has
+ * checked the gates of a new order in the same turn (A2-39, A2-90, A2-97, A2-101, D6).
  */
 import { cancelRef, isWorking, orderRef, type OrderInput } from "../../../../machines/order/Order.ts"
 import { isNothing, minorOf } from "../../../../machines/shared/Money.ts"
@@ -14,17 +14,17 @@ import type { FillRow, OrderRow, PositionRow } from "../../../tables/order.ts"
 import type { Recall } from "../../account/Recall.ts"
 import type { Unsettled } from "../../venue/Unsettled.ts"
 
-/** An order as the turn sees it: working, or moved in this turn; undefined for others. */
+/** An order in the turn: working, or changed in this turn; undefined for others. */
 export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>
   turn.draft.peek("orders", String(id)) ?? turn.state.get("orders", String(id))
 
-/** The working orders as the turn sees them, oldest first. */
+/** The working orders in the turn, oldest first. */
 export const ordersInTurn = (turn: Turn): ReadonlyArray<OrderRow> => rowsInTurn(turn, "orders").filter(isWorking)
 
-/** The working orders that are committed. */
+/** The committed working orders. */
 export const ordersIn = (state: SubjectState): ReadonlyArray<OrderRow> => state.all("orders")
 
-/** The positions as the turn sees them, flat ones included. */
+/** The positions in the turn, including flat ones. */
 export const positionsInTurn = (turn: Turn): ReadonlyArray<PositionRow> => rowsInTurn(turn, "positions")
 
 export const positionInTurn = (turn: Turn, symbol: string): PositionRow | undefined =>
@@ -51,7 +51,7 @@ export const fillsSince = (
 export const isAskedFor = (turn: Turn, unsettled: Unsettled["Service"]): boolean =>
   ordersInTurn(turn).some((row) => unsettled.of(row) !== undefined)
 
-/** What of an order is decided before it has an id. */
+/** A decided order without its id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">
 
 /** Terms that differ between orders that only close a position up to their bound. */
@@ -60,7 +60,7 @@ export type ClosingOrder = Pick<
   "symbol" | "side" | "qty" | "venuePrice" | "note" | "leverage" | "commissionBps" | "priceDecimals" | "qtyDecimals"
 >
 
-/** An order at MARKET that makes a perpetual position smaller and is none of the client's own: of a close-out, or the venue's. */
+/** A MARKET order that reduces a perpetual position, and that a close-out or the venue created instead of the client. */
 export const closingAtMarket = (order: ClosingOrder): OrderToPlace => ({
   ...order,
   family: "PERP",
@@ -80,11 +80,11 @@ export const closingAtMarket = (order: ClosingOrder): OrderToPlace => ({
 
 type Whose = Pick<ClientRow, "id" | "partnerId" | "uid">
 
-/** A new order with what is held for it, on its way to the venue from this commit on. */
+/** Starts an order with its hold, and its call to the venue. */
 export const placeOrder = ({ turn, of }: OwnedTurn, client: Whose, order: OrderToPlace): OrderRow =>
   begin({ turn, of }, client, order, { type: "SEND", at: turn.now })
 
-/** An order that the venue made by itself (A2-97). */
+/** Stores an order that the venue created. */
 export const adoptOrder = (owned: OwnedTurn, client: Whose, order: OrderToPlace, venueOrderId: number): OrderRow =>
   begin(owned, client, order, { type: "ADOPTED", at: owned.turn.now, venueOrderId })
 
@@ -122,14 +122,14 @@ const begin = (
   })
 }
 
-/** Whether a call is in flight under a ref, as the turn sees it. */
+/** Whether a call is in flight under a ref in the turn. */
 export const isInFlight = (turn: Turn, ref: string): boolean =>
   turn.draft.peek("venueCalls", ref) !== undefined ||
   (turn.state.get("venueCalls", ref) !== undefined && !turn.draft.ends(ref))
 
 /**
- * Asks the venue to cancel a working order, once at a time; null when that is asked already, or the order is over. `note`:
- * who does, where it is not its client.
+ * Requests the venue to cancel a working order, one cancel at a time. Null: a cancel is in flight, or the order has ended.
+ * `note`: the author of the cancel, if not the client.
  */
 export const cancelOrder = ({ turn, of }: OwnedTurn, row: OrderRow, note: string | null): OrderRow | null => {
   const { cancels, orderId } = row.context
@@ -148,11 +148,11 @@ export const amendBound = ({ turn, of }: OwnedTurn, row: OrderRow, boundBps: num
 export const isAmendable = ({ state, context }: OrderRow, now: number): boolean =>
   state === "PENDING_TRIGGER" && context.amending === null && now >= (context.boundRetryAt ?? 0)
 
-/** Whether the order opens risk: not reduce-only, and of spot a purchase (A2-90). */
+/** Whether the order opens risk: not reduce-only; in spot only a purchase. */
 export const opensRisk = ({ context: { reduceOnly, family, side } }: Pick<OrderRow, "context">): boolean =>
   family === "SPOT" ? side === "BUY" : !reduceOnly
 
-/** Cancels the working orders that could open risk, of those that are `due` for it, with who does (A2-101); how many. */
+/** Cancels the working orders that could open risk and are `due`. Returns their number. */
 export const cancelOpeningOrders = (
   owned: OwnedTurn,
   note: string,
@@ -166,26 +166,26 @@ export const cancelOpeningOrders = (
   return cancelled
 }
 
-/** Once a position is flat or turned, nothing is left that its market's reduce-only orders could reduce (A2-39). */
+/** Cancels the reduce-only orders of a market, because its position is flat or has changed its side. */
 export const cancelReducing = (owned: OwnedTurn, symbol: string, except: number): void => {
   for (const row of ordersInTurn(owned.turn)) {
     const { reduceOnly, orderId } = row.context
     if (row.symbol !== symbol || !reduceOnly || orderId === except) continue
-    // One that is on its way is cancelled once the venue has it.
+    // An order in flight is cancelled once the venue has confirmed it.
     if (row.state === "PENDING_CANCEL") continue
     cancelOrder(owned, row, positionClosed)
   }
 }
 const positionClosed = "position closed"
 
-/** Whether an order may only reduce and there is nothing that it could: its market's position is flat, or on its own side (A2-39). */
+/** Whether a reduce-only order has no position to reduce: the position is flat, or on the order's side. */
 export const reducesNothing = (turn: Turn, { symbol, context }: Pick<OrderRow, "symbol" | "context">): boolean => {
   if (!context.reduceOnly) return false
   const netQty = positionInTurn(turn, symbol)?.netQty ?? "0"
   return isNothing(netQty) || netQty.startsWith("-") === (context.side === "SELL")
 }
 
-/** Asks once more for the cancel of an order that has still nothing to reduce; one that is over, or being cancelled, is left. */
+/** Retries the cancel of an order that has nothing to reduce. No-op for an ended order, or with a cancel in flight. */
 export const cancelAgain = (owned: OwnedTurn, id: number): void => {
   const row = orderInTurn(owned.turn, id)
   if (row === undefined || !isWorking(row) || row.state === "PENDING_CANCEL" || !reducesNothing(owned.turn, row)) return

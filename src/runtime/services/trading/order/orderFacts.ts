@@ -1,6 +1,6 @@
 /**
- * What the gates of an order judge, gathered from a client as a turn or a reader sees it: the one place, so that what is
- * previewed and explained is what placing does (A2-91, F13, F20).
+ * Gathers the inputs for the gates of an order from a client's state, in a turn or outside one. Preview, explain and placing
+ * share it, so their results agree (A2-91, F13, F20).
  */
 import { type AccountRisk, leverageCap } from "../../../../machines/margin/accountRisk.ts"
 import type { PerpTerms } from "../../../../machines/margin/perpetual.ts"
@@ -23,7 +23,7 @@ import { ordersIn, ordersInTurn, positionsInTurn } from "./orderDecisions.ts"
 import { reducingBpsOf } from "./orderBounds.ts"
 import type { OrderMarkets } from "./orderMarkets.ts"
 
-/** A client at one moment, as far as its orders are judged on it. */
+/** A client at one moment, with the rows that the gates of its orders need. */
 export interface ClientNow extends ClientMoment {
   readonly orders: ReadonlyArray<OrderRow>
   readonly positions: ReadonlyArray<PositionRow>
@@ -37,7 +37,7 @@ export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
   chosen: chosenInTurn(turn)
 })
 
-/** As it is committed. */
+/** The client's committed state. */
 export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): ClientNow => ({
   ...momentAt(state, facts, of),
   orders: ordersIn(state),
@@ -49,7 +49,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
 export interface Asked {
   readonly order: AskedOrder
   readonly market: OrderMarket
-  /** What is off the grids: refused at its place among the gates. */
+  /** The refusal of values off the market's grids, for its place among the gates. */
   readonly grid: Refusal | null
 }
 
@@ -59,8 +59,8 @@ export interface Judged {
 }
 
 /**
- * An order of a client, as its gates see it. `previews`: at the leverage that was sent. `fired`: a member of its OCO group has
- * been filled before.
+ * The gate inputs of an order. `previews`: uses the leverage of the request. `fired`: a member of its OCO group has already been
+ * filled.
  */
 export const judgedOrder = (
   at: ClientNow,
@@ -153,14 +153,14 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
   })
 }
 
-/** The account's own holding, unless it is judged at another leverage than the one in force. */
+/** The account's holding; computed again if the order is checked at another leverage than the one in force. */
 const holdingAt = ({ perps }: AccountRisk, symbol: string, terms: PerpTerms): PerpHolding => {
   const held = perps.find(({ holding }) => holding.symbol === symbol)?.holding
   if (held === undefined) return { symbol, position: null, orders: [], terms }
   return held.terms.leverage === terms.leverage ? held : { ...held, terms }
 }
 
-/** The figures as a preview shows them. */
+/** The figures of a preview. */
 export const previewFigures = (figures: PreTrade): PreviewFigures => {
   const inCurrency = (minor: bigint | null): string | null =>
     minor === null ? null : formatAmount(minor, figures.currency)

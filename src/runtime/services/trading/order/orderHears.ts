@@ -1,7 +1,7 @@
 /**
- * What orders hear from the venue, in their client's turn (D6): what became of their calls, and what the venue says of them by
- * itself. Only trades with an id are booked: an order that the venue says is filled further than its trades here, or over, is
- * asked for (`OrderResync`), and nothing is inferred (A2-96).
+ * Applies outcomes of calls and execution reports to orders, in their client's turn. Only trades with an id are booked. If the
+ * venue reports a larger fill than the booked trades, or an end, the order is out of sync and is queried (`OrderResync`). No
+ * trade is inferred from a quantity (A2-39, A2-96, A2-97, D6, F11).
  */
 import { notFilledAtOnce, refusalReason } from "../../../../machines/venue/venueCalls.ts"
 import { Effect } from "effect"
@@ -49,7 +49,7 @@ import { Unsettled } from "../../venue/Unsettled.ts"
 export interface OrderParts {
   readonly directory: Directory["Service"]
   readonly recall: Recall
-  /** Orders that the venue knows more of than is booked. */
+  /** Orders that are out of sync. */
   readonly unsettled: Unsettled["Service"]
 }
 
@@ -59,7 +59,7 @@ export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads
   }
 )
 
-/** A client's turn that hears of its orders, also of those that are over and have left memory. */
+/** A client's turn with access to ended orders that have left memory. */
 interface Hearing extends BookingTurn, Pick<OrderParts, "unsettled"> {}
 
 export const orderHandler = (parts: OrderParts): VenueHandler => ({
@@ -84,7 +84,7 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
   quoted: null
 })
 
-/** What the venue does in an account by itself: it names no order of ours. False where nothing follows from it, or why. */
+/** Applies a venue event that names no order of ours. Returns false or a reason if it can't be applied. */
 export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, said: Unnamed): boolean | string => {
   if (fact.type === "funding") return heardOfStamp(hearing(turn, parts), fact.funding, said)
   if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
@@ -92,22 +92,22 @@ export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, s
   return false
 }
 
-/** An order as the venue has it, that was asked for by its name. */
+/** The venue's record of an order from a status query. */
 export interface WholeOrder {
   readonly orderId: number
   readonly order: VenueOrder
-  /** Its trades, where some of them may be missing here. */
+  /** Its trades, if some may be missing here. */
   readonly fills: ReadonlyArray<VenueFill>
-  /** It was over here before the venue was asked. */
+  /** True: the order had ended here before the query. */
   readonly wasOver: boolean
-  /** A timer is set to ask for it, which its answer clears. */
+  /** True: a query timer is set, which the answer clears. */
   readonly isTimed: boolean
 }
 
 /**
- * Orders of one client that were asked for together, with their trades, whatever is booked of them already: the trades in the
- * order in which the venue made them, of whichever order they are, because what a position earns depends on it (A2-96, F11).
- * What is left for another commit, null: nothing.
+ * Applies the venue's records of several orders of one client, including trades that are already booked. The trades of all orders
+ * are booked in the venue's sequence, because a position's result depends on it. Returns the rest for another commit; null:
+ * complete.
  */
 export const heardWhole = (
   turn: Turn,
@@ -159,7 +159,7 @@ export const heardWhole = (
   return null
 }
 
-/** Something that was said of the account is missing, or can't be believed: its working orders are asked for by their names. */
+/** Queries the working orders of an account, because an event of it is missing or implausible. */
 export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettled">): void => {
   for (const row of ordersInTurn(turn)) {
     if (unsettled.of(row) === undefined) {
@@ -188,7 +188,7 @@ const heardOfPlacing = (
   const { turn, of } = at
   if (outcome === "EXECUTED") {
     if (order === null) return
-    // The trades are the venue's next events: booked here, they need no event and no look-up.
+    // The trades are the account's next events: booking them here saves their events and a query.
     const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), row)
     return heardOrder(at, traded, order)
   }
@@ -199,18 +199,18 @@ const heardOfPlacing = (
 
 const heardOfCancel = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
   const { turn } = at
-  // Before what is said of the order, by which a cancel that went astray is sent again: this one has its answer.
+  // Apply the refusal before the order's report, because the report sends a lost cancel again, and this cancel has its answer.
   const isRefused = outcome === "REFUSED" && order !== null && isLive(order)
   const stands = isRefused && row.state === "PENDING_CANCEL" ? notCancelled(at, row, reason) : row
   if (order !== null) heardOrder(at, stands, order)
   const now = at.recall.row(turn, "orders", row.id) ?? row
   if (now.state !== "PENDING_CANCEL") return
-  // It never came, or it came before the order, which may still be on its way: then it is asked again once that is there.
+  // The venue never received the cancel, or received it before the order: send it again once the order is confirmed.
   if (outcome === "VOID") return void cancelOrder(at, now, null)
   if (order === null && outcome === "REFUSED" && !isInFlight(turn, orderRef(row.id))) notCancelled(at, now, reason)
 }
 
-/** The venue has refused the cancel: of what has nothing left to reduce it is asked for again, ever later (A2-39). */
+/** Applies a refused cancel. For an order with nothing to reduce the cancel is retried after growing pauses. */
 const notCancelled = ({ turn, of }: Hearing, row: OrderRow, reason: string | null): OrderRow => {
   const askAgainAt = reducesNothing(turn, row) ? turn.now + pauseAfter(row.context.cancels) : null
   const event = { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused", askAgainAt } as const
@@ -243,7 +243,7 @@ const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): Ord
 
 const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
-/** The order as the venue has it: there, triggered, further than its trades here, or over. */
+/** Applies the venue's state of an order: confirmed, triggered, filled further than booked, or ended. */
 const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (!isWorking(row)) return heardAfterEnd(at, row, order)
   const there = confirmed(at, amended(at, row, order), order)
@@ -252,7 +252,7 @@ const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (isLess(booked, said)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
     const { turn, of } = at
-    // Its trades are all here, and those of an older word on it are more.
+    // The booked trades are fewer than those of an earlier report.
     if (isLess(said, booked)) return unsettled(at, row, order)
     advance(
       turn,
@@ -283,7 +283,7 @@ const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrd
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }
 
-/** Known to be at the venue, and whether its price was reached; a cancel that came before it is sent again. */
+/** Confirms an order and its trigger. A cancel that reached the venue before the order is sent again. */
 const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
   const { turn, of } = at
   const { venueOrderId, cancels, orderId } = row.context
@@ -301,8 +301,8 @@ const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
 }
 
 /**
- * It is over here. That it works at the venue may be an older word than the one that ended it, such as an answer that its
- * events have overtaken: the venue is asked.
+ * Handles a report that an order which has ended here works at the venue. The report may be older than the end, so the venue is
+ * queried before any action.
  */
 const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   const isBehind = isLess(scaled(row.context.filledQty), scaled(order.filledQty))
@@ -311,7 +311,7 @@ const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   mustAsk(at.turn, row.id)
 }
 
-/** It is over here, and the venue was asked since: what still works there is cancelled there, with an alarm (D6). */
+/** Cancels, with an alarm, an order that has ended here but works at the venue by a later query. */
 const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
   if (row.state === "FILLED") return
   const { turn, of } = at
@@ -325,8 +325,7 @@ const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
 }
 
 /**
- * Deleveraging, liquidation, delisting: an order that the venue has made and filled by itself is taken over (A2-97). False for
- * one in a market in which there are no positions.
+ * Adopts an order that the venue created and filled: deleveraging, liquidation, delisting. False: the market has no positions.
  */
 const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
   const { turn, of, recall } = at
@@ -350,7 +349,7 @@ const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
 
 type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">
 
-/** The grids of a perpetual; of one that is gone as its position and the trade are written. Null for other markets. */
+/** The grids of a perpetual. For a delisted one they derive from its position and the trade. Null: another kind of market. */
 const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Grids | null => {
   const listed = turn.facts.instruments.get(symbol)
   if (listed !== undefined) {
@@ -363,7 +362,7 @@ const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Grids | null => {
 }
 const placesOf = (text: string): number => text.split(".")[1]?.length ?? 0
 
-/** A trade that the venue has taken back stays booked: staff decide (A2-97). False when it is none of ours. */
+/** Raises an alarm for a trade that the venue has busted. It stays booked; staff decide. False: the trade is not ours. */
 const busted = (
   at: Hearing,
   { tradeId, orderId, reason }: Extract<AccountFact, { readonly type: "bust" }>

@@ -1,4 +1,4 @@
-/** Markets as orders meet them now: listed or not, halted, reachable, with their last prices (A2-11, A2-36, A2-40, A2-114). */
+/** The present markets for orders: listing, halts, the venue connection, and last prices (A2-11, A2-36, A2-40, A2-114). */
 import { Effect } from "effect"
 import { type OrderMarket, orderMarket } from "../../../../machines/order/orderOnMarket.ts"
 import type { MarketPrices } from "../../../../machines/order/orderRules.ts"
@@ -13,9 +13,9 @@ export interface Quoted extends MarketPrices {
 }
 
 export interface OrderMarkets extends TradedMarkets {
-  /** The listed market; refused where there is none, or nothing is known of any. */
+  /** The listed market. Refused if it is not listed, or if no listing is known. */
   readonly find: (symbol: string) => Verdict<OrderMarket>
-  /** The last prices, null where none is known. */
+  /** The last prices; null: unknown. */
   readonly quoted: (symbol: string) => Quoted
 }
 

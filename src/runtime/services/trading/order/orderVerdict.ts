@@ -36,7 +36,7 @@ export const orderVerdict = (
   return null
 }
 
-/** The order as the check of its next trade sees it. */
+/** The order for the check of its next trade. */
 const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
   ...row,
   context: {

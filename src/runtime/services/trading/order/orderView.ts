@@ -1,4 +1,4 @@
-/** Orders and what came of them as partners read them (doc 2, Order; A2-43, A2-44, A2-100, A2-106). */
+/** The partners' view of orders, fills and positions (doc 2, Order; A2-43, A2-44, A2-100, A2-106, D6). */
 import { type OrderContext, orderRef, type Reserved } from "../../../../machines/order/Order.ts"
 import type { AttachedLeg } from "../../../../machines/order/OrderBody.ts"
 import type { OrderWire, PositionHistoryItem, PositionWire, TradeWire } from "../../../../machines/order/OrderWire.ts"
@@ -21,7 +21,7 @@ export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
     qty: onLots(context.qty),
     price: context.price,
     state,
-    // An order that was rejected and executed anyway shows the venue's result (D6).
+    // An order that was rejected and executed anyway shows the venue's result.
     reject: state === "REJECTED" ? context.reject : null,
     filledQty: onLots(context.filledQty),
     createdAt: context.createdAt,
@@ -35,7 +35,7 @@ export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
     parentClOrdId: parentOrderId === null ? null : orderRef(parentOrderId),
     origin: context.origin,
     note: context.note,
-    // Nothing on this surface replaces an order by another.
+    // This surface has no order replacement.
     replacedBy: null,
     replaces: null,
     reservation: context.reserved === null ? null : reservationOf(context.reserved, context)
@@ -56,7 +56,7 @@ const reservationOf = (
   return { currency, amount: written(amount), consumed: written(consumed), released: written(released) }
 }
 
-/** One that is open. */
+/** The view of an open position. */
 export const positionWire = (row: PositionRow, { instruments }: Pick<Facts, "instruments">): PositionWire => ({
   symbol: row.symbol,
   netQty: row.netQty,
@@ -88,7 +88,7 @@ export const tradeWire = (row: FillRow): TradeWire => ({
   asset: row.family === "SPOT" ? row.symbol.slice(0, row.symbol.indexOf("-")) : null
 })
 
-/** A fill that has closed so much of a position. */
+/** The view of a fill that closed `closedQty` of a position. */
 export const historyItem = (row: FillRow, closedQty: string): PositionHistoryItem => ({
   id: row.id,
   orderId: row.orderId,

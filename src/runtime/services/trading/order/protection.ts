@@ -1,7 +1,7 @@
 /**
- * The protection of orders in their client's turn (D7; A2-40, A2-41): at the end of each turn in which orders, trades or
- * positions changed, every attachment of the client takes the steps that `protectionPlan.ts` says. Asked again it takes none.
- * Legs pass no gate and hold no margin: they are reduce-only.
+ * Protects orders in their client's turn. At the end of each turn that changed orders, trades or positions, every attachment of
+ * the client takes the steps of `protectionPlan.ts`. A second run takes no step. Legs are reduce-only, so they pass no gate and
+ * hold no margin (A2-35, A2-40, A2-41, D7).
  */
 import {
   attemptDueAt,
@@ -32,13 +32,13 @@ import type { Recall } from "../../account/Recall.ts"
 import { boundedInTurn, reducingBpsOf } from "./orderBounds.ts"
 import { cancelOrder, orderInTurn, type OrderToPlace, placeOrder, positionInTurn } from "./orderDecisions.ts"
 
-/** Steps of one attachment in one turn at the most: a leg fires, another round follows, and its parent is told. */
+/** The most steps of one attachment in one turn: a leg fires, another round follows, and its parent is updated. */
 const mostSteps = 8
-/** Legs that a parent names at the most, the newest: more rounds than that come of a client's own hand alone. */
+/** The most legs in a parent's list; the newest are kept. Only actions of the client cause more rounds. */
 const mostNamed = 20
-/** Whom its audit rows name. */
+/** The actor in the audit rows. */
 const protection = { role: "SYSTEM", keyLabel: "protection", actor: "system:protection" } as const
-/** Why a leg, and the rest of an order, are cancelled: said where orders are shown. */
+/** The reason for cancelling a leg, or the rest of an order. Views of orders show it. */
 const notNeeded = "nothing left to protect"
 const hasFired = "its protection fired"
 
@@ -47,7 +47,7 @@ export interface ProtectedTurn extends OwnedTurn {
   readonly recall: Recall
 }
 
-/** Protects an order from its first fill on, if it asks for that; in the turn that places it. */
+/** Starts the attachment of an order with protection, in the turn that places the order; null: no protection. */
 export const armAttachment = (turn: Turn, of: Instance, parent: OrderRow): AttachmentRow | null => {
   const { attach, clientId, symbol, side, qtyDecimals, createdAt } = parent.context
   if (attach === null) return null
@@ -60,8 +60,8 @@ export const armAttachment = (turn: Turn, of: Instance, parent: OrderRow): Attac
 }
 
 /**
- * Takes whatever steps the attachments of the turn's client ask for, as the turn leaves orders and positions. Throws what
- * `Recall` throws: the turn is decided again then.
+ * Takes all due steps of the client's attachments, in the state that the turn leaves. Throws the error of `Recall`, which
+ * restarts the turn.
  */
 export const protectInTurn = ({ turn, of, recall }: ProtectedTurn): void => {
   const at = { turn: { ...turn, by: { ...turn.by, ...protection } }, of, recall }
@@ -74,7 +74,7 @@ export const protectInTurn = ({ turn, of, recall }: ProtectedTurn): void => {
   }
 }
 
-/** Those that something can follow for, and those whose parent was moved in this turn, however late. */
+/** The attachments to check: the live ones, and those whose parent has changed in this turn. */
 const attachmentsToSee = (turn: Turn): ReadonlySet<number> => {
   const ids = new Set(turn.state.all("attachments").map(({ id }) => id))
   for (const { id, live } of turn.draft.written("attachments")) if (live) ids.add(id)
@@ -82,7 +82,7 @@ const attachmentsToSee = (turn: Turn): ReadonlySet<number> => {
   return ids
 }
 
-/** One step of an attachment; false when there is none to take. */
+/** Takes one step of an attachment. False: no step is due. */
 const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
   const { turn, of } = at
   const state: AttachmentState = row.state
@@ -149,7 +149,7 @@ const isLegOf = ({ role, atMarket }: Unplaced, type: OrderContext["type"]): bool
 
 const nowOf = (row: OrderRow | null): OrderNow | null => (row === null ? null : orderNow(row))
 
-/** Null while it is stale: the venue then says whether a level is passed. */
+/** The fresh mark; null while it is stale: the venue then decides whether a level is passed. */
 const freshMark = ({ facts }: Turn, symbol: string): MoneyDecimal | null => {
   const mark = facts.marks.get(symbol)
   return mark !== undefined && facts.takenAt !== null && isFresh(mark, facts.takenAt) ? mark.price : null
@@ -208,7 +208,7 @@ const legOrder = (
     venuePrice: limit ?? (atMarket ? boundAt(side, from, bps, tick) : null),
     boundBps: trigger === null ? null : bps,
     tif: "GTC",
-    // A market order that rests nowhere, and a limit that does (A2-35).
+    // A market order that rests nowhere, and a limit that does.
     venueTif: limit === null ? "IOC" : "GTC",
     reduceOnly: true,
     trigger,

@@ -1,7 +1,7 @@
 /**
  * Staff end an order with the venue's evidence, in the client's turn: an order that the venue never answers, or whose report
- * never fits (A2-116, A2-115). The order ends as the venue's report would have ended it. A later report counts as that of an
- * order that is over (D6).
+ * never fits. The order ends as the venue's report would have ended it. A later report counts as that of an order that is over
+ * (A2-103, A2-115, A2-116, D6).
  */
 import { orderRef } from "../../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
@@ -42,8 +42,8 @@ export const resolveOrderVoid = (
 }
 
 /**
- * Ends an order as executed by one trade: booked as any other, and what of the order it leaves has ended. What it costs beyond
- * the order's own limit is a break.
+ * Ends an order as executed by one trade. The trade is booked as usual, and the unfilled rest ends. A cost beyond the order's
+ * limit opens a break.
  */
 export const resolveOrderExecuted = (
   at: BookingTurn,
@@ -73,13 +73,13 @@ export const resolveOrderExecuted = (
   })
 }
 
-/** What is held by staff's word alone is compared with the venue like the rest, though its account was never heard of (A2-103). */
+/** Includes the account in the comparison with the venue, even if no event of it has arrived yet. */
 const compareFromNow = ({ turn }: BookingTurn, { clientId }: OrderRow): void => {
   if (turn.state.one("venueAccounts") !== undefined) return
   turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo: 0 })
 }
 
-/** What the trade costs more, or brings less, than the limit that the venue was given; zero without one. */
+/** The amount by which the trade is worse than the order's limit at the venue; 0 without a limit. */
 export const beyondLimit = (
   { context }: Pick<OrderRow, "context">,
   { price, qty }: Pick<Execution, "price" | "qty">
@@ -90,7 +90,7 @@ export const beyondLimit = (
   return worse.gt(0) ? floorToMinor(worse.mul(qty), "USDC") : 0n
 }
 
-/** The placing before what was asked of the order since: that finds it ended. */
+/** Ends the calls of an order: the placing first, so that the later calls find the order ended. */
 const endCalls = (
   { turn }: BookingTurn,
   handlers: VenueHandlers,
@@ -122,7 +122,7 @@ export const fillOf = (at: number, { context }: OrderRow, { tradeId, price, qty 
   at
 })
 
-/** The order as the venue would show it after the trade: over, whatever it leaves. */
+/** Builds the venue's report of the order after the trade: ended, even with an unfilled rest. */
 const orderOf = ({ context }: OrderRow, reason: string): VenueOrder => ({
   id: context.venueOrderId ?? 0,
   ref: orderRef(context.orderId),

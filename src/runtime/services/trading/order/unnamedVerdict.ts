@@ -1,7 +1,7 @@
 /**
  * Checks actions that the venue takes in an account without a call. The venue's own trade may only reduce a position of the
- * account (A2-97). Its price must lie in the band of the marks around it. The mark of a funding stamp must lie in its band too
- * (F14, A2-115).
+ * account. Its price must lie in the band of the marks around it. The mark of a funding stamp must lie in its band too (A2-97,
+ * A2-115, F14).
  */
 import { outsideBand } from "../../../../machines/market/PriceBand.ts"
 import { decimalText, floorToMinor, MoneyDecimal } from "../../../../machines/shared/Money.ts"
