@@ -106,7 +106,7 @@ class Trading {
     const { gateway, markets } = this.parts
     const { clientId, body, key } = write
     const { asked, refusal } = asking(body, markets)
-    // Under a key the request that it began comes first: by now its market may be gone, or the venue not reached yet.
+    // With a key, the stored result comes first: the market may be gone since, or the venue disconnected.
     if (asked === null && key === null) return Effect.succeed(unkept(refusal))
     return Effect.gen({ self: this }, function* () {
       const request = gateway.request<PlacedWire>(caller, write, refusingOrder)

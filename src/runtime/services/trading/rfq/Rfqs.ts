@@ -70,7 +70,7 @@ export class Rfqs extends Context.Service<
     get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire>
     accept(caller: Caller, rfqId: number | null, write: KeyedWrite): Sent<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
-    /** A request that `start` begins (closing a contract); the refusal of one in flight has the members `about`. */
+    /** Runs a request that `start` begins (closing a contract). `about`: data of the refusal while the outcome is unknown. */
     begun(caller: Caller, write: KeyedWrite, start: (turn: Turn) => Verdict<number>, about: JsonObject): Sent<RfqWire>
     /** The refusal of an unknown client or request; null: both exist. */
     missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
@@ -114,7 +114,7 @@ class Requests {
   request(caller: Caller, write: KeyedWrite): Sent<RfqWire> {
     const { clock, markets } = this.parts
     const asked = askedOf(write.body, clock.now(), markets)
-    // Under a key the request that it began comes first: by now its expiry may be over, or its market gone.
+    // With a key, the stored result comes first: the expiry may have passed since, or the market may be gone.
     if (!asked.ok && write.key === null) return Effect.succeed(unkept(asked.refusal))
     return this.begun(caller, write, (turn) =>
       this.inTurn(turn, caller, (at) => {
@@ -304,7 +304,7 @@ class Requests {
     return row.context.venueRfqId === null ? null : this.inTurn(turn, caller, (at) => accept(this.wire(row, at)))
   }
 
-  /** The verdict on a request that was begun, and what the commit of its answer writes besides. */
+  /** The verdict on a started request, and the further writes of the commit of its answer. */
   private requested(caller: Caller, clientId: number, rfqId: number, about: JsonObject) {
     return Effect.gen({ self: this }, function* () {
       const row = yield* this.ownRow(caller, clientId, rfqId)

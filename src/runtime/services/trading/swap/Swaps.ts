@@ -111,7 +111,7 @@ class Staking {
     const { clientId, body, key } = write
     return Effect.gen({ self: this }, function* () {
       const { asked, refusal } = yield* this.asking(offerId, body)
-      // Under a key the request that it began comes first: by now its offer may be gone, or the venue not reached.
+      // With a key, the stored result comes first: the offer may be gone since, or the venue disconnected.
       if (asked === null && key === null) return unkept(refusal)
       const request = this.parts.gateway.request<SwapWire>(caller, write)
       const sent = yield* request.begin((turn) => (asked === null ? refuse(refusal) : this.takeIn(turn, caller, asked)))
