@@ -29,11 +29,11 @@ const faults: Readonly<Record<string, (job: number) => void>> = {
 
 port.on("message", (message: ToModelThread) => {
   if (message.type !== "build") return
-  const { job, asked } = message
-  const { clientUid, clientId, partnerId } = asked.building.client
+  const { job, model } = message
+  const { clientUid, clientId, partnerId } = model.building.client
   began(job)
   if (clientUid !== "whole") return faults[clientUid]?.(job)
-  const { modelId: id } = asked
+  const { modelId: id } = model
   const whole = { id, partnerId, clientId, sha256: "ab", size: 1, pieces: 1, counts: [] }
   say({ type: "built", job, built: { ok: true, model: { modelId: id, sha256: "ab", rows: 0 } }, whole })
 })

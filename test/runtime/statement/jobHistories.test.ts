@@ -48,7 +48,7 @@ const working = <A, E>({ bench, life }: Stated, work: (tools: JobTools) => Effec
         directory: { partner: () => ({ row: { code: "ACM", custodyModel: "PARTNER" } }) },
         models: yield* StatementModels,
         newModelId: Effect.sync(() => ++lastId),
-        tell: (_: unknown, defect: unknown) => Effect.die(defect)
+        recordFailure: (_: unknown, defect: unknown) => Effect.die(defect)
       }
       return yield* work(tools as unknown as JobTools)
     }).pipe(

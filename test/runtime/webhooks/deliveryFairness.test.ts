@@ -174,13 +174,13 @@ describe("Lanes", () => {
           for (const move of moves) {
             if (move.type === "hunger") lanes.mayHave(move.partner)
             if (move.type === "lease") {
-              const asked = lanes.asks()
-              assert.isAtMost(asked.length, limits.perLease)
-              const rows = asked.flatMap(({ partnerId, limit }) =>
+              const wanted = lanes.nextLease()
+              assert.isAtMost(wanted.length, limits.perLease)
+              const rows = wanted.flatMap(({ partnerId, limit }) =>
                 Array.from({ length: Math.round(limit * move.share) }, () => deliveryOf(++ids, partnerId))
               )
               for (const { id } of rows) open.add(id)
-              lanes.leased(asked, rows)
+              lanes.leased(wanted, rows)
               assert.isAtMost(open.size, limits.held)
             }
             if (move.type === "start") for (let row = lanes.next(); row !== null; row = lanes.next()) inFlight.push(row)
@@ -207,7 +207,7 @@ describe("Lanes", () => {
     const lanes = new DeliveryLanes({ ...limits, total: 16 })
     for (const partner of [1, 2]) lanes.mayHave(partner)
     lanes.leased(
-      lanes.asks(),
+      lanes.nextLease(),
       [1, 2].flatMap((partner) => Array.from({ length: 4 }, (_, n) => deliveryOf(partner * 10 + n, partner)))
     )
     const started: Array<number> = []
@@ -220,7 +220,7 @@ describe("Lanes", () => {
     const give = (partner: number, count: number) => {
       many.mayHave(partner)
       many.leased(
-        many.asks(),
+        many.nextLease(),
         Array.from({ length: count }, (_, n) => deliveryOf(partner * 100 + n, partner))
       )
     }

@@ -1,6 +1,6 @@
 /**
- * Money as partners read it: balances now, summary and overview from one state of the client's actor, balances of an earlier
- * moment and the ledger from postings (doc 2, Account reads; F23, A2-60, A2-61).
+ * Money as partners read it: balances now, summary and overview from one state of the client's actor, balances of an
+ * earlier moment and the ledger from postings (F23, A2-60, A2-61).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -31,12 +31,14 @@ import { whenAway } from "../../store/whenAway.ts"
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** The same object for as long as it says the same: do not change it. */
+    /** The same object until the balances change: do not mutate it. */
     balances(partnerId: number, clientId: number): Effect.Effect<BalancesWire | null, Unavailable>
-    /** The balances right after the last posting at or before `at` (Unix ms); a moment to come is now. */
+    /**
+     * The balances right after the last posting at or before `at` (Unix ms). A future `at` gives the current balances.
+     */
     balancesAt(partnerId: number, clientId: number, at: number): Effect.Effect<BalancesWire | null, Unavailable>
     summary(partnerId: number, clientId: number): Effect.Effect<AccountSummaryWire | null, Unavailable>
-    /** Refused without a venue, and for a client that is none of the partner's. */
+    /** Refused without a venue, and for another partner's client. */
     overview(partnerId: number, clientId: number): Effect.Effect<Verdict<AccountOverviewWire>, Unavailable>
     ledger(partnerId: number, clientId: number, query: PageQuery): Effect.Effect<LedgerPage | null, Unavailable>
   }
@@ -92,11 +94,11 @@ export const postingOf = (posting: BookedPosting): PostingWire => ({
   amount: formatAmount(posting.amount, posting.currency)
 })
 
-/** A turn decided this long ago is in the database, or nobody knows and every read is refused. */
+/** A turn decided this long ago is in the database; otherwise its result is unknown and every read fails. */
 const settledMillis = 60_000
 const by: Attribution = { role: "SYSTEM", keyLabel: "reads", requestId: "reads", actor: "system:reads" }
 
-/** Waits for the client's turns up to now, so that no posting of the asked moment comes in after the answer. */
+/** Waits for the client's turns up to now, so that no posting of the requested moment is added after the reply. */
 const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<void, Unavailable> =>
   host
     .dispatch({ subject: clientSubject(clientId), by, decide: () => {} })
@@ -104,7 +106,7 @@ const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<vo
       Effect.catch((error: DispatchError) => (error._tag === "Unavailable" ? Effect.fail(error) : Effect.die(error)))
     )
 
-/** Of an earlier moment USDC alone has a known worth. */
+/** Only USDC has a known value at an earlier moment. */
 const balancesThen = (rows: ReadonlyArray<HeldThen>): BalancesWire => {
   const markOf = (currency: Currency) => (currency === "USDC" ? holdingMark(currency, noFacts) : null)
   return balancesWireOf(portfolioOf({ held: heldOf(rows), staked: new Map(), risk: null, markOf }), null)

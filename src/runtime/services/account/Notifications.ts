@@ -1,6 +1,6 @@
 /**
- * A client's notification feed as partners poll it, late items and those without a webhook event too (doc 2, Other account
- * reads; A2-64, EVT-10). What no delivery brought is found here.
+ * A client's notification feed as partners poll it (A2-64, EVT-10). It also has late items and items without a webhook
+ * event, so it shows all that no delivery brought.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -17,11 +17,11 @@ import { clientSubject, readersClient } from "./clientState.ts"
 export interface FeedQuery {
   /** Inclusive, Unix ms; 24 hours ago when absent. */
   readonly since?: number
-  /** Exclusive: `next` of an answer before. */
+  /** Exclusive: `next` of an earlier page. */
   readonly after?: string
 }
 
-/** What is answered, and how a reader goes on; null: there is no more. */
+/** A page and the cursor of the next one; null: this is the last page. */
 export interface FeedPage {
   readonly answer: NotificationsWire
   readonly next: Required<FeedQuery> | null
@@ -30,7 +30,10 @@ export interface FeedPage {
 export class Notifications extends Context.Service<
   Notifications,
   {
-    /** The first items from `since` on, or behind `after`. Refused: another partner's client, an `after` of no item of it. */
+    /**
+     * The first items from `since` on, or after `after`. Refused: another partner's client, and an `after` that names
+     * no item of it.
+     */
     feed(partnerId: number, clientId: number, query: FeedQuery): Effect.Effect<Verdict<FeedPage>, Unavailable>
   }
 >()("brokerage/runtime/services/account/Notifications") {
@@ -52,7 +55,7 @@ export class Notifications extends Context.Service<
             if (!known) return refuse(noPlace)
           }
           const behind = after !== null && after.ts >= since ? after : { ts: since, id: 0 }
-          // What is booked while this is answered is no item of a time to come.
+          // Items that are booked while the page is read must not appear if `since` is in the future.
           const rows =
             since > asOf
               ? []
@@ -73,10 +76,10 @@ export class Notifications extends Context.Service<
 const sentence = "The cursor after must be one that the list of this client's notifications answered."
 const noPlace: Refusal = { _tag: "Invalid", reason: "INVALID_PARAMETERS", sentence, errors: { after: sentence } }
 
-/** A place as readers get it: opaque, so that its form can change. */
+/** The cursor of a position: opaque to readers, so that its form can change. */
 const cursorOf = ({ ts, id }: FeedPlace): string => Buffer.from(`${ts}.${id}`).toString("base64url")
 
-/** The place of a cursor; null: we never wrote it so. */
+/** The position of a cursor; null: this service did not issue it. */
 const placeOf = (cursor: string): FeedPlace | null => {
   const [, ts = "", id = ""] = /^([0-9]{1,16})\.([0-9]{1,16})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? []
   const place = { ts: Number(ts), id: Number(id) }

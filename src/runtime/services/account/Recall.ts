@@ -1,6 +1,6 @@
 /**
- * Rows of a client that have left its memory, because they are over, and that a turn needs after all. The turn keeps its place
- * while the row is read, so nothing else of its client can change the row meanwhile.
+ * Loads finished rows of a client that have left memory, for a turn that needs them. The turn keeps its place while
+ * the row is read, so no other turn of the client can change the row meanwhile.
  */
 import { Effect } from "effect"
 import { JournalUnavailable } from "../../engine/journal/Journal.ts"
@@ -12,7 +12,7 @@ import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import type { Condition } from "../../store/paging.ts"
 import { clientSubject } from "./clientState.ts"
 
-/** Tables of clients whose rows have an id. */
+/** Tables of clients with rows that have an id. */
 type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
@@ -21,7 +21,7 @@ type ClientTable = {
 const sinceRows = { page: 1_000, most: 100_000 } as const
 
 interface Found {
-  /** The client's commit token when they were read: with another one they may have changed. */
+  /** The client's version when the rows were read: with another version they may have changed. */
   readonly token: number | null
   /**
    * By table and id, or by query; null: the client has no such row. "away": the read failed. "many": more rows than the limit.
@@ -38,8 +38,8 @@ export class Recall {
   }
 
   /**
-   * The row as the turn sees it, wherever it lies; null when the client has none with this id. Throws TurnHeld, with which the
-   * turn is decided again, and JournalUnavailable.
+   * The row as the turn sees it, from memory or the database; null when the client has none with this id. Throws
+   * TurnHeld, after which the turn is decided again with the row, and JournalUnavailable.
    */
   row<T extends ClientTable>(turn: Turn, table: T, id: number): Tables[T] | null {
     const key = String(id)
@@ -57,8 +57,8 @@ export class Recall {
   }
 
   /**
-   * The one stored row of the turn's client with these values in its columns, or null; what the turn itself has written is not
-   * looked at. Throws as `row` does.
+   * The one stored row of the turn's client with these values in its columns, or null; rows that the turn itself has
+   * written are ignored. Throws as `row` does.
    */
   matching<T extends ClientTable | "ledgerTransactions">(
     turn: Turn,

@@ -1,6 +1,6 @@
 /**
- * The recorded risk states of all accounts, a live view (D23): only those that are not NORMAL are kept, which are those that
- * a mark can move (architecture, Engine). Client lists show it, and the risk monitor follows whom it names.
+ * A projection of the recorded risk states of all accounts (D23). It keeps only states other than NORMAL: those are
+ * the accounts that a mark can move. Client lists show them, and the risk monitor follows the accounts named here.
  */
 import { Context, Effect, Layer } from "effect"
 import type { RiskState } from "../../../machines/margin/accountRisk.ts"

@@ -1,8 +1,8 @@
 /**
- * A client's committed account, with its figures at the marks of a moment. Its two parts change at different speeds: holdings are
- * read again only when their rows change (SubjectState.derived), and a money write only changes the cash beside their figures.
- * Figures stay until a mark that they use has another price. They leave memory with the client's rows. Each call judges again
- * whether a mark is fresh, because a mark grows old without a message (F3).
+ * A client's committed account, with its figures at the marks of a moment. Its two parts change at different speeds:
+ * holdings are read again only when their rows change (SubjectState.derived), and a money write only changes the cash
+ * beside their figures. Figures stay cached until a mark that they use has another price, and leave memory with the
+ * client's rows. Each call checks the age of the marks again, because a mark becomes stale without a message (F3).
  */
 import {
   type AccountRisk,
@@ -29,11 +29,11 @@ import { holdingsOf, type PerpRows, perpRowsOf } from "./perpHoldings.ts"
 export interface AccountNow {
   readonly cashOf: CashOf
   readonly risk: AccountRisk
-  /** The risk state that is recorded: money gates ask it besides the one that live marks imply (A1-12, A3-08). */
+  /** The recorded risk state: money gates check it besides the state that live marks imply (A1-12, A3-08). */
   readonly recorded: RiskState
 }
 
-/** Rows that the figures of an account come from, without its cash. */
+/** Tables that the figures of an account come from, except its cash. */
 const holdingTables = [
   "clients",
   "positions",
@@ -44,19 +44,19 @@ const holdingTables = [
   "riskMonitors"
 ] as const satisfies ReadonlyArray<TableName>
 
-/** All rows that the figures of an account come from. */
+/** All tables that the figures of an account come from. */
 export const accountTables = [...holdingTables, "balances"] as const
 
 type HoldingRows = RowsOf<(typeof holdingTables)[number]>
 type Balances = ReadonlyArray<BalanceRow>
 
-/** A mark as figures see it; null: none is known. */
+/** A mark as the figures use it; null: none is known. */
 interface Seen {
   mark: Mark
   readonly fresh: boolean
 }
 
-/** Holdings have grids, classes and terms in them: they are of one listing. */
+/** The holdings under one listing: they include its grids, classes and terms. */
 interface Listed extends Pick<Facts, "instruments" | "terms"> {
   readonly holdings: ReadonlyArray<PerpHolding>
 }
@@ -99,7 +99,7 @@ class StandingAccount {
     return this.figures.now
   }
 
-  /** `last`: figures of the same listing. Parts whose marks have not moved are taken from them. */
+  /** `last`: figures of the same listing. Parts whose marks have not moved are reused. */
   private workedOut(
     facts: Facts,
     balances: Balances,
@@ -136,7 +136,7 @@ class StandingAccount {
   }
 }
 
-/** A client's account, for as long as the rows of its holdings stay as they are. */
+/** A client's account, cached until a row of its holdings changes. */
 export const standingAccount = reading(holdingTables, (rows) => new StandingAccount(rows))
 
 /** Accepts of requests to open a contract that the venue has not answered (F7). */
@@ -157,7 +157,7 @@ const seenAt = (symbol: string, { marks, takenAt }: Facts): Seen | null => {
 
 const isLive = (mark: Mark, takenAt: number | null): boolean => takenAt !== null && isFresh(mark, takenAt)
 
-/** The markets whose marks say something else than they did; null: none does. */
+/** The markets whose marks have changed; null: none has. */
 const movedSince = (seen: Figures["seen"], { marks, takenAt }: Facts): ReadonlySet<string> | null => {
   let moved: Set<string> | null = null
   for (const [symbol, before] of seen) {
@@ -171,6 +171,6 @@ const movedSince = (seen: Figures["seen"], { marks, takenAt }: Facts): ReadonlyS
   return moved
 }
 
-/** A mark that is only said again differs in its time, which counts in whether it is fresh. */
+/** A repeated mark differs only in its time, which matters for its freshness alone. */
 const isSamePrice = (one: Mark, other: Mark): boolean =>
   one.places === other.places && (one.price === other.price || one.price.eq(other.price))

@@ -1,7 +1,7 @@
 /**
- * What a client owns as it is committed, valued on the market of a moment (F23, STS-10, STS-12): the rows are read once for as long
- * as they stay as they are, and what is made of them stands until a mark or the account's risk says anything else. A reader gets
- * everything from one state and one market.
+ * A client's committed portfolio, valued on the market of a moment. The rows are read once per change, and the results
+ * are cached until a mark or the account's risk changes. A reader gets everything from one state and one market (F23,
+ * STS-10, STS-12).
  */
 import type { AccountOverviewWire, BalancesWire } from "../../../machines/account/AccountWire.ts"
 import { noTotals } from "../../../machines/account/accountTotals.ts"
@@ -21,7 +21,7 @@ import type { BalanceRow } from "../../tables/ledger.ts"
 import type { SwapRow } from "../../tables/swap.ts"
 import { accountIn } from "./accountNow.ts"
 
-/** Whatever of an account its risk does not say. */
+/** Tables that add to the account beyond its risk. */
 const portfolioTables = [
   "clients",
   "balances",
@@ -33,13 +33,13 @@ const portfolioTables = [
 type PortfolioRows = RowsOf<(typeof portfolioTables)[number]>
 type Overview = Omit<AccountOverviewWire, "asOf">
 
-/** Answers of one state and market. Do not change them: many readers get the same. */
+/** Replies for one state and market. Do not mutate them: many readers share them. */
 interface Shown {
   readonly risk: AccountRisk
   readonly marks: ReadonlyArray<HoldingMark | null>
   readonly portfolio: Portfolio
   readonly balances: BalancesWire
-  /** Made when it is asked for. */
+  /** Made on the first request. */
   overview: Overview | null
 }
 
@@ -47,7 +47,7 @@ class StandingPortfolio {
   private readonly rows: PortfolioRows
   private readonly held: ReadonlyMap<Currency, Held>
   private readonly staked: ReadonlyMap<Currency, StakedAsset>
-  /** The currencies that a mark is asked for. */
+  /** The currencies that need a mark. */
   private readonly valued: ReadonlyArray<Currency>
   private shown: Shown | null = null
 
@@ -76,7 +76,7 @@ class StandingPortfolio {
     }))
   }
 
-  /** The same object for as long as it says the same. */
+  /** The same object until its content changes. */
   private at(risk: AccountRisk, facts: Facts): Shown {
     const { held, staked, valued, shown } = this
     const marks = valued.map((currency) => holdingMark(currency, facts))
@@ -88,11 +88,11 @@ class StandingPortfolio {
   }
 }
 
-/** A mark that is only said again differs in its time, which no answer shows. */
+/** A repeated mark differs only in its time, which no reply shows. */
 const isSame = (one: HoldingMark | null, other: HoldingMark | null): boolean =>
   one === other || (one !== null && other !== null && one.text === other.text && one.fresh === other.fresh)
 
-/** A swap that is staked or claimed; what an ACCEPTING one holds stands in the reserve. */
+/** A swap that is staked or claimed; the amount of an ACCEPTING one is in the reserve. */
 const liveSwapOf = (row: SwapRow): ReadonlyArray<LiveSwap> => {
   const { state, currency, amount: notional, reward, paid, maturityAt, context } = row
   if ((state !== "OPEN" && state !== "DEFAULTED") || maturityAt === null) return []
@@ -116,16 +116,16 @@ export const heldOf = (
   rows: ReadonlyArray<Pick<BalanceRow, "currency" | "cash" | "reserved">>
 ): ReadonlyMap<Currency, Held> => new Map(rows.map((row) => [row.currency as Currency, row]))
 
-/** What was posted of funding, micro-USDC from the client's view. */
+/** Funding booked so far, micro-USDC from the client's view. */
 export const fundingOf = (rows: ReadonlyArray<BalanceRow>): bigint =>
   rows.find(({ currency }) => currency === "USDC")?.funding ?? 0n
 
 const standing = reading(portfolioTables, (rows) => new StandingPortfolio(rows))
 
-/** The balances of a client as they are committed; one object for as long as they say the same. */
+/** The committed balances of a client; one object until they change. */
 export const balancesIn = (state: SubjectState, facts: Facts): BalancesWire =>
   state.derived(standing).balances(accountIn(state, facts).risk, facts)
 
-/** The overview of a client as it is committed, without its time. */
+/** The committed overview of a client, without its time. */
 export const overviewIn = (state: SubjectState, facts: Facts): Overview =>
   state.derived(standing).overview(accountIn(state, facts).risk, facts)

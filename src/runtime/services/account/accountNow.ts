@@ -1,6 +1,6 @@
 /**
- * An account's money with its risk, as a decision or a reader sees it: what every rule on money leaving asks (A3-08). The one
- * place that gathers what the account has open.
+ * An account's money with its risk, for decisions and readers: the input of every rule on outgoing money. The only
+ * place that gathers the open objects of an account (A3-08).
  */
 import { accountRisk, type CashOf, type RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -18,8 +18,8 @@ import { acceptsOf, type AccountNow, accountTables, standingAccount } from "./St
 export type { AccountNow }
 
 /**
- * As the turn sees it: what the turn itself has booked included. As if the client were another (its categorization), or had
- * made other choices of leverage, where those are given.
+ * The account as the turn sees it, its own bookings included. `client` may have another categorization and `chosen`
+ * other leverages: then the account is computed as if these held.
  */
 export const accountInTurn = (turn: Turn, client: ClientRow, chosen?: Chosen): AccountNow => {
   const cashOf = cashInTurn(turn, client)
@@ -36,19 +36,19 @@ export const cashInTurn =
   (currency) =>
     balanceOf(turn, id, partnerId, currency).cash
 
-/** Whether the turn sees the account as it is committed. */
+/** True if the turn has not changed the account: it sees the committed one. */
 const isUntouched = ({ state, draft }: Turn, client: ClientRow): boolean =>
   state.one("clients") === client && accountTables.every((table) => draft.written(table).length === 0)
 
-/** As it is committed. */
+/** The committed account. */
 export const accountIn = (state: SubjectState, facts: Facts): AccountNow =>
   state.derived(standingAccount).at(facts, state.all("balances"))
 
-/** The client's recorded risk state, as it is committed. */
+/** The client's committed risk state. */
 export const recordedIn = (state: SubjectState): RiskState => state.one("riskMonitors")?.state ?? "NORMAL"
 
 /** The client's risk monitor as the turn sees it; undefined for one that never left NORMAL. */
 export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined => oneInTurn(turn, "riskMonitors")
 
-/** The refusal of figures that need the venue. */
+/** The refusal when figures need a venue and there is none. */
 export const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

@@ -1,6 +1,6 @@
 /**
- * GET .../account/summary: what trading has brought and cost a client since its account was opened (doc 2, Other
- * account reads; A2-60, STS-11). Its own totals and nothing else.
+ * GET .../account/summary: profit and cost of a client's trading since its account was opened, from its own totals
+ * (A2-60, STS-11).
  */
 import {
   type AccountTotals,
@@ -13,7 +13,7 @@ import { formatAmount } from "../../../machines/shared/Money.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** `openedAt` is Unix ms; `funding` is what was posted of it, micro-USDC from the client's view. */
+/** `openedAt` is Unix ms; `funding` is the booked sum, micro-USDC from the client's view. */
 export const accountSummary = (
   openedAt: number,
   totals: AccountTotals = noTotals,

@@ -1,5 +1,5 @@
 /**
- * A client's running totals, each counted in the turn that writes what it counts, so that nobody ever adds up a history
+ * A client's running totals. Each is updated in the turn that writes its cause, so that no read adds up a history
  * (STS-11; A2-60). `ledger verify` proves them against fills, contracts, swaps and their postings (accountChecks.ts).
  */
 import { type AccountTotals, noTotals, outcomeOf } from "../../../machines/account/accountTotals.ts"
@@ -36,7 +36,10 @@ const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<AccountTo
   })
 }
 
-/** A trade that is booked. Paid in another currency than USDC, it has no value here: the trade alone counts. */
+/**
+ * Counts a booked trade. A trade paid in another currency than USDC has no value here: it only adds to the number of
+ * trades.
+ */
 export const countFill = (
   turn: Turn,
   fill: Owner & Pick<FillRow, "family" | "side" | "currency" | "notional" | "commission" | "realizedPnl">
@@ -48,25 +51,25 @@ export const countFill = (
   add(turn, fill, { fills: 1, fillsCommission: commission, ...outcomeOf(realizedPnl), ...realized })
 }
 
-/** A contract that is opened. */
+/** Counts an opened contract. */
 export const countOpened = (turn: Turn, contract: BarrierContractRow): void =>
   add(turn, contract, { contracts: 1, barrierCommission: contract.commission })
 
-/** A contract that has ended, once. */
+/** Counts the end of a contract; call it once per contract. */
 export const countEnded = (turn: Turn, contract: BarrierContractRow): void => {
   if (contract.pnl === null) throw new Error(`contract:${contract.id} has ended without a settlement`)
   add(turn, contract, { barrierPnl: contract.pnl, ...outcomeOf(contract.pnl) })
 }
 
-/** A step of a swap, which it is another by. */
+/** A swap before and after one step. */
 interface SwapStep {
   readonly before: SwapRow
   readonly after: SwapRow
 }
 
 /**
- * What a step of a swap has brought: what came of its reward and what was charged, at the mark that its postings of this turn keep
- * (STS-9), and once it is closed whether more came back than went out. What comes later may turn a loss into a win.
+ * Counts one step of a swap: the reward and the charges, at the mark that the postings of this turn keep, and once
+ * the swap is closed whether more was returned than invested (STS-9). Later receipts may turn a loss into a win.
  */
 export const countSwap = (turn: Turn, { before, after }: SwapStep): void => {
   const asset = after.currency as Currency
@@ -86,8 +89,8 @@ export const countSwap = (turn: Turn, { before, after }: SwapStep): void => {
 const receivedBy = ({ amount: notional, reward, paid }: SwapRow): bigint =>
   rewardReceived({ notional, reward }, { paid })
 
-/** A take that was refused, or never found, was never open. */
+/** A take that the venue rejected or never found was never open. */
 const wasTaken = ({ openedAt }: SwapRow): boolean => openedAt !== null
 
-/** What came back less what went out, once nothing more is expected; fee and commission stand apart. */
+/** Amount returned minus amount invested, once nothing more is expected; fee and commission are separate. */
 const resultOf = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)

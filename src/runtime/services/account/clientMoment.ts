@@ -1,6 +1,6 @@
 /**
- * A client at one moment, as whoever judges what is asked for it sees it: in its turn, or as it is committed. What orders and
- * requests for quotes need besides, each adds (A2-91, A2-110).
+ * A client at one moment, in a turn or as committed: the input for judging a request. Orders and requests for quotes
+ * add their own parts (A2-91, A2-110).
  */
 import type { Effect } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -24,7 +24,7 @@ export interface ClientMoment {
 
 export type MomentOf = Pick<ClientMoment, "client" | "partnerState">
 
-/** As the turn sees it. */
+/** The client as the turn sees it. */
 export const momentInTurn = (turn: Turn, of: MomentOf): ClientMoment => ({
   ...of,
   now: turn.now,
@@ -33,7 +33,7 @@ export const momentInTurn = (turn: Turn, of: MomentOf): ClientMoment => ({
   facts: turn.facts
 })
 
-/** As it is committed. */
+/** The committed client. */
 export const momentAt = (
   state: SubjectState,
   facts: Facts,
@@ -46,7 +46,7 @@ interface Looking {
   readonly directory: Directory["Service"]
 }
 
-/** Looks at a client of a partner as it is committed; null: it is none of the partner's. */
+/** Reads a partner's client as committed; null: it is not the partner's. */
 export const lookAtClient = <A>(
   { host, clock, directory }: Looking,
   partnerId: number,

@@ -1,4 +1,4 @@
-/** A client as its mailbox holds it, in the shapes that rules and answers need. Pure reads of one SubjectState. */
+/** A client as its mailbox holds it, in the shapes that rules and replies need. Pure reads of one SubjectState. */
 import { summaryOf } from "../../../machines/appropriateness/Assessment.ts"
 import type { ClientContext } from "../../../machines/client/Client.ts"
 import {
@@ -32,8 +32,8 @@ import type { PartnerView } from "../partners/Directory.ts"
 export const clientSubject = (clientId: number): string => `client:${clientId}`
 
 /**
- * For a turn: the client's row, if the client exists and belongs to this partner. A foreign client is indistinguishable from a
- * missing one.
+ * In a turn: the client's row, if the client exists and belongs to this partner; another partner's client is
+ * indistinguishable from a missing one.
  */
 export const ownClient = (state: SubjectState, partnerId: number): ClientRow | null => {
   const row = state.one("clients")
@@ -41,8 +41,8 @@ export const ownClient = (state: SubjectState, partnerId: number): ClientRow | n
 }
 
 /**
- * For a look by the partner: the client's row, or null if there is none. Throws `ForeignSubject` for another partner's client, so
- * that the host shows an empty state.
+ * In a partner's read: the client's row, or null if there is none. Throws `ForeignSubject` for another partner's
+ * client, so that the host shows an empty state.
  */
 export const readersClient = (state: SubjectState, partnerId: number): ClientRow | null => {
   const row = state.one("clients")
@@ -73,7 +73,7 @@ export const requirementsOf = (state: SubjectState, client: ClientRow, threshold
     sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(state) }, threshold)
   )
 
-/** Whom effects of this client's machines belong to. */
+/** The owner of effects of this client's machines. */
 export const instanceOf = (client: ClientRow, partner: PartnerView): Instance => ({
   partnerId: client.partnerId,
   clientId: client.id,
@@ -86,7 +86,7 @@ export const instanceOf = (client: ClientRow, partner: PartnerView): Instance =>
 export const clientWire = (state: SubjectState, client: ClientRow, facts: Facts): ClientWire =>
   clientWireOf(client, { cash: usdcBalance(state)?.cash ?? 0n, riskState: shownRiskState(recordedIn(state), facts) })
 
-/** As client rows show it: null while no market is attached (A1-12). */
+/** The risk state in client rows: null while no market is attached (A1-12). */
 export const shownRiskState = (recorded: RiskState, { takenAt }: Facts): RiskState | null =>
   takenAt === null ? null : recorded
 

@@ -1,11 +1,11 @@
 /**
- * Finds the client that an operator names: by id or uid, by the partner's own reference, with or without the partner's code
- * before it (`acme-1`, `ACME/acme-1`), or by the e-mail address of an open account (operator surface, `C`). Nobody is acted on by
- * a guess: a name that several clients have is refused with all of them.
+ * Finds the client that an operator names: by id or uid, by the partner's own reference, with or without the partner's
+ * code before it (`acme-1`, `ACME/acme-1`), or by the e-mail address of an open account (operator surface, `C`). The
+ * service never guesses: a name that several clients share is refused with a list of them.
  *
- * Digits alone are always an id, and what looks like a uid is one: a reference of that form is written behind its partner's code.
- * The address is looked up where its uniqueness is kept, among the claims: a closed account has given it back, and is found
- * by `client list --q`.
+ * Digits alone are always an id, and a name in the form of a uid is one: a reference of that form needs its partner's
+ * code before it. The address is looked up among the claims, which keep it unique: a closed account has released its
+ * address, and `client list --q` finds it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import { clientSubject } from "./clientState.ts"
 import { clientIdByUid, clientsNamed, type NamedClient, namedAtMost } from "../../store/reads/clientReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
-/** The client's committed row; refused when nobody has this name, or several have. */
+/** The client's committed row; refused when no client has this name, or several have it. */
 export const findClient = (
   host: ActorHost["Service"],
   sql: PgClient.PgClient,
@@ -34,7 +34,7 @@ export const findClient = (
 
 const nobody = refuse(unknown("Client"))
 
-/** Prefix, hyphen, digits (F31). */
+/** Form of a uid: prefix, hyphen, digits (F31). */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
 /** The longest address is 254 characters; the database refuses some texts outright (U+0000). */
 const nameShape = /^\P{Cc}{1,254}$/u

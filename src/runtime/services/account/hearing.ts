@@ -1,4 +1,4 @@
-/** A client's turn that nobody asked for, because it hears of the venue: with whom what happens in it belongs to. */
+/** A turn that an event of the venue starts at a client: with the owner of its effects. */
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
@@ -6,7 +6,7 @@ import type { Directory } from "../partners/Directory.ts"
 import { partnerOfTurn } from "../partners/partnerOfTurn.ts"
 import { instanceOf } from "./clientState.ts"
 
-/** `parts`: what hearing takes besides the client. */
+/** `parts`: further dependencies of the event handler. */
 export const hearing = <Parts extends { readonly directory: Directory["Service"] }>(
   turn: Turn,
   parts: Parts

@@ -1,4 +1,4 @@
-/** Lists of what belongs to partners and their clients, newest first: whose rows, in which state, one page. */
+/** Paged lists of objects of partners and their clients, newest first, by owner and state. */
 import { Effect } from "effect"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -8,7 +8,7 @@ import type { Directory } from "../partners/Directory.ts"
 import { type Condition, cutPage, onePast, type PageCut, type PageQuery } from "../../store/paging.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 
-/** One page of a table's rows; `status` leaves those in other states out. */
+/** One page of a table's rows; `status` keeps only rows in that state. */
 export const rowPage = <T extends TableName>(
   stored: RowReads["Service"],
   table: T,
@@ -20,7 +20,7 @@ export const rowPage = <T extends TableName>(
   return Effect.map(stored.page(table, tests, onePast(query)), (rows) => cutPage(rows, query.limit, idOf))
 }
 
-/** The partner's rows, or those of one of its clients; null when the client is none of its. */
+/** The partner's rows, or those of one of its clients; null when the client is not its own. */
 export const ofPartner = (
   host: ActorHost["Service"],
   partnerId: number,
@@ -32,7 +32,7 @@ export const ofPartner = (
         readersClient(state, partnerId) === null ? null : [{ column: "client_id", value: clientId }]
       )
 
-/** Every partner's rows, or one's: by id or code. */
+/** All partners' rows, or those of one partner, by id or code. */
 export const ofPartners = (
   directory: Directory["Service"],
   partner: string | undefined

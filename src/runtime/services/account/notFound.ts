@@ -1,4 +1,4 @@
-/** What is answered of a thing of a client's that is not there: a client that is none of the partner's comes first. */
+/** The refusal for a missing object of a client. A client that is not the partner's takes precedence. */
 import { Effect } from "effect"
 import { type Refusal, unknown } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -6,7 +6,7 @@ import { clientSubject, readersClient } from "./clientState.ts"
 
 const noClient = unknown("Client")
 
-/** `thing`: the refusal of a client that is the partner's, but has no such thing. */
+/** `thing`: the refusal if the client is the partner's, but has no such object. */
 export const notFound = (
   host: ActorHost["Service"],
   { partnerId, clientId, thing }: { readonly partnerId: number; readonly clientId: number; readonly thing: Refusal }

@@ -1,7 +1,7 @@
 /**
- * What an account has in perpetual markets, as its risk is worked out from: positions, working orders, and the leverage in force
- * in each (F5, F6; A2-50). The one place that says which leverage that is, so that a choice counts at once for what is held,
- * for what works, and for what is asked for next.
+ * An account's holdings in perpetual markets, as input of its risk: positions, working orders, and the leverage in
+ * force in each (F5, F6; A2-50). The only place that decides the leverage, so that a choice applies at once to
+ * positions, working orders and the next request.
  */
 import { leverageCap, leverageInForce, type LeverageTerms } from "../../../machines/margin/accountRisk.ts"
 import type { PerpPosition, PerpTerms, WorkingOrder } from "../../../machines/margin/perpetual.ts"
@@ -19,30 +19,33 @@ import type { LeverageRow, OrderRow, PositionRow } from "../../tables/order.ts"
 
 type Categorized = Pick<ClientRow, "categorization">
 
-/** The rows that tell it: of positions the open ones, of orders whatever is at work. */
+/** The rows behind the holdings: open positions, and orders at work. */
 export interface PerpRows {
   readonly positions: ReadonlyArray<PositionRow>
   readonly orders: ReadonlyArray<OrderRow>
   readonly chosen: Chosen
 }
 
-/** The leverage chosen in each market where one is, by symbol. */
+/** The chosen leverages, by symbol; markets without a choice are absent. */
 export type Chosen = ReadonlyMap<string, number>
 
-/** Each perpetual market of the client with a position or working orders, as the turn sees it; `chosen` instead of its own. */
+/**
+ * Each perpetual market of the client with a position or working orders, as the turn sees it; `chosen` replaces the
+ * client's own choices.
+ */
 export const perpsInTurn = (turn: Turn, client: Categorized, chosen?: Chosen): ReadonlyArray<PerpHolding> => {
   const rows = { positions: openPositions(turn), orders: rowsInTurn(turn, "orders") }
   return holdingsOf({ ...rows, chosen: chosen ?? chosenInTurn(turn) }, client, turn.facts)
 }
 
-/** The rows as they are committed. */
+/** The committed rows. */
 export const perpRowsOf = (rows: RowsOf<"positions" | "orders" | "leverages">): PerpRows => ({
   positions: rows.all("positions").filter(isOpen),
   orders: rows.all("orders"),
   chosen: chosenIn(rows)
 })
 
-/** The choices that are committed. */
+/** The committed choices. */
 export const chosenIn = (rows: RowsOf<"leverages">): Chosen => bySymbol(rows.all("leverages"))
 
 /** The choices as the turn sees them. */
@@ -56,7 +59,10 @@ export const openPositions = (turn: Turn): ReadonlyArray<PositionRow> => rowsInT
 
 const isOpen = ({ state }: PositionRow): boolean => state === "OPEN"
 
-/** What a client's leverage in a market goes by. A market that is not listed now is margined by the strictest class. */
+/**
+ * The terms that decide a client's leverage in a market. A market that is not listed now is margined by the strictest
+ * class.
+ */
 export const leverageTermsOf = (
   symbol: string,
   { categorization }: Categorized,
@@ -72,7 +78,7 @@ const strictestClass = (terms: MarketTerms): AssetClass => {
   return assetClasses.reduce((strictest, each) => (capOf(each) < capOf(strictest) ? each : strictest))
 }
 
-/** On which terms a client has a perpetual now. */
+/** The terms of a perpetual for a client now. */
 export const perpTermsOf = (symbol: string, client: Categorized, chosen: Chosen, facts: Facts): PerpTerms => {
   const of = leverageTermsOf(symbol, client, facts)
   const { riskTiers: tiers, slippageBps, commissionBps } = facts.terms
@@ -87,7 +93,7 @@ export const perpTermsOf = (symbol: string, client: Categorized, chosen: Chosen,
 
 const nothing: ReadonlyArray<PerpHolding> = []
 
-/** Each perpetual market once. */
+/** Groups the rows by perpetual market. */
 export const holdingsOf = (
   { positions, orders, chosen }: PerpRows,
   client: Categorized,
@@ -110,7 +116,7 @@ export const holdingsOf = (
   })
 }
 
-/** A stored position as its figures are worked out from. */
+/** A stored position as input of its figures. */
 export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: PositionRow): PerpPosition => ({
   symbol,
   netQty,
@@ -119,17 +125,17 @@ export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: P
   realizedPnl
 })
 
-/** A stored order as its margin is worked out from (F6). */
+/** A stored order as input of its margin (F6). */
 export const workingOf = ({
   symbol,
   context: { side, qty, filledQty, lastTradeId, venuePrice, boundBps, amending, trigger, triggeredAt, reduceOnly }
 }: OrderRow): WorkingOrder => ({
   symbol,
   side,
-  // Most have not traded, and all of an account's are looked at whenever one is judged.
+  // Most orders have no trade: the shortcut counts, because each judgement covers all orders of the account.
   left: lastTradeId === 0 ? qty : decimalText(new MoneyDecimal(qty).minus(filledQty)),
   price: venuePrice ?? trigger?.price ?? null,
-  // The venue may have taken the other bound already.
+  // The venue may have applied the new bound already.
   boundBps: triggeredAt === null && boundBps !== null ? Math.max(boundBps, amending?.boundBps ?? 0) : null,
   ...(trigger?.source === "MARK" && triggeredAt === null ? { firesAt: trigger } : {}),
   reduceOnly

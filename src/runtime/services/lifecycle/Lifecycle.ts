@@ -1,7 +1,7 @@
 /**
- * The operator's decisions on a client's standing: the final refusal of the person, closing, reopening, taking the level
- * back, the categorization (operator surface, client and kyc reject-person; D1; A1-38, A1-47). Those that end a client
- * pass the zero check, in the mailbox that money passes too.
+ * The operator's decisions on a client's lifecycle: final refusal of the person, closing, reopening, downgrading, and
+ * the categorization. Decisions that end a client pass the zero check, in the mailbox that money passes too (D1;
+ * A1-38, A1-47).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -47,7 +47,7 @@ export class Lifecycle extends Context.Service<
     readonly reopen: Ruling
     /** Takes level MICA_MIFID back to MICA. */
     readonly downgrade: Ruling
-    /** Refused where the account's margin does not allow it; answers what it does to the account (A2-102). */
+    /** Refused where the account's margin does not allow it; returns the effect on the account (A2-102). */
     categorize(
       caller: OperatorCaller,
       client: string,
@@ -92,17 +92,23 @@ export class Lifecycle extends Context.Service<
   )
 }
 
-/** An item comes in with its posting, and a posting with its balance; steady postings must not keep the end from coming. */
+/**
+ * A settlement item is written with its posting, and a posting with its balance. Holding the mailbox in the last round
+ * keeps steady postings from blocking the decision.
+ */
 const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
 
-/** Facts of the zero check that the mailbox lacks: open settlement items, and claims of the person that can be given back. */
+/**
+ * Facts of the zero check from outside the mailbox: open settlement items, and claims of the person that can be
+ * released.
+ */
 const accountFacts =
   (sql: PgClient.PgClient) =>
   (client: ClientRow): Effect.Effect<AccountFacts, Unavailable> =>
     withinTime(
       Effect.gen(function* () {
         const openItems = yield* openOutside(sql, client.id)
-        // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
+        // A claim that its holder left behind is released too: another open client is found without it (A1-28).
         return { openItems, personClaims: yield* freeClaims(sql, personClaims(client.personKey), client.id) }
       }).pipe(Effect.catch(whenAway)),
       () => new Unavailable({ unknown: false })

@@ -1,7 +1,6 @@
 /**
- * Partner firms and their keys as the operator manages them (operator surface, Back office; D15, D16, D17; A1-06, A1-08).
- * Each command is one turn of the partner's mailbox; what it may rest on outside of it (balances of clients) is read
- * before.
+ * Partner firms and their keys as the operator manages them. Each command is one turn of the partner's mailbox; facts
+ * outside it that the command depends on (balances of clients) are read before (D15, D16, D17; A1-06, A1-08).
  */
 import { Context, Effect, Layer } from "effect"
 import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
@@ -111,30 +110,30 @@ type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Partners extends Context.Service<
   Partners,
   {
-    /** `notes` say what was decided for the operator, such as a uid prefix other than the default. */
+    /** `notes` name choices made for the operator, such as a uid prefix other than the default. */
     create(
       caller: OperatorCaller,
       request: PartnerBody
     ): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
     readonly list: Effect.Effect<ReadonlyArray<PartnerProfile>>
-    /** By id or code, with its changes of custody model, oldest first; none named when there were none. */
+    /** By id or code, with its changes of custody model, oldest first; the list is absent when there were none. */
     show(
       partner: string
     ): Effect.Effect<Verdict<PartnerProfile & { readonly custodyChanges?: ReadonlyArray<CustodyView> }>, Unavailable>
     status(caller: OperatorCaller, partner: string, to: PartnerStatus, reason: string): Answer<PartnerProfile>
     reliance(caller: OperatorCaller, partner: string, to: RelianceStatus, reason: string): Answer<PartnerProfile>
-    /** What stands in the way of closing the partner now. */
+    /** The blockers of closing the partner now. */
     closingBlockers(partner: string): Effect.Effect<Verdict<Blockers>, Unavailable>
-    /** Another custody model, once nothing is open under the present one. */
+    /** Changes the custody model, once nothing is open under the present one. */
     custody(caller: OperatorCaller, partner: string, request: CustodyBody): Answer<PartnerProfile>
-    /** What stands in the way of `custody` now; refused when it would be, whatever is open. */
+    /** The blockers of `custody` now; refused if `custody` would be refused even without blockers. */
     custodyBlockers(partner: string, request: CustodyBody): Effect.Effect<Verdict<Blockers>, Unavailable>
-    /** Whether `custody` could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `custody`, before a second person must approve it. */
     mayChangeCustody(
       partner: string,
       request: CustodyBody
     ): Effect.Effect<Verdict<{ readonly partnerId: number }>, Unavailable>
-    /** Requests a minute; a limit not named stays, and naming none changes nothing. */
+    /** Requests per minute; an absent limit stays unchanged, and naming none changes nothing. */
     limits(
       caller: OperatorCaller,
       partner: string,
@@ -143,7 +142,7 @@ export class Partners extends Context.Service<
     /** Replaces the list; an empty one lifts the restriction. */
     cidrs(caller: OperatorCaller, partner: string, cidrs: ReadonlyArray<string>): Answer<PartnerProfile>
     issueKey(caller: OperatorCaller, partner: string, request: KeyBody): Answer<IssuedKey>
-    /** Whether `issueKey` could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `issueKey`, before a second person must approve it. */
     mayIssueKey(partner: string): Verdict<{ readonly partnerId: number }>
     keys(partner: string): Effect.Effect<Verdict<ReadonlyArray<KeyView>>>
     key(keyId: number): Effect.Effect<Verdict<KeyView>>
@@ -182,7 +181,7 @@ export class Partners extends Context.Service<
         })
       }
       const changed = (answer: Answer<PartnerRow>): Answer<PartnerProfile> =>
-        // After COMMIT the directory shows what was committed, reliance included.
+        // After COMMIT the directory shows the committed partner, reliance included.
         Effect.map(answer, (verdict) => (verdict.ok ? accept(profile(verdict.value)) : verdict))
 
       const createWith = (caller: OperatorCaller, request: PartnerBody, uidPrefix: string) =>
@@ -217,7 +216,7 @@ export class Partners extends Context.Service<
           if (refusal !== null) return Effect.succeed(refuse(invalidFields(refusal)))
           const chosen = request.uidPrefix?.trim()
           const inUse = new Set(directory.partners().map((view) => view.row.uidPrefix))
-          // A prefix that was free a moment ago can be lost to another creation: the next one is tried.
+          // Another creation may take a free prefix first: then the next one is tried.
           const createFirst = ([prefix = "", ...rest]: ReadonlyArray<string>): Effect.Effect<
             PartnerRow,
             DispatchError
@@ -361,7 +360,7 @@ export const profileOf = (row: PartnerRow, reliance: RelianceStatus): PartnerPro
   createdAt: row.createdAt
 })
 
-/** Changes shown with a partner: the newest, should there ever be more. */
+/** Limit of changes shown with a partner, newest ones. */
 const shownChanges = 100
 
 const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({

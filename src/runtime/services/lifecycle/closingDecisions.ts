@@ -1,6 +1,6 @@
 /**
- * Closing a client for good, inside the client's turn: the zero check, the end of its cases, and the facts that others
- * may use again (D1; A1-38, A1-47). Pure but for the turn's draft.
+ * Closing a client for good, inside the client's turn: the zero check, the end of its cases, and the unique facts to
+ * release. Pure except for the turn's draft (D1; A1-38, A1-47).
  */
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
@@ -13,18 +13,20 @@ import { openInMailbox } from "../shared/openWork.ts"
 import { expiryTimers } from "../clients/document/documentExpiry.ts"
 import { keepDocumentsUntilDue } from "../clients/document/documentRetention.ts"
 
-/** What the zero check needs and no mailbox holds. True only while the mailbox stays as it was when they were read. */
+/**
+ * Facts of the zero check that no mailbox holds. They hold only while the mailbox stays as it was when they were read.
+ */
 export interface AccountFacts {
-  /** Sentences for what is open outside the mailbox: settlement items that nobody has settled. */
+  /** Sentences on open objects outside the mailbox: settlement items that are not settled. */
   readonly openItems: ReadonlyArray<string>
   /** The claims of the person that no other open client holds as its own. */
   readonly personClaims: ReadonlyArray<string>
 }
 
-/** The unique fact of an e-mail, by the name that onboarding claims it under. */
+/** The unique fact of an e-mail, by the name under which onboarding claims it. */
 const emailClaim = (email: string): string => `email:${email}`
 
-/** Sentences that say what stands in the way of a client's end: money, and whatever is open. */
+/** Sentences on what blocks the end of a client: money, and open objects. */
 export const accountBlockers = (
   state: SubjectState,
   { openItems }: Pick<AccountFacts, "openItems">
@@ -41,7 +43,7 @@ export const accountBlockers = (
   ...openItems
 ]
 
-/** CLOSED from any other state: the cases end, the e-mail is free again, the reference stays taken. */
+/** CLOSED from any other state: the cases end, the e-mail becomes free, the reference stays taken. */
 export const closeClient = (
   at: ClientTurn,
   client: ClientRow,
@@ -54,13 +56,13 @@ export const closeClient = (
   const next = moveClient(at, client, { type: "CLOSE", at: turn.now, reason, blockers })
   if (next === null) return refuse(conflict("BLOCKED", "The account can't be closed yet.", { blockers }))
   for (const open of turn.state.all("cases")) {
-    // No finding was made on the candidates, so none of them is remembered.
+    // Compliance made no finding on the candidates, so none is remembered.
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: `account closed: ${reason}` })
   }
   turn.draft.release(emailClaim(client.email))
   // A person refused for good stays known: the next onboarding of the same person goes to review.
   if (client.state !== "KYC_REJECTED") for (const name of facts.personClaims) turn.draft.release(name)
-  // A closed account gets no notice of its documents' dates.
+  // A closed account gets no notice of its documents' expiry.
   applyEffects(
     turn,
     at.instance,

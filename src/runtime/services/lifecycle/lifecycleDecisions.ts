@@ -1,6 +1,6 @@
 /**
- * What the operator does to a client's standing, inside the client's turn: reopening a refused person, taking level
- * MICA_MIFID back, and the categorization (D1, D3, D19; operator surface, client). Pure but for the turn's draft and ids.
+ * The operator's decisions on a client's lifecycle, inside the client's turn: reopening a refused person, downgrading
+ * from level MICA_MIFID, and the categorization. Pure except for the turn's draft and ids (D1, D3, D19).
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
@@ -28,7 +28,7 @@ import { openPlainCase } from "../clients/kyc/reviewDecisions.ts"
 import { stateToRecord } from "../margin/riskDecisions.ts"
 import { cappedChoices, putChoices } from "../trading/order/leverageDecisions.ts"
 
-/** A refused person comes back under review: the new case holds the client until compliance clears it. */
+/** Brings a refused person back under review: the new case holds the client until compliance clears it. */
 export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
   if (client.state !== "KYC_REJECTED") {
     return refuse(conflict("WRONG_STATE", `The client is ${client.state}: only a rejected person can be reopened.`))
@@ -43,13 +43,18 @@ export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string):
   return accept(next)
 }
 
-/** A refused reliance has refused every block, and only the partner's re-onboarding approves the MiCA ones again (D3). */
+/**
+ * A rejected reliance has rejected every block, and only the partner's re-onboarding approves the MiCA ones again
+ * (D3).
+ */
 const relianceRejected = ({ turn }: ClientTurn): boolean => {
   const statuses = blockStatuses(turn.state)
   return micaBlockCodes.every((code) => statuses.get(code) === "REJECTED")
 }
 
-/** MICA_MIFID falls to MICA: the appropriateness block expires, so that only a new test raises the level again (D19). */
+/**
+ * Lowers MICA_MIFID to MICA: the appropriateness block expires, so that only a new test raises the level again (D19).
+ */
 export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
   const { turn, by } = at
   const next = moveClient(at, client, { type: "DOWNGRADE", at: turn.now, reason })
@@ -69,7 +74,7 @@ export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: strin
 
 export interface Categorization {
   readonly categorization: ClientRow["categorization"]
-  /** A retail account may leave NORMAL by it. */
+  /** Allows the change even if a retail account leaves NORMAL by it. */
   readonly force: boolean
   readonly reason: string
 }
@@ -80,8 +85,9 @@ export interface Categorized {
 }
 
 /**
- * Sets the categorization that the risk figures go by; no state moves, so the audit row is written here. Choices of leverage
- * above the new cap become the cap, in the same commit (A2-102). Answers what it does to the account: a dry run shows it first.
+ * Sets the categorization that the risk figures use. No state moves, so the audit row is written here. Chosen
+ * leverages above the new cap become the cap, in the same commit. Returns the effect on the account: a dry run shows
+ * it first (A2-102).
  */
 export const categorizeClient = (
   at: ClientTurn,
@@ -126,7 +132,7 @@ interface Recategorized {
   readonly risk: AccountRisk
 }
 
-/** The leverage in force before and after, in each market in which something is held, works or is chosen. */
+/** The leverage in force before and after, in each market with a position, a working order or a choice. */
 const leverageMoved = ({ turn }: ClientTurn, { client, next, choices, risk }: Recategorized) => {
   const chosen = chosenInTurn(turn)
   const symbols = new Set([...risk.perps.map(({ holding }) => holding.symbol), ...chosen.keys()])

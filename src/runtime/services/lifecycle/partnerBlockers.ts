@@ -1,16 +1,16 @@
 /**
- * What is open between a partner, its clients and the service, each as a sentence with its figures and what clears it:
- * what stands in the way of another custody model (doc 3, Changing the custody model) and of closing (D15).
+ * Open matters between a partner, its clients and the service, each as a sentence with its figures and its remedy: the
+ * blockers of a change of the custody model (doc 3, Changing the custody model) and of closing (D15).
  *
- * Two guards go beyond the text of doc 3. Away from BROKER custody a balance in another currency than USDC blocks
- * too: no route of the other model lets the partner ask for it. So does money outstanding between the firms, which the text
- * asks to be paid first: under BROKER custody nothing shows it any more.
+ * Two guards go beyond the text of doc 3. A balance in another currency than USDC also blocks leaving BROKER custody,
+ * because no route of the other model lets the partner withdraw it. So does money outstanding between the firms,
+ * because under BROKER custody no report shows it any more.
  *
- * One guard is read by its purpose. Once clients have gained or lost, the recipe of doc 3 (settle, pay the interfirm
- * balance, report the collateral as withdrawn) leaves the house account at what the firms have paid each other, because a
- * recorded payment posts nothing: it must not, or client cash would no longer be the collateral held plus the net of the
- * items. So the account is held against the recorded payments. By that identity the two are equal exactly when clients'
- * cash is what is outstanding, and so when neither is left.
+ * One guard follows the purpose of its rule. After gains or losses of clients, the recipe of doc 3 (settle, pay the
+ * interfirm balance, report the collateral as withdrawn) leaves the house account at the sum of the firms' payments,
+ * because a recorded payment posts nothing. It must not post: client cash would no longer equal the collateral held
+ * plus the net of the items. So the account is compared with the recorded payments. By that identity the two are equal
+ * exactly when clients' cash equals the outstanding amount, and so when both are zero.
  */
 import { Effect } from "effect"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
@@ -40,11 +40,11 @@ const payOut = ({ custodyModel }: PartnerRow, currency: string): string =>
       ? "POST /clients/{clientId}/collateral with direction WITHDRAWAL, or client payout C for who can't ask"
       : "client payout C"
 
-/** What BROKER custody pays out as well is no reason to stay under PARTNER custody. */
+/** A balance that BROKER custody can pay out too does not block leaving PARTNER custody. */
 const countsUsdcAlone = ({ custodyModel }: PartnerRow, purpose: Purpose): boolean =>
   purpose === "custody" && custodyModel === "PARTNER"
 
-/** Cash to be paid out, cash below zero to be made good, reserves to be let go. */
+/** Cash to pay out, negative cash to make good, reserves to release. */
 const balances: Question = (books, partner, purpose) =>
   Effect.map(books.held(partner.id, countsUsdcAlone(partner, purpose)), (found) =>
     found.map((group) => {
@@ -61,7 +61,7 @@ const balances: Question = (books, partner, purpose) =>
 
 const withdrawAll = "POST /clients/{clientId}/collateral with direction WITHDRAWAL until clients hold nothing, and "
 
-/** The house account against what the firms have recorded as paid: positive, the service paid the partner. */
+/** The house account compared with the firms' recorded payments; positive: the service paid the partner. */
 const custodyAccount: Question = (books, partner) =>
   Effect.map(books.custodyAccount(partner.id), ({ account, paid }) =>
     account === paid
@@ -89,22 +89,22 @@ const outstanding: Question = (books, partner) =>
         ]
   )
 
-/** Closing needs nothing of the custody account: what the firms paid each other settles it (D15). */
+/** Closing ignores the custody account: the firms' payments settle it (D15). */
 const questions = {
   close: [balances, openWork, outstanding],
   custody: [balances, custodyAccount, openWork, outstanding]
 } as const satisfies Readonly<Record<Purpose, ReadonlyArray<Question>>>
 
-/** Everything that stands in the way, whatever came first; empty: nothing does. */
+/** All blockers; empty: there is none. */
 export const partnerBlockers = (
   books: PartnerBooks["Service"],
   partner: PartnerRow,
   purpose: Purpose
 ): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
-  // Bounded: while it counts, the partner's clients wait.
+  // Bounded: the partner's clients wait meanwhile.
   withinTime(
     Effect.map(
-      Effect.forEach(questions[purpose], (ask) => ask(books, partner, purpose)),
+      Effect.forEach(questions[purpose], (question) => question(books, partner, purpose)),
       (found) => found.flat()
     ),
     () => new Unavailable({ unknown: false })

@@ -1,7 +1,6 @@
 /**
- * What an operator command does to a partner, inside the partner's turn: every state through its machine, and the epoch
- * raised by each change that other commits may rest on (D15, D16, D17; operator surface, Back office). Pure but for the
- * turn's draft and ids.
+ * Operator commands on a partner, inside the partner's turn: every state through its machine. Each change that other
+ * commits may depend on raises the epoch. Pure except for the turn's draft and ids (D15, D16, D17).
  */
 import type { PartnerEvent, PartnerStatus } from "../../../machines/partner/Partner.ts"
 import { type RelianceStatus, reliancePath } from "../../../machines/partner/Reliance.ts"
@@ -30,7 +29,7 @@ export interface NewPartner {
   readonly uidPrefix: string
 }
 
-/** A new partner: ACTIVE, reliance NONE, the default rates, callable from anywhere. */
+/** A new partner: ACTIVE, reliance NONE, the default rates, callable from any address. */
 export const createPartner = (turn: Turn, partner: NewPartner): PartnerRow => {
   turn.draft.claim(codeClaim(partner.code), partner.id)
   turn.draft.claim(uidPrefixClaim(partner.uidPrefix), partner.id)
@@ -50,7 +49,7 @@ export const createPartner = (turn: Turn, partner: NewPartner): PartnerRow => {
   return row
 }
 
-/** Codes differing in case alone would be confused by people. */
+/** People would confuse codes that differ in case alone. */
 export const codeClaim = (code: string): string => `code:${code.toUpperCase()}`
 export const uidPrefixClaim = (prefix: string): string => `uidPrefix:${prefix}`
 
@@ -93,19 +92,19 @@ export interface CustodyChange {
   /** Empty under BROKER custody. */
   readonly collateralAsset: string
   readonly reason: string
-  /** The role that others may see. */
+  /** The role, which partners may see. */
   readonly changedBy: string
 }
 
-/** What refuses the change whatever is open: a closed partner, or the model it has already. */
+/** Why the change is refused even without blockers: a closed partner, or the model it already has. */
 export const custodyRefusal = (row: PartnerRow, to: CustodyChange["to"]): Refusal | null => {
   if (row.state === "CLOSED") return conflict("PARTNER_CLOSED", "The partner is CLOSED.")
   return row.custodyModel === to ? conflict("ALREADY", `The partner is under ${to} custody already.`) : null
 }
 
 /**
- * Another custody model, with the fact that says from which transaction on it holds. `blockers` were counted while no
- * turn of the partner's clients could be decided (doc 3, Changing the custody model; D15).
+ * Changes the custody model and records the transaction from which on it holds. `blockers` were counted while no turn
+ * of the partner's clients could be decided (doc 3, Changing the custody model; D15).
  */
 export const changeCustody = (
   turn: Turn,
@@ -184,7 +183,7 @@ export const configure = (
   return accept(next)
 }
 
-/** Commits that were decided under the old row are refused and decided again. */
+/** Commits that were decided under the old row are rejected and decided again. */
 const raised = (row: PartnerRow): PartnerRow => ({ ...row, epoch: row.epoch + 1 })
 
 const raising = (row: PartnerRow, change: Partial<Pick<PartnerRow, "custodyModel" | "collateralAsset">> = {}) => ({
@@ -199,7 +198,7 @@ export interface IssuedKey {
   readonly scope: "READ" | "TRADE"
 }
 
-/** A new partner key; the readable key is in the answer and nowhere else. */
+/** A new partner key; only the reply holds the readable key. */
 export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Verdict<IssuedKey> => {
   const partner = turn.state.one("partners")
   if (partner === undefined) return refuse(unknown("Partner"))
@@ -214,8 +213,8 @@ export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Ve
 }
 
 /**
- * The revoked row, or null when the key was revoked before. What was let in by it and is not in the database yet is decided again,
- * and barred (D17).
+ * The revoked row, or null when the key was already revoked. Requests under the key that are admitted but not
+ * committed are decided again, and barred (D17).
  */
 export const revokeOneKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null => {
   const next = revokeKey(turn, key, reason)

@@ -1,8 +1,8 @@
 /**
- * Ending a partner, or its custody model: both only once nothing is open, and nothing may come between the count and the
- * change (doc 3, Changing the custody model; D15). The partner's clients are held meanwhile: their turns wait, and
- * are then decided under what has become of the partner. What was decided before is counted, so nothing can be written
- * under the old model after the change.
+ * Ending a partner, or its custody model: both only when nothing is open, and nothing may come between the count and
+ * the change. The partner's clients are held meanwhile: their turns wait, and are then decided under the partner's new
+ * state. Earlier decisions are included in the count, so no turn writes under the old model after the change (doc 3,
+ * Changing the custody model; D15).
  */
 import { Effect } from "effect"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -23,7 +23,7 @@ export type CustodyBody = {
   readonly reason: string
 }
 
-/** What a custody change or a closing would meet: nothing was changed to find out. */
+/** The blockers of a custody change or a closing, found by a dry run. */
 export interface Blockers {
   readonly dryRun: true
   readonly partnerId: number
@@ -64,7 +64,7 @@ export const assetErrors = ({
 const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "close" | "custody"): Found =>
   Effect.map(partnerBlockers(books, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
 
-/** What stands in the way of closing the partner now. */
+/** The blockers of closing the partner now. */
 export const closingBlockers = ({ directory, books }: EndTools, partner: string): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
@@ -72,7 +72,7 @@ export const closingBlockers = ({ directory, books }: EndTools, partner: string)
   return blockersOf(books, view.row, "close")
 }
 
-/** CLOSED, from ACTIVE or SUSPENDED. */
+/** Closes a partner that is ACTIVE or SUSPENDED. */
 export const closePartner = (tools: EndTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
   const { host, directory, books } = tools
   const decide = decideUnmoved(host, {
@@ -81,7 +81,7 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
     read: () => partnerBlockers(books, row, "close"),
     decide: (turn, found) => setStatus(turn, "CLOSED", reason, found)
   })
-  // Corrections that come now are refused at once: a closed partner would refuse them anyway.
+  // Corrections are refused at once from here on: a closed partner would refuse them anyway.
   const closing = closingPartners(host)
   const settle = Effect.suspend(() => {
     closing.add(row.id)
@@ -90,13 +90,13 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
       Effect.sync(() => closing.delete(row.id))
     )
   })
-  // What is refused for sure must hold no client up.
+  // A command that is certain to be refused must not hold the clients.
   return Effect.flatMap(closingBlockers(tools, String(row.id)), (found) =>
     found.ok && found.value.blockers.length === 0 ? directory.hold(row.id, settle) : decide
   )
 }
 
-/** What stands in the way of the change now; refused when the change would be, whatever is open. */
+/** The blockers of the change now; refused if the change would be refused even without blockers. */
 export const custodyBlockers = ({ directory, books }: EndTools, partner: string, request: CustodyBody): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
@@ -106,7 +106,7 @@ export const custodyBlockers = ({ directory, books }: EndTools, partner: string,
   return refusal === null ? blockersOf(books, view.row, "custody") : Effect.succeed(refuse(refusal))
 }
 
-/** Whether the change could be made now. */
+/** Refused if the change could not be made now. */
 export const mayChangeCustody = (tools: EndTools, partner: string, request: CustodyBody): Found =>
   Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
     verdict.ok && verdict.value.blockers.length > 0
@@ -114,7 +114,7 @@ export const mayChangeCustody = (tools: EndTools, partner: string, request: Cust
       : verdict
   )
 
-/** The other custody model. */
+/** Changes the custody model. */
 export const movePartner = (tools: EndTools, caller: OperatorCaller, partner: string, request: CustodyBody): Moved =>
   Effect.flatMap(mayChangeCustody(tools, partner, request), (verdict): Moved => {
     if (!verdict.ok) return Effect.succeed(verdict)

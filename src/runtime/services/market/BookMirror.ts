@@ -1,6 +1,6 @@
 /**
- * One market's order book as the venue's channel describes it: a snapshot, then what changed, checked level by level and by
- * the venue's checksum (F30). What does not fit leaves the book as it was and says why.
+ * One market's order book as the venue's channel describes it: a snapshot, then updates, checked level by level and by
+ * the venue's checksum. A message that does not fit leaves the book unchanged and returns the reason (F30).
  */
 import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
 import type { OrderBookWire } from "../../../machines/market/MarketWire.ts"
@@ -9,9 +9,9 @@ import { bookChecksum, type Level } from "./bookChecksum.ts"
 import { Shared } from "./Shared.ts"
 
 interface BookLevel {
-  /** Of the price, in units of its last place. */
+  /** The price in units of its last decimal place. */
   readonly units: number
-  /** As the venue writes it: what its checksum is over. */
+  /** As the venue writes it: input of the checksum. */
   readonly raw: Level
   /** As it is served, on the grid (F2). */
   readonly shown: Level
@@ -19,10 +19,10 @@ interface BookLevel {
 
 type Side = ReadonlyArray<BookLevel>
 
-/** Levels a side that a snapshot may have, and that a book may grow to by updates. */
+/** Levels per side: the limit of a snapshot, and of a book that has grown by updates. */
 const snapshotLevels = 100
 const keptLevels = 2 * snapshotLevels
-/** Depths that are kept of one book. */
+/** Depths cached per book. */
 const shownDepths = 4
 
 export class BookMirror {
@@ -42,7 +42,7 @@ export class BookMirror {
     this.qty = qty
   }
 
-  /** Applies a message; a sentence when it can't be true, after which nothing has changed. */
+  /** Applies a message. Returns a sentence when it is impossible; then the book is unchanged. */
   take(message: BookMessage): string | null {
     const fresh = message.kind === "snapshot"
     const bids = this.side(fresh ? [] : this.bids, message.bids, -1)
@@ -59,9 +59,9 @@ export class BookMirror {
     return null
   }
 
-  /** The best levels; one object for all readers until the book changes. */
+  /** The best levels: one object for all readers until the book changes. */
   show(depth: number): OrderBookWire {
-    // Each message leaves new sides.
+    // Each message replaces the sides.
     return this.shown.of(this.bids, depth, () => {
       const bids = this.bids.slice(0, depth).map((level) => level.shown)
       const asks = this.asks.slice(0, depth).map((level) => level.shown)
@@ -94,12 +94,12 @@ export class BookMirror {
   }
 }
 
-/** Not absurd but a lost place: a new snapshot mends it. */
+/** A wrong checksum means a lost message and not an absurd one: a new snapshot repairs it. */
 export const wrongChecksum = "the checksum does not fit the book"
 
 const raw = (level: BookLevel): Level => level.raw
 
-/** Where a price stands, or would. */
+/** The index of a price, or the index at which it would be inserted. */
 const place = (side: Side, signed: number, sign: 1 | -1): number => {
   let low = 0
   let high = side.length

@@ -1,8 +1,9 @@
 /**
- * The connection of the market feed: one stream with every market and channel. A stream that is silent for five seconds, ends
- * or speaks another version is dropped and opened anew, after a pause that grows; a channel that lost its place, or whose first
- * snapshot does not come, gets a snapshot of its own. The listing is read at the beginning and when the venue's events have
- * gone on, which is when it may have changed; other markets or other grids mean a new subscription.
+ * The connection of the market feed: one stream with every market and channel. A stream that is silent for five
+ * seconds, ends or has another version is closed and opened again, after a pause that grows. A channel that lost a
+ * message, or gets no first snapshot, gets a snapshot by request. The listing is read at the beginning and whenever
+ * the venue has published events, because only then it may have changed. Other markets or other grids need a new
+ * subscription.
  */
 import { Cause, Effect, Schedule, Schema, type Scope, Stream } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
@@ -19,7 +20,7 @@ export interface FeedSessionParts {
   readonly rate: QuarantineRate
   /** Wall time. */
   readonly now: () => number
-  /** Business time beyond which no message can be. */
+  /** The latest possible business time of a message. */
   readonly latest: () => number
   /** Measures the venue's clock by the time of a message. */
   readonly measure: (at: number) => void
@@ -29,23 +30,23 @@ export interface FeedSessionParts {
 export const servedMillis = 10_000
 
 /**
- * How the feed stands: no venue is attached; none was ever reached; it answers, or has been away for less than
+ * State of the feed: no venue is attached; none was ever reached; it is connected, or has been away for less than
  * `servedMillis`; or for longer.
  */
 export type Standing = "unattached" | "never" | "live" | "away"
 
 type Line = ChannelMessage | VenueHeartbeat | UnreadableLine
 
-/** A stream that says nothing for so long is dropped, wall ms. */
+/** Heartbeat timeout of a stream, wall ms. */
 export const silenceMillis = 5_000
-/** A connection that was lost is usually there again within so long, wall ms. */
+/** A lost connection is usually restored within this time, wall ms. */
 const reconnectMillis = 1_000
-/** A read that takes longer is given up, wall ms. */
+/** Timeout of a read, wall ms. */
 const readLimit = 5_000
 /** Pauses before a new connection, wall ms. */
 const firstPause = 100
 const longestPause = 5_000
-/** A channel without a snapshot for so long after it is subscribed is asked for. */
+/** Time for a channel's first snapshot after its subscription; then it is requested. */
 const firstSnapshotWithin = Schedule.spaced("3 seconds")
 const listingPause = 1_000
 
@@ -59,8 +60,8 @@ export class FeedSession {
   connected = false
   connections = 0
   listings = 0
-  private heardAt: number | null = null
-  /** Number of the last event, when the listing was read, and as the last heartbeat had it. */
+  private receivedAt: number | null = null
+  /** Number of the venue's last event: at the last read of the listing, and in the last heartbeat. */
   private listedNumber = -1
   private number = 0
   /** When the connection was lost; null: never. */
@@ -73,30 +74,30 @@ export class FeedSession {
   }
 
   standing(): Standing {
-    if (this.heardAt === null) return "never"
-    return this.connected || this.parts.now() - this.heardAt < servedMillis ? "live" : "away"
+    if (this.receivedAt === null) return "never"
+    return this.connected || this.parts.now() - this.receivedAt < servedMillis ? "live" : "away"
   }
 
-  /** Whether there is no connection, and not because a new one is just being made. */
+  /** True without a connection, except for the short pause in which a lost one is normally restored. */
   isAway(): boolean {
     return !this.connected && (this.lostAt === null || this.parts.now() - this.lostAt >= reconnectMillis)
   }
 
-  /** Connects, at once for another subscription, and after a pause when the connection is lost. */
+  /** Connects: at once for a new subscription, after a pause when the connection is lost. */
   readonly forever: Effect.Effect<never> = Effect.suspend(() =>
     Effect.catchCause(Effect.scoped(this.session), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.andThen(this.ended(cause), this.backoff.pause)
     )
   ).pipe(Effect.forever)
 
-  /** One connection; over when the venue lists other markets. */
+  /** One connection; it ends when the venue lists other markets. */
   private readonly session: Effect.Effect<void, unknown, Scope.Scope> = Effect.suspend(() => {
     this.connections++
     const { mirror, venue } = this.parts
     return Effect.gen({ self: this }, function* () {
       yield* this.list
       const markets = mirror.subscribed()
-      const asks = this.asks()
+      const requests = this.snapshotRequests()
       const lines = venue.marketData(mirror.subscriptions()).pipe(
         Stream.timeoutOrElse({
           duration: silenceMillis,
@@ -104,19 +105,19 @@ export class FeedSession {
         })
       )
       const reading = Effect.andThen(
-        Stream.runForEachArray(lines, (some) => this.takeAll(some, asks)),
+        Stream.runForEachArray(lines, (some) => this.takeAll(some, requests)),
         new FeedFault({ sentence: "the venue's market data ended" })
       )
-      yield* Effect.forkScoped(this.missing(asks))
+      yield* Effect.forkScoped(this.missing(requests))
       yield* Effect.raceFirst(reading, this.relist(markets))
-      // Each channel begins anew with its snapshot, whatever this venue's sequences are.
+      // Every channel restarts with its snapshot, because its sequence numbers may restart too.
       mirror.lost()
-      yield* Effect.logInfo("the venue lists other markets or grids: subscribing anew")
+      yield* Effect.logInfo("the venue lists other markets or grids: the service subscribes again")
     })
   })
 
-  /** Those of a connection. */
-  private asks(): SnapshotAsks {
+  /** The snapshot requests of one connection. */
+  private snapshotRequests(): SnapshotAsks {
     const { venue, mirror, now } = this.parts
     return new SnapshotAsks({
       venue,
@@ -126,13 +127,13 @@ export class FeedSession {
     })
   }
 
-  /** Asks for channels that have no snapshot although there was time for one. */
-  private missing(asks: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> {
+  /** Requests snapshots for channels that did not get one in time. */
+  private missing(requests: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> {
     const { mirror } = this.parts
     const lost = Effect.suspend(() =>
       Effect.forEach(
         mirror.subscriptions().filter((subscription) => !mirror.isCurrent(subscription)),
-        (subscription) => asks.want(subscription),
+        (subscription) => requests.want(subscription),
         { discard: true }
       )
     )
@@ -148,12 +149,12 @@ export class FeedSession {
     }
     const reason = Cause.pretty(cause).split("\n", 1)[0]
     const line = was
-      ? Effect.logWarning("the venue's market data is away: connecting anew")
-      : Effect.logDebug("the venue's market data can not be reached")
+      ? Effect.logWarning("the venue's market data is away: the service connects again")
+      : Effect.logDebug("the venue's market data can not be reached: the service tries again")
     return Effect.annotateLogs(line, { reason })
   }
 
-  /** Reads the listing and sets the impossible parts aside. Fails while no possible listing is known. */
+  /** Reads the listing and quarantines impossible parts. Fails while no possible listing is known. */
   private readonly list: Effect.Effect<void, unknown> = Effect.suspend(() => {
     const number = this.number
     return this.parts.venue.listing.pipe(
@@ -179,18 +180,23 @@ export class FeedSession {
     )
   })
 
-  /** Reads the listing again when the venue's events have gone on, until there are other markets. */
+  /** Reads the listing again whenever the venue has published events, until there are other markets. */
   private relist(subscribed: string): Effect.Effect<void> {
     return Effect.sleep(listingPause).pipe(
       Effect.andThen(Effect.suspend(() => (this.number === this.listedNumber ? Effect.void : this.list))),
-      // One that can't be read now is read again.
-      Effect.catchCause((cause) => Effect.logDebug("the venue's listing can not be read", cause)),
+      // A failed read is repeated.
+      Effect.catchCause((cause) =>
+        Effect.logDebug("the venue's listing can not be read: the service tries again", cause)
+      ),
       Effect.repeat({ while: () => this.parts.mirror.subscribed() === subscribed })
     )
   }
 
-  /** Applies what came together. A heartbeat of another version ends the session, and what stands behind it is not read. */
-  private takeAll(lines: ReadonlyArray<Line>, asks: SnapshotAsks): Effect.Effect<void, FeedFault, Scope.Scope> {
+  /**
+   * Applies messages that arrived together. A heartbeat of another version ends the session; messages after it are
+   * ignored.
+   */
+  private takeAll(lines: ReadonlyArray<Line>, requests: SnapshotAsks): Effect.Effect<void, FeedFault, Scope.Scope> {
     return Effect.suspend(() => {
       const after: Array<Effect.Effect<unknown, FeedFault, Scope.Scope>> = []
       for (const line of lines) {
@@ -198,17 +204,17 @@ export class FeedSession {
           after.push(new FeedFault({ sentence: `this service does not read version ${line.version} of the stream` }))
           break
         }
-        const next = this.takeLine(line, asks)
+        const next = this.takeLine(line, requests)
         if (next !== null) after.push(next)
       }
       return after.length === 0 ? Effect.void : Effect.all(after, { discard: true })
     })
   }
 
-  /** Null: there is nothing more to do. */
-  private takeLine(line: Line, asks: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> | null {
+  /** Applies a message; null: no further work follows. */
+  private takeLine(line: Line, requests: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> | null {
     if ("unreadable" in line) return this.parts.rate.add("unreadable", line.unreadable, line.reason)
-    this.heard()
+    this.received()
     if ("heartbeat" in line) {
       this.number = line.number
       // The venue has sent nothing since the listing was requested, so the listing still holds.
@@ -217,10 +223,10 @@ export class FeedSession {
     }
     const { resync, aside } = this.takeMessage(line)
     if (!resync) return aside
-    return Effect.andThen(aside ?? Effect.void, asks.want({ channel: line.channel, symbol: line.symbol }))
+    return Effect.andThen(aside ?? Effect.void, requests.want({ channel: line.channel, symbol: line.symbol }))
   }
 
-  /** `aside`: sets aside what can't be true; null: nothing is. */
+  /** `aside`: quarantines an impossible message; null: the message was applied. */
   private takeMessage(message: ChannelMessage): {
     readonly resync: boolean
     readonly aside: Effect.Effect<void> | null
@@ -236,8 +242,8 @@ export class FeedSession {
     }
   }
 
-  private heard(): void {
-    this.heardAt = this.parts.now()
+  private received(): void {
+    this.receivedAt = this.parts.now()
     this.connected = true
     this.backoff.reset()
   }

@@ -1,46 +1,46 @@
-/** How often one kind of thing may be said: so often a minute, with how many more of it there were. Plain bookkeeping. */
+/** Log rate limiter: a number of messages per kind and minute; counts the suppressed ones. No effects. */
 
 const everyMillis = 60_000
-/** Kinds that are remembered; beyond it all are said anew. */
+/** Kinds remembered; with more of them, all counts start again. */
 const kindLimit = 4_096
 
-interface Said {
-  /** When its minute began. */
+interface Counted {
+  /** Start of its minute, wall ms. */
   readonly at: number
-  said: number
-  /** Held back. */
+  passed: number
+  /** Suppressed in this minute. */
   more: number
 }
 
 export class KindRate {
-  private readonly last = new Map<string, Said>()
+  private readonly last = new Map<string, Counted>()
   private readonly now: () => number
   private readonly most: number
 
-  /** `now`: wall time, ms. `most`: how often a kind may be said in a minute. */
+  /** `now`: wall time, ms. `most`: messages of a kind per minute. */
   constructor(now: () => number, most = 1) {
     this.now = now
     this.most = most
   }
 
-  /** How many were held back before this one; null: it is held back itself. */
+  /** How many messages were suppressed before this one; null: this one is suppressed. */
   pass(kind: string): number | null {
     const now = this.now()
     const last = this.last.get(kind)
     if (last !== undefined && now - last.at < everyMillis) {
-      if (last.said < this.most) {
-        last.said++
+      if (last.passed < this.most) {
+        last.passed++
         return 0
       }
       last.more++
       return null
     }
     if (last === undefined && this.last.size === kindLimit) this.last.clear()
-    this.last.set(kind, { at: now, said: 1, more: 0 })
+    this.last.set(kind, { at: now, passed: 1, more: 0 })
     return last?.more ?? 0
   }
 
-  /** Forgets kinds of which nothing was said for a minute; those with some held back, and how many. */
+  /** Forgets kinds without a message for a minute. Returns those with suppressed messages, and their number. */
   settle(): ReadonlyArray<{ readonly kind: string; readonly more: number }> {
     const now = this.now()
     const held: Array<{ readonly kind: string; readonly more: number }> = []

@@ -1,7 +1,7 @@
 /**
- * Klines of the venue, read once for whoever asks for the same window at the same time, and kept for a second. While the
- * venue does not answer, what was read up to ten seconds ago is served, and nobody waits for one that is known to be away
- * (A2-114). A page that can't be true is no answer: it is set aside and never kept (A2-115).
+ * Klines of the venue: readers of one window share one request, and its page is cached for a second. While the venue
+ * does not answer, pages of up to ten seconds ago are served, and no reader waits for a venue that is known to be
+ * away. An impossible page is quarantined and never cached (A2-114, A2-115).
  */
 import { Deferred, Effect, Exit } from "effect"
 import { askedAgain } from "../../../machines/market/klineWindow.ts"
@@ -15,26 +15,26 @@ interface Kept {
   readonly readAt: number
 }
 
-/** A page is served again for so long, wall ms: nothing in it changes by more. */
+/** A page is served again for this long, wall ms: nothing in it changes by more. */
 const keptMillis = 1_000
-/** Windows that are kept. */
+/** Limit of cached windows. */
 const keptWindows = 256
-/** A reader waits no longer for the venue, wall ms. */
+/** Timeout of a request for the reader, wall ms. */
 const readLimit = 2_000
 
 export interface KlineReadsParts {
   readonly venue: Pick<VenueShape, "klines">
   /** Wall time. */
   readonly now: () => number
-  /** Whether the venue is known to be away: it is not asked. */
+  /** True if the venue is known to be away: no request is sent. */
   readonly isAway: () => boolean
-  /** Why a page can't be true; null: it can. */
+  /** Why a page is impossible; null: it is possible. */
   readonly faultOf: (page: KlinePage, window: KlineWindow) => string | null
   readonly quarantine: Pick<QuarantineRate, "add">
 }
 
 export class KlineReads {
-  /** Of a service that no venue is attached to. */
+  /** For a service without a venue. */
   static readonly none = new KlineReads({
     venue: { klines: () => Effect.fail(noVenue) },
     now: () => 0,
@@ -60,7 +60,7 @@ export class KlineReads {
       if (running !== undefined) return Deferred.await(running)
       const next = Deferred.makeUnsafe<KlinePage, VenueUnanswered>()
       this.running.set(key, next)
-      // In a fiber of its own: whoever asked first may leave, the others wait on.
+      // In a fiber of its own: the reader that began it may leave while others still wait.
       const run = Effect.onExit(this.read(window, key), (exit) =>
         Effect.sync(() => {
           this.running.delete(key)
@@ -72,7 +72,7 @@ export class KlineReads {
   }
 
   private read(window: KlineWindow, key: string): Effect.Effect<KlinePage, VenueUnanswered> {
-    const inTime = Effect.timeoutOrElse(this.asked(window), {
+    const inTime = Effect.timeoutOrElse(this.requestPage(window), {
       duration: readLimit,
       orElse: () => Effect.fail(new VenueUnanswered({ reason: "klines took too long" }))
     })
@@ -87,7 +87,7 @@ export class KlineReads {
     )
   }
 
-  private asked(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered> {
+  private requestPage(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered> {
     return this.once(window).pipe(
       Effect.flatMap((page) => {
         const again = askedAgain(window, page)

@@ -1,7 +1,8 @@
 /**
- * The last listing that the service accepted. All readers of the venue's listing share it, so an impossible part keeps the same
- * last possible state for each of them. It outlives a restart: one row holds it, written only when the listing has changed, at
- * most every five seconds, and at the end. A crash loses at most five seconds of changes (A2-114).
+ * The last listing that the service accepted. All readers of the venue's listing share it, so an impossible part keeps
+ * the same last possible state for each of them. It survives a restart: one row holds it, written only when the
+ * listing has changed, at most every five seconds, and at shutdown. A crash loses at most five seconds of changes
+ * (A2-114).
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/market/believedListing.ts"
@@ -17,7 +18,7 @@ const keepEvery = "5 seconds"
 export interface LastListingShape {
   /** The listing that the previous process stored. Null: none. */
   readonly recalled: VenueListing | null
-  /** The listing accepted last. Null: no possible listing was ever read. */
+  /** The listing accepted last. Null: the venue has sent no possible listing yet. */
   readonly last: () => VenueListing | null
   /** Turns a listing that was read into the one to use: it becomes the last listing. */
   readonly believe: (read: ReadListing) => BelievedListing
@@ -96,6 +97,6 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
   )
 }
 
-/** What the venue lists, without the version and the time of its answer. */
+/** The content of a listing as text, without the version and the time of its answer. */
 const textOf = (listing: VenueListing | null): string =>
   JSON.stringify([listing?.markets ?? [], listing?.stakingMarkets ?? []])

@@ -1,8 +1,8 @@
 /**
- * Keeps the last marks of the SPOT markets that holdings and deposits are valued by, so that a service that starts while the
- * venue is away values them as before, by stale marks (F23, F25). One commit for all of them: once a minute at most, only when
- * a mark is new, has moved by a quarter of a percent or was kept ten minutes ago, and at the end. A crash loses no more than
- * that.
+ * Stores the last marks of the SPOT markets that value holdings and deposits. A service that starts while the venue is
+ * away values them as before, by stale marks. One commit holds all of them: at most once a minute, only if a mark is
+ * new, has moved by a quarter of a percent or was stored ten minutes ago, and at shutdown. A crash loses no more than
+ * that (F23, F25).
  */
 import { Effect, Layer } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
@@ -16,14 +16,14 @@ import { keepStored } from "./keepStored.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 
 const keepEvery = "1 minute"
-/** A move by more is stored after the next interval, as a part of the stored price. */
+/** A mark that moved by more than this share of its stored price is stored after the next interval. */
 const moved = 0.0025
-/** One that moved less is kept when it was kept so long ago, by the venue's time. */
+/** A mark that moved less is stored again after this long, by the venue's time. */
 const keptLongest = 600_000
 
 const spots = currencyCodes.map(spotOf)
 
-/** Recalls what was kept before anything is decided by it. */
+/** Restores the stored marks before any decision uses them. */
 export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | RowReads> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { mirror } = yield* MarketFeed
@@ -58,7 +58,7 @@ const isWorthIt = (now: LastMarkRow, before: LastMarkRow): boolean =>
 
 const isAnother = (now: LastMarkRow, before: LastMarkRow): boolean => now.at !== before.at
 
-/** Written as on its grid, so that its places come back with it. */
+/** Written on its grid, so that the number of its places is restored with it. */
 const rowOf = (symbol: string, { price, places, at }: Mark): LastMarkRow => ({
   symbol,
   price: decimalText(price, places),

@@ -1,7 +1,7 @@
 /**
- * The market as this process sees it: one connection to the venue's market data, whoever reads. What comes is checked and
- * kept in memory (MarketMirror), so that ticks take no turn and no commit; turns and readers see the newest (F3, A2-114).
- * Without a venue nothing is attached, and whatever needs a market answers so.
+ * The market as this process sees it: one connection to the venue's market data for all readers. Messages are checked
+ * and kept in memory (MarketMirror), so that ticks need no turn and no commit; turns and readers see the newest state.
+ * Without a venue nothing is attached, and readers that need a market return that refusal (F3, A2-114).
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -32,19 +32,19 @@ export class MarketFeed extends Context.Service<
   {
     readonly standing: () => Standing
     readonly mirror: MarketMirror
-    /** What turns see; marks that were known before alone when no venue is attached. */
+    /** The facts for turns; without a venue only the marks that were stored before. */
     readonly facts: () => Facts
-    /** Null: it was never read. */
+    /** Null: the offers were never read. */
     readonly offers: () => OfferBoard | null
-    /** The same, read again where it is too old for a take to be judged on (STS-1). */
+    /** The same, read again if it is too old to judge a take (STS-1). */
     readonly recentOffers: Effect.Effect<JudgedBoard | null>
-    /** Whether the offers were last read too long ago (A2-56). */
+    /** True if the offers were last read too long ago (A2-56). */
     readonly offersStale: () => boolean
     readonly klines: KlineReads
     readonly figures: () => FeedFigures
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
-  /** Of a service that no venue is attached to. */
+  /** For a service without a venue. */
   static readonly none: Layer.Layer<MarketFeed, never, Settings> = Layer.effect(
     MarketFeed,
     Effect.map(Settings, ({ marketTerms }) => {
@@ -62,7 +62,7 @@ export class MarketFeed extends Context.Service<
     })
   )
 
-  /** Over the venue; its connection lives as long as the layer. */
+  /** With a venue; its connection lives as long as the layer. */
   static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings | LastListing> =
     Layer.effect(
       MarketFeed,

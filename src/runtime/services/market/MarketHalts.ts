@@ -1,6 +1,6 @@
 /**
- * Trading halts of ours (operator surface, market; A2-11): begun, changed and ended by operators, ended by themselves at their
- * time, and known to every reader at once. The running ones are a live view, changed only by committed rows.
+ * Trading halts of this service: operators begin, change and end them, or they end at their own time. Every reader
+ * sees a change at once. The running halts are a projection that only committed rows change (A2-11).
  */
 import { Context, Effect, Layer } from "effect"
 import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
@@ -31,16 +31,16 @@ export interface HaltBody {
   /** ALL, a family, or a listed symbol, which may be short (BTC-PERP). */
   readonly scope: string
   readonly message: string
-  /** Unix ms, ahead of now; null: until it is resumed. */
+  /** Unix ms, after now; null: until an operator resumes trading. */
   readonly until: number | null
 }
 
-/** A running halt as everybody sees it (doc 2, GET /trading-status). */
+/** A running halt as partners see it (GET /trading-status). */
 export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | "message">
 
-/** A listed market with what stops trading in it. */
+/** A listed market, and whether something stops trading in it. */
 export interface MarketRow extends MarketPrices {
-  /** By a halt of ours. */
+  /** True under a halt of this service. */
   readonly haltedByUs: boolean
 }
 
@@ -52,11 +52,11 @@ export interface MarketListing {
 export class MarketHalts extends Context.Service<
   MarketHalts,
   {
-    /** Those in force now, oldest first. */
+    /** The halts in force now, oldest first. */
     readonly active: () => ReadonlyArray<ActiveHalt>
-    /** Every listed market, none while no venue has spoken. */
+    /** Every listed market; none until the venue has sent a listing. */
     readonly list: () => MarketListing
-    /** Begins a halt, or gives the one that runs for this scope another message and end. */
+    /** Begins a halt, or changes message and end of the running halt of this scope. */
     halt(caller: OperatorCaller, request: HaltBody): Effect.Effect<Verdict<HaltView>, DispatchError>
     resume(caller: OperatorCaller, scope: string): Effect.Effect<Verdict<HaltView>, DispatchError>
   }
@@ -106,7 +106,7 @@ export class MarketHalts extends Context.Service<
   )
 }
 
-/** Ends a halt whose time has come. */
+/** Ends a halt at its time. */
 export const haltHandlers: Readonly<Record<typeof haltTimer, TimerHandler>> = {
   [haltTimer]: (turn, _dueAt, id) => {
     const row = turn.state.get("tradingHalts", String(id))
@@ -122,7 +122,7 @@ const covers = (scope: string, { symbol, family }: MarketPrices): boolean =>
 const families: ReadonlyArray<string> = haltFamilies
 const forms = `ALL, a family (${families.join(", ")}) or the symbol of a listed market`
 
-/** Why nothing can be halted under this name; null when something can. */
+/** Why this name is no scope of a halt; null: it is one. */
 const scopeFault = (scope: string, markets: ReadonlyArray<MarketPrices> | null): string | null => {
   if (scope === "ALL" || families.includes(scope)) return null
   if (markets === null) {

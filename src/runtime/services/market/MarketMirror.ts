@@ -1,7 +1,7 @@
 /**
- * The market as the venue last described it, in memory: listing, tickers, books, trades. Messages are checked before they
- * count (A2-115); the newest wins, and a channel that has lost its place waits for a snapshot (A2-02, F30). Without IO: the
- * feed hands messages in and does what is answered.
+ * The market as the venue last described it, in memory: listing, tickers, books, trades. Each message is checked
+ * before it counts (A2-115); the newest wins, and a channel with a lost message waits for a snapshot (A2-02, F30). No
+ * IO: the feed passes messages in and acts on the result.
  */
 import { type Facts, type Instrument, type Mark, noFacts, type RecentMarket } from "../../../machines/market/Facts.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
@@ -15,12 +15,12 @@ import { BookMirror, wrongChecksum } from "./BookMirror.ts"
 import { TickerMirror } from "./TickerMirror.ts"
 import { TradeTape } from "./TradeTape.ts"
 
-/** Markets whose marks are kept although they are not listed any more, or on other grids. */
+/** Limit of marks kept for markets that are no longer listed, or have other grids now. */
 const pastMarks = 4_096
-/** Messages that wait for a snapshot, a channel. */
+/** Limit of messages per channel that wait for a snapshot. */
 const heldMessages = 256
 
-/** What became of a message. `resync`: its channel needs a snapshot. `absurd`: nothing was applied, and why. */
+/** The result of a message. `resync`: its channel needs a snapshot. `absurd`: why nothing was applied. */
 export interface Taken {
   readonly resync: boolean
   readonly absurd: string | null
@@ -29,13 +29,13 @@ export interface Taken {
 const applied: Taken = { resync: false, absurd: null }
 const lostPlace: Taken = { resync: true, absurd: null }
 
-/** A channel that tells what changed. */
+/** A channel of updates to a snapshot. */
 interface Followed<M> {
   readonly mirror: { take(message: M, latest: number): string | null }
   seq: number
   /** False until a snapshot, and after a gap. */
   current: boolean
-  /** Of a channel that waits: what came meanwhile, in its order. */
+  /** The messages that came while the channel waits, in order. */
   held: Array<M>
 }
 
@@ -52,7 +52,7 @@ export interface ListedMarket {
 
 export interface MirrorCounts {
   applied: number
-  /** Doubled, or overtaken by a newer one. */
+  /** Duplicates, and messages overtaken by a newer one. */
   old: number
   gaps: number
   wrongChecksums: number
@@ -62,7 +62,7 @@ export interface MirrorCounts {
 type MarkListener = (symbol: string, mark: Mark) => void
 
 export class MarketMirror {
-  /** The listing as the service believes it; null: no possible one was read yet. */
+  /** The listing that the service accepts; null: no possible one was read yet. */
   listing: VenueListing | null = null
   /** The number of markets that keep their last possible state, because the last listing is impossible for them. */
   kept = 0
@@ -71,13 +71,13 @@ export class MarketMirror {
   /** By symbol, delisted ones left out. */
   markets: ReadonlyMap<string, ListedMarket> = new Map()
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
-  /** Grows with whatever tickers, facts or listing show. */
+  /** Grows with every change that tickers, facts or the listing show. */
   changes = 0
-  /** The last marks of markets that are gone, or have said none since they are listed so: all are stale. */
+  /** The last marks of delisted markets, and of markets without a mark since they were listed: all are stale. */
   private readonly past = new Map<string, Mark>()
   private readonly listeners: Array<MarkListener> = []
   private marks: { readonly of: number; readonly all: Facts["marks"] } = { of: -1, all: new Map() }
-  /** The same map from one listing to the next: what is worked out on it stands as long. */
+  /** The same map until the listing changes: results computed from it stay valid as long. */
   private instruments: Facts["instruments"] = new Map()
 
   private readonly terms: MarketTerms
@@ -97,14 +97,14 @@ export class MarketMirror {
     }
   }
 
-  /** Calls `listener` with every mark that comes. It is in the feed's way: what takes time belongs elsewhere. */
+  /** Calls `listener` with every new mark. It blocks the feed, so it must be fast. */
   onMark(listener: MarkListener): void {
     this.listeners.push(listener)
   }
 
   /**
-   * Takes a listing over. Markets that stay keep their figures, and impossible ones keep the state that was last known. Returns a
-   * sentence for each impossible part.
+   * Applies a listing. Markets that stay keep their figures, and impossible ones keep the state that was last known.
+   * Returns a sentence for each impossible part.
    */
   list(read: ReadListing): ReadonlyArray<string> {
     const { listing, faults, kept } = this.last.believe(read)
@@ -136,8 +136,8 @@ export class MarketMirror {
   }
 
   /**
-   * Whether a listing is the last one that was read. The whole listing is compared: a restarted venue, or another one at the same
-   * address, counts its versions from the beginning.
+   * True if a listing equals the last one read. The whole listing is compared: a restarted venue, or another one at
+   * the same address, counts its versions from the beginning.
    */
   isListed(listing: ReadListing): boolean {
     return this.listing !== null && this.read === textOf(listing)
@@ -153,7 +153,7 @@ export class MarketMirror {
     this.last.confirm(at)
   }
 
-  /** One of each market and channel; a barrier market has no book (A2-113). */
+  /** One subscription per market and channel; a barrier market has no book (A2-113). */
   subscriptions(): ReadonlyArray<Subscription> {
     return [...this.markets.values()].flatMap(({ market: { symbol, family } }) => [
       { channel: "ticker" as const, symbol },
@@ -162,20 +162,20 @@ export class MarketMirror {
     ])
   }
 
-  /** Takes over marks that were known before this process was: what has said none since is valued by them. */
+  /** Restores marks that an earlier process stored; they value a market until its next mark. */
   recall(marks: ReadonlyMap<string, Mark>): void {
     for (const [symbol, mark] of marks) this.remember(symbol, mark)
     this.changes++
   }
 
-  /** What is subscribed, as text: another one when a market comes, goes, or gets other grids. */
+  /** The subscriptions as text: the text changes when a market comes, goes, or gets other grids. */
   subscribed(): string {
     return [...this.markets.values()]
       .map(({ market: { symbol, family, priceTick, qtyStep } }) => [symbol, family, priceTick, qtyStep].join(":"))
       .join(" ")
   }
 
-  /** `latest`: no message is of a later time, Unix ms of business time. */
+  /** `latest`: the latest possible time of a message, Unix ms of business time. */
   take(message: ChannelMessage, latest: number): Taken {
     const market = this.markets.get(message.symbol)
     if (market === undefined) return this.refused("its market is not listed")
@@ -200,7 +200,7 @@ export class MarketMirror {
     }
   }
 
-  /** The connection has gone: every channel needs a snapshot, and marks are stale until theirs comes (F3). */
+  /** The connection is lost: every channel needs a snapshot, and marks are stale until then (F3). */
   lost(): void {
     for (const { ticker, following } of this.markets.values()) {
       ticker.lost()
@@ -218,7 +218,7 @@ export class MarketMirror {
     return channel === "ticker" ? market.ticker.current : market.following[channel].current
   }
 
-  /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
+  /** The facts of a moment; null: no venue is attached. Calls between two changes share the same maps. */
   factsAt(now: number | null, venueTime = noFacts.venueTime): Facts {
     if (this.marks.of !== this.changes) this.marks = { of: this.changes, all: this.marksNow() }
     return {
@@ -265,7 +265,7 @@ export class MarketMirror {
     return this.apply(channel, message, latest)
   }
 
-  /** From a snapshot on, with what came while it was asked for. */
+  /** Restarts a channel from a snapshot, then applies the messages that came while it was requested. */
   private restart<M extends BookMessage | TradesMessage>(channel: Followed<M>, snapshot: M, latest: number): Taken {
     const taken = this.apply(channel, snapshot, latest)
     if (taken !== applied) return taken

@@ -1,6 +1,6 @@
 /**
- * Market data as partners read it, from the feed (doc 2, Market data; A2-114): the objects that many readers share are made
- * once a change and never changed, so that they are written as JSON once.
+ * Market data for partners, from the feed (A2-114). Objects that many readers share are made once per change and never
+ * mutated, so that they are serialised once.
  */
 import { Context, Effect, Layer } from "effect"
 import { bucketsOf, type KlineAsk } from "../../../machines/market/klineWindow.ts"
@@ -33,7 +33,7 @@ import { noTicker } from "./TickerMirror.ts"
 const noVenue: Refusal = { _tag: "NoVenue", sentence: "No venue is attached to this service." }
 const venueAway: Refusal = { _tag: "VenueAway", reason: "VENUE_UNREACHABLE", sentence: "The venue can not be reached." }
 
-/** Why nothing of the market can be said: there is no venue, or none was reached since the start. */
+/** The refusal when the market is unknown: there is no venue, or it was not reached since the start; null otherwise. */
 export const unreached = (feed: MarketFeed["Service"]): Refusal | null => {
   const standing = feed.standing()
   return standing === "unattached" ? noVenue : standing === "never" || feed.mirror.listing === null ? venueAway : null
@@ -45,7 +45,7 @@ export class MarketReads extends Context.Service<
     instruments(): Verdict<InstrumentsWire>
     ticker(symbol: string): Verdict<TickerWire>
     tickers(): Verdict<TickersWire>
-    klines(symbol: string, ask: KlineAsk): Effect.Effect<Verdict<KlinesWire>>
+    klines(symbol: string, query: KlineAsk): Effect.Effect<Verdict<KlinesWire>>
     orderbook(symbol: string, depth: number): Verdict<OrderBookWire>
     trades(symbol: string, limit: number): Verdict<MarketTradesWire>
     indexPrice(symbol: string): Verdict<IndexPriceWire>
@@ -108,13 +108,13 @@ class Reads implements MarketReadsShape {
     )
   }
 
-  klines(symbol: string, ask: KlineAsk): Effect.Effect<Verdict<KlinesWire>> {
+  klines(symbol: string, query: KlineAsk): Effect.Effect<Verdict<KlinesWire>> {
     const market = this.market(symbol)
     if (!market.ok) return Effect.succeed(market)
-    return this.feed.klines.page({ symbol, ...ask }).pipe(
+    return this.feed.klines.page({ symbol, ...query }).pipe(
       Effect.map((page) => {
-        const { klines, hasMore } = bucketsOf(ask, page)
-        const { interval } = ask
+        const { klines, hasMore } = bucketsOf(query, page)
+        const { interval } = query
         return accept({
           symbol,
           interval,
@@ -187,7 +187,10 @@ class Reads implements MarketReadsShape {
     return market === undefined ? refuse(notOffered) : accept(market)
   }
 
-  /** What is known of a market; while the venue is away no longer than it is served (A2-114). Null: not known yet. */
+  /**
+   * The known value of a market; while the venue is away, only as long as it may be served (A2-114). Null: not known
+   * yet.
+   */
   private live<A>(symbol: string, value: (market: ListedMarket) => A | null): Verdict<A> {
     const market = this.market(symbol)
     if (!market.ok) return market
@@ -223,7 +226,7 @@ const currencies: CurrenciesWire = {
 
 type Row = KlinesWire["klines"][number]
 
-/** A row as it is written on the market's grids; what lies off them is shown as the venue has it. */
+/** A row with its numbers on the market's grids; a number off the grid is shown as the venue sent it. */
 const onGrids = (row: Row, { price, qty }: ListedMarket): Row => {
   const at = (text: string): string => onGrid(text, price)?.text ?? text
   const volume = onGrid(row.volume, qty)

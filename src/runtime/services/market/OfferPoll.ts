@@ -1,6 +1,6 @@
 /**
- * The board of staking offers, read again and again (A2-56). An offer that can't be true is set aside and left out, a board
- * that can't be is no answer (A2-115).
+ * Polls the board of staking offers (A2-56). An impossible offer is quarantined and left out; an impossible board
+ * counts as no answer (A2-115).
  */
 import { Effect, type Scope, Semaphore } from "effect"
 import type { VenueOffer } from "../../../machines/venue/VenueMarket.ts"
@@ -11,7 +11,7 @@ import { boardFault, offerFault } from "./readFaults.ts"
 
 const unread = "an offer can't be read"
 
-/** The board of staking offers as it was last read. */
+/** The board of staking offers as last read. */
 export interface OfferBoard {
   readonly offers: ReadonlyArray<VenueOffer>
   /** Business time at the venue. */
@@ -20,7 +20,7 @@ export interface OfferBoard {
   readonly readAt: number
 }
 
-/** With whether it is young enough for a take (STS-1). */
+/** The board, and whether it is young enough for a take (STS-1). */
 export interface JudgedBoard extends OfferBoard {
   readonly isRecent: boolean
 }
@@ -31,43 +31,45 @@ export interface OfferPollParts {
   readonly rate: QuarantineRate
   /** Wall time. */
   readonly now: () => number
-  /** Business time beyond which no board can be. */
+  /** The latest possible business time of a board. */
   readonly latest: () => number
 }
 
-/** The offers are read so often, and count as stale when they were last read so long ago (A2-56), wall ms. */
+/** The interval of the polls, and the age from which the offers count as stale (A2-56), wall ms. */
 const offersEvery = 2_000
 export const staleMillis = 10_000
-/** A take is judged on a board that was read at most so long ago (STS-1), wall ms. */
+/** Highest age of a board that a take is judged on (STS-1), wall ms. */
 const takenWithin = 3_000
-/** Before the listing has come, whose grids judge them. */
+/** Pause until the listing is there: its grids are needed to check offers. */
 const listingPause = 250
-/** A read that takes longer is given up, wall ms. */
+/** Timeout of a read, wall ms. */
 const readLimit = 2_000
 
 export interface OfferReads {
-  /** As it was read last; null: it never was. */
+  /** The board as last read; null: it was never read. */
   readonly last: () => OfferBoard | null
-  /** Read again where it is older than a take may be judged on; the last one where the venue does not answer. */
+  /** Reads the board again if it is too old to judge a take; the last board if the venue does not answer. */
   readonly recent: Effect.Effect<JudgedBoard | null>
 }
 
-/** Reads the offers until the scope ends. Whoever wants a newer board than there is shares one reading with the others. */
+/** Polls the offers until the scope ends. Callers that need a newer board share one read. */
 export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { venue, mirror, now } = parts
     let last: OfferBoard | null = null
-    /** Wall time at which the last reading ended, whatever it brought. */
+    /** Wall time at which the last read ended, successful or not. */
     let ended = 0
     const read = Effect.gen(function* () {
       const board = yield* Effect.timeout(venue.offers, readLimit)
       const offers = yield* believed(parts, board)
       if (offers !== null) last = { offers, at: board.at, readAt: now() }
     }).pipe(
-      Effect.catchCause((cause) => Effect.logDebug("the staking offers can not be read", cause)),
+      Effect.catchCause((cause) =>
+        Effect.logDebug("the staking offers can not be read: the next poll reads them again", cause)
+      ),
       Effect.ensuring(Effect.sync(() => void (ended = now())))
     )
-    // One reading at a time: a slow one never puts an older board in the place of a newer.
+    // One read at a time: a slow one never replaces a newer board by an older.
     const one = Semaphore.makeUnsafe(1)
     yield* Effect.suspend(() =>
       mirror.listing === null
@@ -80,15 +82,18 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
     return {
       last: () => last,
       recent: Effect.suspend(() => {
-        const asked = now()
-        // One that ended while it was waited for is no worse than one of its own, though it brought nothing.
-        const again = Effect.suspend(() => (isEnough() || ended >= asked ? Effect.void : read))
+        const requestedAt = now()
+        // A read that ended during the wait replaces one of the caller's own, even if it failed.
+        const again = Effect.suspend(() => (isEnough() || ended >= requestedAt ? Effect.void : read))
         return isEnough() ? Effect.succeed(judged()) : Effect.map(one.withPermit(again), judged)
       })
     }
   })
 
-/** What of a board can be true; null: nothing of it. Offers of a market that is not listed (yet) are left out. */
+/**
+ * The possible part of a board; null: the board as a whole is impossible. Offers of markets that are not listed (yet)
+ * are left out.
+ */
 const believed = (
   { mirror, rate, latest }: OfferPollParts,
   board: VenueBoard

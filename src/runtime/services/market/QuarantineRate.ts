@@ -1,9 +1,12 @@
-/** What a stream repeats is set aside once a minute a kind: a venue that went wrong must not fill the quarantine (A2-115). */
+/**
+ * Quarantines a repeated fault of a stream once a minute per kind: a faulty venue must not fill the quarantine
+ * (A2-115).
+ */
 import { Effect } from "effect"
 import type { Quarantine } from "../../ports/Quarantine.ts"
 import { KindRate } from "./KindRate.ts"
 
-/** Of the bytes. */
+/** Longest quarantined text, bytes. */
 const longest = 65_536
 
 export class QuarantineRate {
@@ -23,6 +26,6 @@ export class QuarantineRate {
   }
 }
 
-/** The kind of a fault of something: the same fault with other figures is of the same kind. */
+/** The kind of a fault: faults that differ in figures only are of the same kind. */
 export const kindOf = (what: string, symbol: string, fault: string): string =>
   `${what}:${symbol}:${fault.replaceAll(/[0-9.]+/g, "")}`

@@ -97,7 +97,7 @@ class Spans {
     }
   }
 
-  /** Whether the spans hold all known marks around a moment. */
+  /** True if the spans hold all known marks around a moment. */
   reach(at: number): boolean {
     const [oldest] = this.kept
     return this.numbers < numbersKept || (oldest !== undefined && oldest.from <= at - marksAboutMillis)

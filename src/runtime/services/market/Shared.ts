@@ -1,6 +1,6 @@
 /**
- * Values that are made once for each state of what they are made of, and by key (a depth, a limit): one object for all
- * readers until the state is another one, so that it is written as JSON once.
+ * Caches values per state and key (a depth, a limit): all readers get one object until the state changes, so that it
+ * is serialised once.
  */
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 
@@ -9,7 +9,7 @@ export class Shared<K, A extends object> {
   private readonly made = new ShortLivedMap<K, A>()
   private readonly kept: number
 
-  /** `kept`: values of different keys that are kept of one state. */
+  /** `kept`: keys cached per state. */
   constructor(kept = 1) {
     this.kept = kept
   }

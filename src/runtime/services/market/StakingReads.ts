@@ -1,4 +1,4 @@
-/** Staking markets and the board of offers as partners read them (doc 2, Staking; A2-56, F22). */
+/** Staking markets and the board of offers as partners read them (A2-56, F22). */
 import { Context, Effect, Layer } from "effect"
 import { gridOf, writtenOn } from "../../../machines/market/Grid.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
@@ -61,7 +61,7 @@ export class StakingReads extends Context.Service<
   )
 }
 
-/** Shortest first, the better rate before the lower. */
+/** Order of the board: shortest first, then the better rate. */
 const byTenor = (a: VenueOffer, b: VenueOffer): number =>
   a.tenorDays - b.tenorDays || b.rateBps - a.rateBps || a.id - b.id
 
@@ -97,7 +97,7 @@ const marketOf = (market: VenueStakingMarket, terms: MarketTerms): StakingMarket
   }
 }
 
-/** Rate in basis points a year of 365 days, in hundredths of a percent: what divides rate x days (F22). */
+/** Divisor of rate x days: the rate is in basis points per year of 365 days (F22). */
 const rewardDivisor = 3_650_000
 
 const offerOf = (

@@ -1,6 +1,6 @@
 /**
- * One market's newest ticker, checked and written on the grid, and what is made of it once a change: the row that readers get
- * and the mark that turns see (A2-02, A2-113, F2, F3).
+ * One market's newest ticker, checked and written on the grid. Readers' row and turns' mark are made from it once per
+ * change (A2-02, A2-113, F2, F3).
  */
 import type { Mark } from "../../../machines/market/Facts.ts"
 import { type Grid, type GridValue, onGrid } from "../../../machines/market/Grid.ts"
@@ -13,13 +13,15 @@ import { RecentMarks } from "./RecentMarks.ts"
 type Prices = Readonly<Record<(typeof priced)[number], string | null>>
 const priced = ["last", "mark", "index", "bestBid", "bestAsk"] as const
 
-/** A rate of a whole interval is absurd beyond this. */
+/** Highest plausible absolute funding rate of one interval. */
 const rateLimit = 1
 
 export class TickerMirror {
   seq = 0
   ts = 0
-  /** Whether `take` has followed the venue without a break: false before the first message and after a lost connection. */
+  /**
+   * True if `take` has followed the venue without a break: false before the first message and after a lost connection.
+   */
   current = false
   readonly recent = new RecentMarks()
   private message: TickerMessage | null = null
@@ -30,7 +32,7 @@ export class TickerMirror {
   private kept: Mark | null = null
   /** Marks were lost since the last one: with the connection, with a message, or because the venue sent none. */
   private hasLostMarks = true
-  /** The last mark that was said; a message may have none. */
+  /** The last mark received; a message may have none. */
   private marked: Omit<Mark, "current"> | null = null
   private markText: string | null = null
   private readonly market: VenueMarket
@@ -43,7 +45,7 @@ export class TickerMirror {
     this.qty = qty
   }
 
-  /** Takes a message over; a sentence when it can't be true, after which nothing has changed. */
+  /** Applies a message. Returns a sentence when it is impossible; then nothing has changed. */
   take(message: TickerMessage): string | null {
     const prices: Record<string, string | null> = {}
     for (const name of priced) {
@@ -80,27 +82,27 @@ export class TickerMirror {
     return null
   }
 
-  /** A price that is only said again is the same object, which figures that rest on it see at once. */
+  /** A repeated price stays the same object, so that dependent figures compare it by identity. */
   private markedAt(text: string): Omit<Mark, "current"> {
     const before = this.markText === text ? this.marked?.price : undefined
     this.markText = text
     return { price: before ?? new MoneyDecimal(text), places: this.price.decimals, at: this.ts }
   }
 
-  /** The connection has gone: the mark is stale until the next message (F3). */
+  /** The connection is lost: the mark is stale until the next message (F3). */
   lost(): void {
     this.current = false
     this.kept = null
   }
 
-  /** The last mark known, however old; null: none ever was. */
+  /** The last known mark, however old; null: none was received. */
   mark(): Mark | null {
     if (this.marked === null) return null
     this.kept ??= { ...this.marked, current: this.current && this.prices?.mark !== null }
     return this.kept
   }
 
-  /** As readers see it; null: nothing has come yet. One object until the next message. */
+  /** The row for readers; null: no message came yet. One object until the next message. */
   show(): TickerWire | null {
     return this.made()?.ticker ?? null
   }
@@ -184,10 +186,10 @@ export const fundingTimes = (intervalHours: number): ReadonlyArray<string> =>
         (_, at) => `${String(at * intervalHours).padStart(2, "0")}:00`
       )
 
-/** A volume or an interest: nothing is "0" (A2-113). */
+/** A volume or an open interest; zero is "0" (A2-113). */
 const amountText = ({ units, text }: GridValue): string => (units === 0 ? "0" : text)
 
-/** Written plain, trailing zeros trimmed (F2). */
+/** Plain notation, trailing zeros trimmed (F2). */
 const percentOf = (rate: string): string => new MoneyDecimal(rate).mul(100).toString()
 
 const annualized = (rate: string, hours: number): string =>

@@ -1,4 +1,4 @@
-/** One market's newest public trades, newest first, each once (doc 2, GET /market-trades; A2-07). */
+/** One market's newest public trades, newest first, each once (A2-07). */
 import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
 import type { MarketTradesWire } from "../../../machines/market/MarketWire.ts"
 import { pageLimits } from "../../../machines/shared/Limits.ts"
@@ -7,7 +7,7 @@ import { Shared } from "./Shared.ts"
 
 type Row = MarketTradesWire["trades"][number]
 
-/** Pages of different lengths that are kept of one sequence. */
+/** Limit of cached pages of different lengths. */
 const keptPages = 16
 
 export class TradeTape {
@@ -26,7 +26,10 @@ export class TradeTape {
     this.qty = qty
   }
 
-  /** Applies a message; a sentence when it can't be true, after which nothing has changed. `latest`: no trade is later. */
+  /**
+   * Applies a message. Returns a sentence when it is impossible; then nothing has changed. `latest`: no trade is
+   * later.
+   */
   take(message: TradesMessage, latest: number): string | null {
     const added: Array<Row> = []
     for (const { id, price, qty, side, flags, ts } of message.trades) {
@@ -47,9 +50,9 @@ export class TradeTape {
     return null
   }
 
-  /** The newest trades; one object for all readers until one comes. */
+  /** The newest trades; one object for all readers until the next trade. */
   show(limit: number): MarketTradesWire {
-    // Each message leaves new rows.
+    // Each message replaces the rows.
     return this.shown.of(this.rows, limit, () => ({
       symbol: this.symbol,
       trades: this.rows.slice(0, limit),

@@ -5,8 +5,8 @@ import { Effect, Schedule, type Duration, type Scope } from "effect"
 const endWithin = "1 second"
 
 /**
- * Runs `write` at intervals, and once more when the scope closes (`isEnd`). A failed write is logged and tried again after the
- * next interval. `called`: the stored state, for the log.
+ * Runs `write` at intervals, and once more when the scope closes (`isEnd`). A failed write is logged and retried after
+ * the next interval. `called`: name of the stored state in the log.
  */
 export const keepStored = <E>(
   called: string,

@@ -1,4 +1,4 @@
-/** The listed markets as the feed knows them, delisted ones too (operator surface, market list). */
+/** The listed markets as the feed knows them, delisted ones included (operator surface, market list). */
 import { Effect, Layer } from "effect"
 import { isFresh } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"

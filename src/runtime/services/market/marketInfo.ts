@@ -1,4 +1,4 @@
-/** GET /market-info: the venue's grids and limits of a market with the broker's terms (doc 2; A2-08..A2-10, A2-18). */
+/** GET /market-info: the venue's grids and limits of a market with the broker's terms (A2-08..A2-10, A2-18). */
 import { writtenOn } from "../../../machines/market/Grid.ts"
 import type { MarketInfoWire } from "../../../machines/market/MarketWire.ts"
 import { type MarketTerms, riskTiersOf } from "../../../machines/market/marketTerms.ts"
@@ -10,7 +10,7 @@ import { fundingTimes } from "./TickerMirror.ts"
 
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
 
-/** Basis points of a whole. */
+/** A whole in basis points. */
 const whole = 10_000
 
 export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms): MarketInfoWire => {

@@ -1,19 +1,22 @@
-/** What of klines and staking offers can't be true, as sentences; null: nothing (A2-115). Only the venue's word is judged. */
+/**
+ * Plausibility checks of klines and staking offers: the fault as a sentence, or null. They judge only data of the
+ * venue (A2-115).
+ */
 import { gridOf, onGrid } from "../../../machines/market/Grid.ts"
 import { type Kline, klineIntervals, type KlinePage } from "../../../machines/venue/marketData.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { KlineWindow } from "../../ports/Venue.ts"
 
-/** Trades of one bucket; more are absurd. */
+/** Plausible number of trades in one bucket. */
 const tradeLimit = 1_000_000_000
-/** A price of this or more is absurd. */
+/** First implausible price. */
 const priceLimit = 1e12
-/** Offers of a board; more are absurd. */
+/** Plausible number of offers on a board. */
 const offerLimit = 10_000
 
 /**
- * Of a page of klines. `latest`: nothing is of a later time, Unix ms of business time. Grids are no measure here: a market
- * that has another grid since keeps its history as it was.
+ * The fault of a page of klines. `latest`: no kline is later, Unix ms of business time. Grids are no criterion: a
+ * market whose grid changed keeps its old history.
  */
 export const klineFault = (page: KlinePage, window: KlineWindow, latest: number): string | null => {
   const { klines, before, oldestAvailable, asOf } = page
@@ -36,7 +39,10 @@ export const klineFault = (page: KlinePage, window: KlineWindow, latest: number)
   return null
 }
 
-/** Opens that a page may have, `end` exclusive: at most `limit` buckets, the newest ones unless there is a `from` (A2-05). */
+/**
+ * The opens that a page may have, `end` exclusive: at most `limit` buckets, the newest ones unless there is a `from`
+ * (A2-05).
+ */
 const spanOf = ({ interval, from, to, limit }: KlineWindow, asOf: number): { start: number; end: number } => {
   const length = klineIntervals[interval]
   const end = Math.ceil(Math.min(to ?? Infinity, asOf + 1) / length) * length
@@ -54,7 +60,7 @@ const rowFault = ({ open, high, low, close, trades }: Kline): string | null => {
 
 const isPrice = (text: string): boolean => Number(text) > 0 && Number(text) < priceLimit
 
-/** Of a board as a whole: its time and its size. */
+/** The fault of a board as a whole: its time and its size. */
 export const boardFault = (
   board: { readonly offers: ReadonlyArray<VenueOffer>; readonly at: number },
   latest: number
@@ -65,7 +71,7 @@ export const boardFault = (
       ? "the board has too many offers"
       : null
 
-/** Of one offer, held to the grid and the limits of its market. */
+/** The fault of one offer against the grid and the limits of its market. */
 export const offerFault = (offer: VenueOffer, market: VenueStakingMarket, latest: number): string | null => {
   const grid = gridOf(market.qtyStep)
   const [qty, remaining, least] = [offer.qty, offer.remainingQty, offer.minQty].map((text) =>

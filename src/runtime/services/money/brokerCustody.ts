@@ -1,6 +1,6 @@
 /**
- * What the decisions on deposit notices and on withdrawal requests share (doc 3, Money write gates; A3-02). A client's
- * mailbox holds the notices and requests that are still open.
+ * Shared by the decisions on deposit notices and on withdrawal requests. A client's mailbox holds the open notices and
+ * requests (A3-02).
  */
 import { Effect } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -16,7 +16,7 @@ export const notUnderBroker = conflict(
   "This partner is under PARTNER custody: use collateral reports."
 )
 
-/** The client and its partner as the turn has them, behind the gates that come before the reference (A3-02). */
+/** The client and its partner as the turn has them, after the gates that come before the reference. */
 export const brokerClient = (
   { state }: Turn,
   directory: Directory["Service"],
@@ -28,10 +28,13 @@ export const brokerClient = (
   return partner.row.custodyModel === "BROKER" ? accept({ client, partner }) : refuse(notUnderBroker)
 }
 
-/** Readings of a row before giving up: each can lose to one step of somebody else. */
+/** Reads of a row before giving up: each can lose to one concurrent step. */
 const rereadLimit = 2
 
-/** A ruling on a row that is read first; repeated while it answers null because the mailbox no longer holds the row. */
+/**
+ * Decides on a row that is read first. It repeats while `attempt` returns null because the mailbox no longer holds the
+ * row.
+ */
 export const rereading = <A>(
   attempt: Effect.Effect<A | null, DispatchError>,
   tries = rereadLimit
@@ -41,7 +44,7 @@ export const rereading = <A>(
     return tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : rereading(attempt, tries - 1)
   })
 
-/** The gate lets only these two roles through; another one here is a defect. */
+/** The gate lets only these two roles through; another role here is a defect. */
 export const financeLabel = ({ role }: OperatorCaller): "FINANCE" | "ADMIN" => {
   if (role !== "FINANCE" && role !== "ADMIN") throw new Error("money is decided in a finance role")
   return role

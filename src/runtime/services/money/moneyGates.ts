@@ -1,7 +1,4 @@
-/**
- * The gates that money writes share, each in its write's list in the order the contract promises (doc 3, Money write gates
- * and Collateral report rules; A3-02).
- */
+/** Gates that money writes share; each write lists them in its published order (A3-02). */
 import { moneyRestriction, restrictionReasons } from "../../../machines/client/Restriction.ts"
 import type { Compared, Gate } from "../../../machines/shared/Gates.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
@@ -11,10 +8,10 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import { blockStatuses, clientContext } from "../account/clientState.ts"
 
-/** What every money write knows of its client and its reference. */
+/** Facts about client and reference that every money write has. */
 export interface MoneyFacts {
   readonly client: ClientRow
-  /** Whoever holds the reference; null when it is free, or taken to be. */
+  /** The owner of the reference; null when it is free, or assumed to be. */
   readonly filed: { readonly clientId: number } | null
 }
 
@@ -52,7 +49,10 @@ export const restrictionGate = <Facts extends MoneyFacts>(
   })
 })
 
-/** The verification gate's figure: the level, the deposits it counts in micro-USDC, and the block that many call for (F25). */
+/**
+ * The figure of the verification gate: the level, the counted deposits in micro-USDC, and the block that so much
+ * requires (F25).
+ */
 export const verificationCompared = (
   { turn, client, threshold }: { readonly turn: Turn; readonly client: ClientRow; readonly threshold: bigint },
   deposits: bigint
@@ -65,8 +65,8 @@ export const verificationCompared = (
 }
 
 /**
- * The size gate's figure, of the two that it bounds the one that decides: cash, unless the lifetime deposits alone are
- * over. Cash is in the request's currency, deposits in micro-USDC.
+ * The figure of the size gate. It bounds two: cash decides, unless only the lifetime deposits are over. Cash is in the
+ * request's currency, deposits in micro-USDC.
  */
 export const sizeCompared = (currency: Currency, cash: bigint, deposits: bigint): Compared =>
   cash <= maxMinor && deposits > maxMinor

@@ -17,23 +17,29 @@ import type { SwapRow } from "../../tables/swap.ts"
 
 /** Tables with a client's USDC outside its cash. Postings name the object in their refs. */
 const sources = [
-  { table: "withdrawalRequests", ref: "requestId", word: "withdrawal" },
-  { table: "swaps", ref: "swapId", word: "swap" }
+  { table: "withdrawalRequests", ref: "requestId", noun: "withdrawal" },
+  { table: "swaps", ref: "swapId", noun: "swap" }
 ] as const
 type Ref = (typeof sources)[number]["ref"]
 
-/** A write-off of this amount, micro-USDC. Withdrawals and swaps with ids from `behind` on are younger than the write-off. */
+/**
+ * A write-off of this amount, micro-USDC. Withdrawals and swaps with ids from `behind` on are younger than the
+ * write-off.
+ */
 export const writeOffNow = (turn: Turn, minor: bigint): CloseOutEvent => ({
   type: "WRITE_OFF",
   amount: formatAmount(minor, "USDC"),
   behind: { requestId: turn.nextId("withdrawal"), swapId: turn.nextId("swap") }
 })
 
-/** Whether an object is older than the episode's write-off, and so stands behind it. Before a write-off, every object counts. */
+/**
+ * True if an object is older than the episode's write-off, and so stands behind it. Before a write-off, every object
+ * counts.
+ */
 const isBehind = (ref: Ref, id: number, { context: { behind } }: CloseOutRow): boolean =>
   behind === null || id < behind[ref]
 
-/** Whether a withdrawal of USDC stands behind an unrepaid write-off. The client may not withdraw its money then. */
+/** True if a withdrawal of USDC stands behind an unrepaid write-off. The client may not withdraw its money then. */
 export const standsBehind = (
   { id, currency }: { readonly id: number; readonly currency: string },
   episodes: ReadonlyArray<CloseOutRow>
@@ -61,11 +67,11 @@ export const outsideCash = (state: SubjectState, episode: CloseOutRow): Readonly
   const swaps = state.all("swaps").filter(({ id, currency }) => currency === "USDC" && isBehind("swapId", id, episode))
   return [
     ...withdrawals.map(({ id, state: now, amount }): OutsideCash => ({ what: "WITHDRAWAL", id, state: now, amount })),
-    ...swaps.map((row): OutsideCash => ({ what: wordOf(row), id: row.id, state: row.state, amount: comesBack(row) }))
+    ...swaps.map((row): OutsideCash => ({ what: nounOf(row), id: row.id, state: row.state, amount: comesBack(row) }))
   ]
 }
 
-const wordOf = ({ state }: SwapRow): OutsideWord =>
+const nounOf = ({ state }: SwapRow): OutsideWord =>
   state === "ACCEPTING" ? "TAKE" : state === "DEFAULTED" ? "CLAIM" : "SWAP"
 
 const comesBack = ({ state, context }: SwapRow): bigint =>
@@ -77,7 +83,7 @@ const comesBack = ({ state, context }: SwapRow): bigint =>
 interface Returned {
   readonly ref: Ref
   readonly id: number
-  readonly word: string
+  readonly noun: string
   left: bigint
 }
 
@@ -87,12 +93,12 @@ const returnedIn = ({ draft }: Turn): ReadonlyArray<Returned> => {
     if (currency === "USDC" && kind === "cash" && clientId !== null) cash.set(txId, (cash.get(txId) ?? 0n) + amount)
   const found = new Map<string, Returned>()
   for (const { txId, refs } of draft.written("ledgerTransactions")) {
-    for (const { ref, word } of sources) {
+    for (const { ref, noun } of sources) {
       const id = refs[ref]
       if (typeof id !== "number") continue
-      const each = found.get(`${word} ${id}`) ?? { ref, id, word, left: 0n }
+      const each = found.get(`${noun} ${id}`) ?? { ref, id, noun, left: 0n }
       each.left += cash.get(txId) ?? 0n
-      found.set(`${word} ${id}`, each)
+      found.set(`${noun} ${id}`, each)
     }
   }
   return [...found.values()].filter(({ left }) => left > 0n)
@@ -110,7 +116,7 @@ export const repayWriteOffs = (turn: Turn, of: () => Instance): void => {
       if (minor === 0n) continue
       const amount = formatAmount(minor, "USDC")
       const refs = { [each.ref]: each.id }
-      const reason = `${amount} USDC of ${each.word} ${each.id}`
+      const reason = `${amount} USDC of ${each.noun} ${each.id}`
       const next = advance(turn, "closeOuts", row, { type: "REPAY", amount, refs, reason }, { of: of() })
       if (next === null) throw new Error(`close-out ${row.id} refuses to be repaid`)
       row = next

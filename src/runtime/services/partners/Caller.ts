@@ -1,4 +1,4 @@
-/** Who calls a partner-facing service: the partner, the key, and how the call is attributed. */
+/** The caller of a partner-facing service: the partner, the key, and the attribution in the audit. */
 import type { ApiKeyRow } from "../../tables/partner.ts"
 import { type Attribution, CallerBarred } from "../../engine/mailbox/ActorHost.ts"
 import type { Directory, PartnerView } from "./Directory.ts"
@@ -17,8 +17,9 @@ export const partnerAttribution = (partner: PartnerView, key: ApiKeyRow, request
 })
 
 /**
- * The calling partner as it is when the turn decides. The gates saw an earlier moment; the turn's stamp makes sure that
- * what is seen here still holds when the commit lands. Throws CallerBarred when the partner, or its key, may not act any more.
+ * The calling partner as it is when the turn decides; the gates have seen an earlier moment. The turn's stamp
+ * guarantees that this view still holds when the commit lands. Throws CallerBarred when the partner or its key may not
+ * act any more.
  */
 export const partnerNow = (directory: Directory["Service"], caller: Caller): PartnerView => {
   const partner = directory.partner(caller.partner.row.id)

@@ -1,6 +1,6 @@
 /**
- * Partners and keys in memory: what authentication, rate limits and every gate read on each request. A live view:
- * filled at start, changed only by committed rows, so that nobody is served under a change that is not durable.
+ * Partners and keys in memory: authentication, rate limits and every gate read them on each request. A projection:
+ * filled at start, changed only by committed rows, so that no request is served under a change that is not durable.
  */
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -14,7 +14,7 @@ import type { Tables } from "../../tables/Catalogue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { type ListenersOf, subscribe } from "../../subscriptions.ts"
 
-/** A partner as every gate sees it. */
+/** A partner as all gates see it. */
 export interface PartnerView {
   readonly row: PartnerRow
   readonly reliance: string
@@ -39,11 +39,11 @@ export class Directory extends Context.Service<
     readonly key: (keyId: number) => ApiKeyRow | null
     readonly operatorKey: (hash: string) => OperatorKeyRow | null
     readonly operatorKeys: () => ReadonlyArray<OperatorKeyRow>
-    /** The stamp a client's commit is decided under. Asked by every turn that rests on the partner. */
+    /** The partner's version that a client's commit depends on. Every turn that depends on the partner takes it. */
     readonly stamp: (partnerId: number) => PartnerStamp
     /**
-     * Runs `work` while no turn of the partner's clients is decided: turns that come wait for its end and then see what
-     * it has changed. Begins once everything decided before is in the database or refused. One at a time for a partner.
+     * Runs `work` while no turn of the partner's clients is decided: new turns wait for its end and then see its
+     * changes. Begins once every earlier decision is in the database or rejected. One `work` at a time per partner.
      */
     hold<A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError>
   }
@@ -91,7 +91,7 @@ export class Directory extends Context.Service<
         Effect.suspend(() => {
           const latch = Latch.makeUnsafe(false)
           holds.set(partnerId, new TurnHeld(latch.await))
-          // The journal is first in, first out: when this empty commit is in, so is everything submitted before it.
+          // The journal is first in, first out: when this empty commit is stored, so is everything submitted before it.
           return Effect.ensuring(
             Effect.andThen(host.record({}), work),
             Effect.sync(() => {

@@ -1,6 +1,6 @@
 /**
- * When each partner key was last used (A1-06): kept in memory, written at most once a minute a key. It is a
- * convenience for people, not state, so it does not go through the journal; a crash may lose the last minute.
+ * The time of last use of each partner key (A1-06): kept in memory, written at most once a minute per key. It serves
+ * people only, so it does not go through the journal; a crash may lose the last minute.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schedule } from "effect"
@@ -15,7 +15,7 @@ const endWithin = "1 second"
 export class KeyUsage extends Context.Service<
   KeyUsage,
   {
-    /** Notes a use and returns the use before it (Unix ms), or null. */
+    /** Records a use and returns the time of the previous use (Unix ms), or null. */
     readonly touch: (keyId: number, now: number) => number | null
     readonly lastUsedAt: (keyId: number) => number | null
   }
@@ -36,7 +36,9 @@ export class KeyUsage extends Context.Service<
         )
       })
       yield* write.pipe(
-        Effect.catch((error) => Effect.logDebug("key usage not written", error)),
+        Effect.catch((error) =>
+          Effect.logDebug("the last use of keys was not stored: the service tries again in a minute", error)
+        ),
         Effect.repeat(Schedule.spaced("1 minute")),
         Effect.forkScoped
       )

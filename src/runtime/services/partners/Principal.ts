@@ -1,7 +1,7 @@
 /**
- * Who a request acts for, whatever it proved that with. Closed: a surface for another kind of caller adds its kind here.
- * What is counted, kept and replayed for a caller goes by the principal's id: rate windows, room for bodies, stored
- * answers, Idempotency-Keys (doc 1, Limits and Idempotency; A1-05, A1-51).
+ * The identity that a request acts for, however it authenticated. A closed union: a surface for another kind of caller
+ * adds its kind here. Counters and stored data of a caller are keyed by the principal's id: rate windows, body
+ * buffers, stored replies, Idempotency-Keys (A1-05, A1-51).
  */
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import type { PrincipalId } from "../shared/KeyedRequest.ts"

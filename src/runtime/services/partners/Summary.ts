@@ -1,4 +1,4 @@
-/** GET /summary: counts and client cash of a partner (doc 1; A1-13). */
+/** GET /summary: counts and client cash of a partner (A1-13). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { type LifecycleState, lifecycleStates } from "../../../machines/client/Client.ts"

@@ -1,12 +1,12 @@
 /**
- * Address ranges a partner may call from: what the operator may set. A bad entry is refused when it is set, so that no
- * gate ever meets one (doc 1, IP allowlist; A1-08).
+ * Address ranges that a partner may call from. A bad entry is rejected when the operator sets it, so that no gate
+ * meets one (A1-08).
  */
 import ipaddr from "ipaddr.js"
 
 const tooMany = 256
 
-/** Why this list can't be set, by its index in the list; null when every entry is fine. */
+/** The errors of a list, by index in the list; null when every entry is valid. */
 export const cidrErrors = (cidrs: ReadonlyArray<string>): Readonly<Record<string, string>> | null => {
   if (cidrs.length > tooMany) return { cidrs: `The list must have at most ${tooMany} entries.` }
   const errors: Record<string, string> = {}
@@ -19,7 +19,7 @@ export const cidrErrors = (cidrs: ReadonlyArray<string>): Readonly<Record<string
   return Object.keys(errors).length === 0 ? null : errors
 }
 
-/** Why one range is refused, or null. A bare address stands for itself alone. */
+/** The error of one range, or null. A bare address is a range of one address. */
 export const cidrSentence = (cidr: string): string | null => {
   const [address = "", bits, ...rest] = cidr.split("/")
   const notRange = "Each entry must be an address range such as 203.0.113.0/24 or 2001:db8::/32."
@@ -28,7 +28,7 @@ export const cidrSentence = (cidr: string): string | null => {
   const v4 = ipaddr.IPv4.isValidFourPartDecimal(address)
   if (!v4 && !ipaddr.IPv6.isValid(address)) return notRange
   if (!v4 && ipaddr.IPv6.parse(address).isIPv4MappedAddress()) return "Write an IPv4-mapped range as plain IPv4."
-  // IPv4 parts inside IPv6 are read in as many ways as IPv4 itself.
+  // Readers disagree on IPv4 parts inside IPv6 as they do on IPv4 itself.
   if (!v4 && address.includes(".")) return notRange
   if (bits === undefined) return null
   const widest = v4 ? 32 : 128

@@ -1,6 +1,6 @@
 /**
- * The partners being closed right now (D15). While one is, corrections by the operator are refused: nothing may come
- * between the count and the closing. In memory, because only one process decides for a database (the writer epoch).
+ * The partners that are being closed now. Meanwhile corrections by the operator are refused: nothing may come between
+ * the count and the closing. In memory, because only one process decides for a database (the writer epoch, D15).
  */
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 

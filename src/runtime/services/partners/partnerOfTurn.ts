@@ -1,11 +1,12 @@
-/** The partner of a client whose turn nobody asked for: a timer's, the venue's. */
+/** The partner of a client in a turn without a caller: a timer's or the venue's. */
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import type { Directory, PartnerView } from "./Directory.ts"
 
 /**
- * The partner as the turn is to see it, null when there is none. The commit rests on it like a caller's: it is refused, and the
- * turn decided again, when the partner has moved meanwhile, so that every event has its delivery (doc 3, Webhook registration).
+ * The partner as the turn must see it; null when there is none. The commit depends on it like a caller's commit: if
+ * the partner has changed meanwhile, the commit is rejected and the turn decided again, so that every event has its
+ * delivery.
  */
 export const partnerOfTurn = (
   turn: Turn,

@@ -1,12 +1,11 @@
 /**
- * Uid prefixes of partners whose operator chose none: the first partner has CL, later ones one made from their code, with
- * digits behind it once that is taken (F31; operator surface, partner create).
+ * Uid prefixes of partners for which the operator chose none: the first partner gets CL, later ones a prefix made from
+ * their code, with digits behind it if that is taken (F31).
  */
 
-/** The prefix of the first partner (F31). */
+/** The prefix of the first partner. */
 export const defaultUidPrefix = "CL"
 
-/** Longest prefix. */
 const maxLength = 8
 /** Free prefixes offered: one is enough unless other partners are created at the same moment. */
 const offered = 100
@@ -21,7 +20,10 @@ export const derivedPrefix = (code: string): string | null => {
   return letters === "" ? null : letters
 }
 
-/** CL, the code's own prefix, then that one shortened as needed before 2, 3 and so on: more than there are partners. */
+/**
+ * CL, the code's own prefix, then that one shortened as needed before 2, 3 and so on: more candidates than there are
+ * partners.
+ */
 const candidates = function* (code: string): Generator<string> {
   yield defaultUidPrefix
   const derived = derivedPrefix(code)
@@ -30,7 +32,7 @@ const candidates = function* (code: string): Generator<string> {
   for (let n = 2; n < 10 ** (maxLength - 1); n++) yield `${base.slice(0, maxLength - String(n).length)}${n}`
 }
 
-/** Prefixes for a partner with this code in the order to be tried, without those in use. Never empty. */
+/** Prefixes for a partner with this code in the order to try, without those in use. Never empty. */
 export const freePrefixes = (code: string, inUse: ReadonlySet<string>): ReadonlyArray<string> => {
   const free: Array<string> = []
   for (const prefix of candidates(code)) {
@@ -40,7 +42,7 @@ export const freePrefixes = (code: string, inUse: ReadonlySet<string>): Readonly
   return free
 }
 
-/** What the operator learns of a prefix that it did not choose; none for the default. */
+/** Notes for the operator about a prefix that it did not choose; none for the default. */
 export const prefixNotes = (prefix: string): ReadonlyArray<string> =>
   prefix === defaultUidPrefix
     ? []

@@ -1,6 +1,7 @@
 /**
- * The sandbox's own entries of the watch list (F26): written once, when a sandbox service finds that one is missing, and
- * never by any other service. They lie with the operator's entries, so that a case can be explained by what stored it.
+ * The sandbox's own entries of the watch list: written once, when a sandbox service finds one missing, and never by
+ * any other service. They are stored beside the operator's entries, so that a case can name the entry that caused it
+ * (F26).
  */
 import { Effect, Layer } from "effect"
 import { sandboxEntries, sandboxSource } from "../../../machines/sandbox/sandboxNames.ts"
@@ -13,10 +14,10 @@ import { Screening } from "./Screening.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "sandbox", requestId: "sandbox", actor: "system:sandbox" }
 
-/** Far more rows than there are names. */
+/** Far more rows than there are sandbox names. */
 const pageSize = 1_000
 
-/** Needs the live list, so that what it adds counts at once. An entry that an operator removed stays removed. */
+/** Needs the live list, so that an added entry counts at once. An entry that an operator removed stays removed. */
 export const layerSandboxEntries: Layer.Layer<never, never, ActorHost | RowReads | Settings | Screening> =
   Layer.effectDiscard(
     Effect.gen(function* () {

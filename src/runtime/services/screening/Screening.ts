@@ -1,8 +1,8 @@
 /**
- * The watch list in memory: filled from the stored entries at start, kept current by committed ones (F26). Screening
- * is a synchronous read of it; the run and its candidates are stored by whoever asked. Nothing is screened before the
- * whole list is in: this layer stands before the listener, so a start that can't read it answers nobody, and
- * SCREENING_UNAVAILABLE (D1, failure) is for a screening that lives elsewhere.
+ * The watch list in memory: filled from the stored entries at start, kept current by committed ones. Screening is a
+ * synchronous read of it; the caller stores the run and its candidates. The whole list is loaded before the first
+ * screening: this layer comes before the listener, so a service that can't read it does not start serving.
+ * SCREENING_UNAVAILABLE is reserved for a remote screening (F26, D1).
  */
 import { Context, Effect, Layer } from "effect"
 import { sandboxPerson } from "../../../machines/sandbox/sandboxNames.ts"
@@ -22,22 +22,22 @@ import { Settings } from "../../Settings.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { subscribe } from "../../subscriptions.ts"
 
-/** What a run is stored with: which lists it saw. */
+/** The versions of the lists that a run has used; stored with it. */
 export interface ListVersions {
-  /** Time of the last change of any entry, Unix ms (0 while there is none). */
+  /** Time of the last change of any entry, Unix ms (0: there is no entry yet). */
   readonly listVersion: number
-  /** The current version of each imported source; while one is coming in, both are named. */
+  /** The current version of each imported source; during an import, both versions. */
   readonly listVersions: Readonly<Record<string, string>>
 }
 
 export class Screening extends Context.Service<
   Screening,
   {
-    /** Every entry at or over a threshold, and a name that can't be compared. `resultOf` makes the outcome of it. */
+    /** Every entry at or above a threshold, and a name that can't be compared. `resultOf` derives the outcome. */
     readonly find: (person: ScreenedPerson) => ReadonlyArray<Found>
     readonly lists: () => ListVersions
     readonly size: () => number
-    /** `find` among these entries alone. */
+    /** `find` restricted to these entries. */
     readonly among: (entries: ReadonlyArray<WatchEntryRow>) => (person: ScreenedPerson) => ReturnType<typeof findAll>
   }
 >()("brokerage/runtime/services/screening/Screening") {
@@ -57,7 +57,7 @@ export class Screening extends Context.Service<
         else screener.remove(row.id)
         note(row)
       }
-      // What is committed while the stored entries come in is newer than what the pages say of it.
+      // An entry committed while the stored entries load is newer than the page that holds it.
       const committed = new Set<number>()
       let isLoading = true
       const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
@@ -71,7 +71,8 @@ export class Screening extends Context.Service<
       yield* Effect.orDie(storedEntries(stored, (row) => (committed.has(row.id) ? undefined : follow(row))))
       isLoading = false
       committed.clear()
-      // A published name meets its entry by the last name alone, every other entry under the name as it was sent.
+      // A published sandbox name meets its entry by the last name alone; all other entries are compared with the name
+      // as sent.
       const findIn = (entries: Screener, person: ScreenedPerson) => {
         const published = sandbox ? sandboxPerson(person) : person
         return published === person ? findAll(entries, person) : findUnderNames(entries, [person, published])
@@ -89,13 +90,13 @@ export class Screening extends Context.Service<
   )
 }
 
-/** Entries read at once: a megabyte or two, and read in time on a busy machine. */
+/** Entries per page: a megabyte or two, which a busy machine still reads in time. */
 const pageSize = 5_000
 
-/** Entries indexed at a stretch: some milliseconds, then whoever else waits for this thread has its turn. */
+/** Entries indexed in one step: some milliseconds, then the event loop runs other work. */
 const pieceSize = 500
 
-/** Passes on all entries ever stored, page by page: beside the index only one page of rows is in memory. */
+/** Passes on all entries ever stored, page by page: memory holds the index and one page of rows. */
 const storedEntries = (
   stored: RowReads["Service"],
   pass: (row: WatchEntryRow) => void
@@ -111,7 +112,7 @@ const storedEntries = (
     }
   })
 
-/** Versions by source, worked out when an import moves and shared by all runs until the next one does. */
+/** Versions by source, computed when an import moves and shared by all runs until the next one moves. */
 class Sources {
   #current = new Map<string, string>()
   #coming = new Map<string, string>()

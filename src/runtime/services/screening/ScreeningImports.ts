@@ -1,16 +1,16 @@
 /**
- * Published lists of sanctions and politically exposed persons, version by version (F26; operator surface, screening
- * import). A file of any length comes in pieces of at most a thousand entries, each one request and one commit:
+ * Published lists of sanctions and politically exposed persons, version by version. A file of any length comes in
+ * pieces of at most a thousand entries, each one request and one commit:
  *
- * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and
- *   gets how much of it is in, so a crash or a lost answer on either side costs at most one piece;
- * - `entries` takes the piece at an offset, and answers a piece that is in already without writing. New entries count
- *   at once; those that stand on the list keep their ids, and with them what compliance found for them;
- * - `finish` takes off what the version did not name, a thousand at a time, only after everything announced has
- *   arrived: a broken-off import never loses an entry. It is called until the import is DONE. When more than a hundred
- *   entries and more than a fifth of the source would go, it refuses unless that is allowed.
+ * - `begin` announces source, version, number of entries and their hash. The same file again finds its import and gets
+ * the number of entries that are in, so a crash or a lost reply on either side costs at most one piece;
+ * - `entries` takes the piece at an offset, and acknowledges a piece that is already in without writing. New entries
+ * count at once; entries that are already on the list keep their ids, and with them the findings of compliance;
+ * - `finish` removes the entries that the version did not name, a thousand at a time, only after everything announced
+ * has arrived: an aborted import never removes an entry. The client repeats it until the import is DONE. If more than
+ * a hundred entries and more than a fifth of the source would go, it refuses unless that is allowed.
  *
- * Entries of other sources and those that operators added are never touched.
+ * Entries of other sources and those that operators added are never touched (F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -40,19 +40,19 @@ import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 import { decideUnmoved } from "../shared/unmoved.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
-/** Entries of one piece and of one removal: a quarter of what a commit holds, a few milliseconds of the writer. */
+/** Entries per piece and per removal: a quarter of a commit's limit, a few milliseconds of the writer. */
 export const importPiece = 1_000
 
 export interface SourceView {
   readonly source: string
-  /** Null while the first import is under way, and for what operators added by hand. */
+  /** Null during the first import, and for entries that operators added by hand. */
   readonly version: string | null
   /** Live entries. */
   readonly entries: number
   readonly importedAt: number | null
   /** The parts of the current version's file that are not on the list. Null: there is no current version. */
   readonly report: FileReport | null
-  /** The version that is coming in. */
+  /** The version being imported. */
   readonly importing: ImportView | null
 }
 
@@ -66,7 +66,7 @@ export class ScreeningImports extends Context.Service<
       offset: number,
       entries: ReadonlyArray<RawPerson>
     ): Effect.Effect<Verdict<ImportView>, DispatchError>
-    /** One round of removals; again until the answer is DONE. More than a fifth of a source goes only if allowed. */
+    /** One round of removals; repeat it until the reply is DONE. More than a fifth of a source goes only if allowed. */
     finish(
       caller: OperatorCaller,
       importId: number,
@@ -115,10 +115,10 @@ export class ScreeningImports extends Context.Service<
               Effect.gen(function* () {
                 const row = state.get("watchImports", String(importId))
                 if (row === undefined) return { stale: [], losses: null }
-                // Import ids grow: what an earlier one named last is what this one did not name.
+                // Import ids grow: entries that only an earlier import named are missing from this one.
                 const stale = yield* namedBefore(sql, sealing, row.source, importId, importPiece + 1)
-                const asked = row.state === "OPEN" && !allowShrink
-                return { stale, losses: asked ? yield* countNamedBefore(sql, row.source, importId) : null }
+                const isLimited = row.state === "OPEN" && !allowShrink
+                return { stale, losses: isLimited ? yield* countNamedBefore(sql, row.source, importId) : null }
               }).pipe(Effect.catchTag("SqlError", whenAway)),
             decide: (turn, { stale, losses }) => finishImport(turn, importId, { stale, atOnce: importPiece, losses })
           }),
@@ -152,7 +152,7 @@ const cleanRequest = ({ source, version, hash, ...others }: ImportBody): ImportB
   hash: cleanText(hash)
 })
 
-/** The clean entries, or what is wrong with which of them. */
+/** The cleaned entries, or the errors by entry. */
 const checkedPeople = (entries: ReadonlyArray<RawPerson>): Verdict<ReadonlyArray<ListedPerson>> => {
   const errors: Record<string, string> = {}
   const people = entries.map(cleanPerson)

@@ -1,6 +1,6 @@
 /**
- * The service's own watch list (operator surface, screening; F26). Entries are never deleted: a removed one keeps the
- * time of its removal, so that old screening runs stay explainable. The live screener follows the committed rows.
+ * The service's own watch list. Entries are never deleted: a removed one keeps the time of its removal, so that old
+ * screening runs stay explainable. The live screener follows the committed rows (F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -24,7 +24,7 @@ export interface WatchEntryView {
   readonly dob: string | null
   readonly country: string | null
   readonly source: string
-  /** The version of its source that named it last; null for what operators added by hand. */
+  /** The version of its source that named it last; null for entries that operators added by hand. */
   readonly version: string | null
   readonly addedAt: number
   readonly removedAt: number | null
@@ -105,7 +105,7 @@ export class WatchLists extends Context.Service<
 
 const aboutEntry = ({ id }: WatchEntryRow): Instance => ({ ...systemInstance, object: `watchEntry:${id}` })
 
-/** The entry by id and list: the audit names no person. */
+/** The audit names an entry by id and list, never the person. */
 const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRow | null) => {
   const named = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
   return { type: "audit", action, before: named(before), after: named(after), reason: null } as const

@@ -1,6 +1,6 @@
 /**
- * The entries of the watch list behind candidates, for the officer who compares the client with them (operator surface,
- * case show and kyc show; F26). Entries are never deleted, so those of an old screening are there as well.
+ * The watch-list entries behind candidates, for the officer who compares the client with them (operator surface, case
+ * show and kyc show). Entries are never deleted, so those of an old screening are available as well (F26).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"

@@ -1,7 +1,7 @@
 /**
- * What compliance has found for entries of the watch list for one client (F26, dispositions). A finding belongs to
- * the identity it was made for: a false positive goes on counting only for that identity, or for a likeness that is no
- * worse than the one that was judged. Findings are a history; nothing ever changes one.
+ * Findings of compliance for watch-list entries against one client. A finding belongs to the identity it was made for:
+ * a false positive stays valid only for that identity, or for a likeness that is no worse than the judged one.
+ * Findings are a history; none ever changes (F26, dispositions).
  */
 import { isNoWorse, type JudgedPair, type ScreenedPerson, type Settled } from "../../../machines/screening/screen.ts"
 import type { RoleLabel } from "../../../machines/verification/Block.ts"
@@ -11,16 +11,16 @@ import type { ClientRow } from "../../tables/client.ts"
 import type { DispositionRow } from "../../tables/screening.ts"
 import { unreadableEntryId } from "../../../machines/screening/foldName.ts"
 
-/** Names, birth date and citizenships in the form that is fingerprinted. */
+/** Input of the identity fingerprint: names, birth date and citizenships. */
 export const identityText = ({ firstName, middleName, lastName, dob, nationalities }: ScreenedPerson): string =>
   [firstName, middleName ?? "", lastName, dob ?? "", ...[...new Set(nationalities)].toSorted()]
     .map((part) => part.normalize("NFC").toUpperCase().replaceAll(/\s+/g, " ").trim())
     .join("\u0000")
 
-/** Scores are stored in millionths, rounded up: the judged pair itself is never over what was stored of it. */
+/** Scores are stored in millionths, rounded up: the judged pair itself never exceeds its stored score. */
 const millionths = (score: number): number => Math.ceil(score * 1_000_000)
 
-/** Pairs that compliance has called false positives, as a client of this identity may rely on them. */
+/** The pairs that compliance has called false positives and that still hold for a client of this identity. */
 export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: string): Settled => {
   const byEntry = Map.groupBy(rows, ({ entryId }) => entryId)
   return {
@@ -29,23 +29,23 @@ export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: str
         const judged = pairOf(row)
         if (judged === null) return false
         if (row.identityKey === identityKey) return true
-        // One name that can't be compared says nothing of another.
+        // A finding on one name that can't be compared does not carry over to another.
         return entryId !== unreadableEntryId && isNoWorse({ ...pair, score: millionths(pair.score) }, judged)
       })
   }
 }
 
-/** What was found for one entry after the last true match. */
+/** The findings on one entry after its last true match. */
 const standing = (rows: ReadonlyArray<DispositionRow>): ReadonlyArray<DispositionRow> => {
   const inOrder = rows.toSorted((a, b) => a.number - b.number)
   return inOrder.slice(inOrder.findLastIndex(({ disposition }) => disposition === "TRUE_MATCH") + 1)
 }
 
-/** Null for findings of earlier versions of the service, which did not keep what they were made on: they settle nothing. */
+/** Null for findings of earlier versions of the service, which did not keep the judged pair: they settle nothing. */
 const pairOf = ({ outcome, score }: DispositionRow): JudgedPair | null =>
   outcome === null || score === null ? null : { outcome, score }
 
-/** Entries whose last finding is that they are the client. */
+/** Entries whose last finding is a true match. */
 export const trueMatches = (state: SubjectState): ReadonlyArray<number> =>
   [...Map.groupBy(state.all("dispositions"), ({ entryId }) => entryId)].flatMap(([entryId, rows]) =>
     standing(rows).length === 0 ? [entryId] : []
@@ -59,8 +59,8 @@ export interface Finding {
 }
 
 /**
- * Adds a finding for each entry to the client's history; one that says nothing new is left out, and so is that a name
- * which can't be compared is the person's: it matches no entry.
+ * Adds a finding for each entry to the client's history. Left out are repeated findings, and a true match of a name
+ * that can't be compared: it matches no entry.
  */
 export const remember = (
   turn: Turn,
@@ -84,11 +84,11 @@ export const remember = (
       decidedAt: turn.now,
       decidedBy: by
     }
-    if (!standing(before).some((one) => saysTheSame(one, row))) turn.draft.put("dispositions", row)
+    if (!standing(before).some((one) => isSameFinding(one, row))) turn.draft.put("dispositions", row)
   }
 }
 
-const saysTheSame = (one: DispositionRow, other: DispositionRow): boolean =>
+const isSameFinding = (one: DispositionRow, other: DispositionRow): boolean =>
   one.disposition === other.disposition &&
   one.identityKey === other.identityKey &&
   one.outcome === other.outcome &&

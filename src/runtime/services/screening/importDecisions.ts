@@ -1,6 +1,6 @@
 /**
- * What a screening import decides in the system mailbox: which import a file belongs to, which entries of a piece stand on
- * the list already, and what comes off at the end (F26; operator surface, screening import).
+ * Decisions of a screening import in the system mailbox: the import that a file belongs to, the entries of a piece
+ * that are already on the list, and the entries that are removed at the end (F26).
  */
 import { createHash } from "node:crypto"
 import type { Json, JsonObject } from "../../../machines/shared/Json.ts"
@@ -55,7 +55,7 @@ export const importView = (row: WatchImportRow): ImportView => {
   }
 }
 
-/** The hash of a file so far, one entry further: the order of the entries is part of it. */
+/** The running hash of a file, one entry further: it depends on the order of the entries. */
 export const chainOf = (chain: string, person: ListedPerson): string =>
   createHash("sha256")
     .update(`${chain}\n${personLine(person)}`)
@@ -63,7 +63,7 @@ export const chainOf = (chain: string, person: ListedPerson): string =>
 
 export const isComing = ({ state }: WatchImportRow): boolean => state === "OPEN" || state === "REMOVING"
 
-/** Begins an import, or finds the one this file belongs to: the same file again goes on where it stopped. */
+/** Begins an import, or finds the one this file belongs to: the same file again continues where it stopped. */
 export const beginImport = (turn: Turn, request: ImportBody): Verdict<ImportView> => {
   const rows = turn.state.all("watchImports").filter(({ source }) => source === request.source)
   const coming = rows.find(isComing)
@@ -86,7 +86,7 @@ export const beginImport = (turn: Turn, request: ImportBody): Verdict<ImportView
         )
       )
     }
-    // Another version that was under way may have taken entries off already: then this one is imported again.
+    // Another version's unfinished import may have removed entries already: then this version is imported again.
     if (isSame(current, request) && coming === undefined) return accept(importView(current))
   }
   if (coming !== undefined)
@@ -119,7 +119,7 @@ export const takeEntries = (
   if (row === undefined)
     return refuse(conflict("IMPORT_ENDED", "This import is not under way any more: begin it again."))
   const context = row.context
-  // The answer to this piece was lost: it is in.
+  // A repeated piece after a lost reply: it is already in.
   if (offset + people.length <= context.received) return accept(importView(row))
   let chain = context.chain
   for (const person of people) chain = chainOf(chain, person)
@@ -161,17 +161,17 @@ export const takeEntries = (
   return accept(importView(next))
 }
 
-/** How many live entries a source has, and how many of them an import did not name. */
+/** The number of live entries of a source, and of those that an import did not name. */
 export interface ImportLosses {
   readonly live: number
   readonly unnamed: number
 }
 
-/** An import takes off this many without being asked twice, and this share (one in so many) of the source. */
+/** Removals that need no confirmation: up to this number, or up to this share (one in so many) of the source. */
 const freeLosses = 100
 const freeShare = 5
 
-/** A file that was cut off, or one of another list, must not empty a source unseen (F26). */
+/** A truncated file, or one of another list, must not empty a source unnoticed. */
 const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Refusal | null => {
   const { received, count, added } = row.context
   const before = live - added
@@ -184,10 +184,10 @@ const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Re
 }
 
 export interface Finish {
-  /** Live entries of the source that this import did not name, one more than are taken off at once. */
+  /** Live entries of the source that this import did not name, one more than one round removes. */
   readonly stale: ReadonlyArray<WatchEntryRow>
   readonly atOnce: number
-  /** Null: whatever comes off is right. */
+  /** Null: every removal is allowed. */
   readonly losses: ImportLosses | null
 }
 

@@ -1,4 +1,6 @@
-/** The turns of a screening pass in the system's mailbox: one pass at a time, its cursor, and the nightly one (F26). */
+/**
+ * The turns of a screening pass in the system's mailbox: one pass at a time, its cursor, and the nightly pass (F26).
+ */
 import type { ScreeningPassEvent, ScreeningPassInput } from "../../../machines/screening/ScreeningPass.ts"
 import { screeningRulesVersion } from "../../../machines/screening/screen.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -16,7 +18,7 @@ export const byScreening: Attribution = {
 
 export type PassPlan = Pick<ScreeningPassInput, "fromEntry" | "scope" | "toEntry" | "trigger">
 
-/** Begins a pass, unless one is under way. */
+/** Begins a pass, unless one is already running. */
 export const beginPass = (turn: Turn, plan: PassPlan): void => {
   if (runningPass(turn) === undefined) writePass(turn, plan)
 }
@@ -29,7 +31,7 @@ const writePass = (turn: Turn, plan: PassPlan): void => {
   })
 }
 
-/** The pass after an event; null when it is not under way any more. */
+/** The pass after an event; null when it is no longer running. */
 export const movePass = (turn: Turn, passId: number, event: ScreeningPassEvent): ScreeningPassRow | null => {
   const row = turn.state.get("screeningPasses", String(passId))
   return row === undefined ? null : advance(turn, "screeningPasses", row, event)
@@ -41,7 +43,7 @@ export const nightlyTimer = "screening.nightly"
 const nightlyAt = 2 * 3_600_000
 const dayMillis = 86_400_000
 
-/** Sets the timer to the night after now, however many nights were missed: one pass catches up. */
+/** Sets the timer to the next night, however many nights were missed: one pass catches up. */
 export const setNightly = (turn: Turn): void => {
   const today = turn.now - (turn.now % dayMillis) + nightlyAt
   applyEffects(turn, systemInstance, [
@@ -49,7 +51,10 @@ export const setNightly = (turn: Turn): void => {
   ])
 }
 
-/** Begins the nightly pass over all entries, in place of one over new entries alone; one over all is left to go on. */
+/**
+ * Begins the nightly pass over all entries. It replaces a pass over new entries alone; a running pass over all entries
+ * continues.
+ */
 export const beginNightly = (turn: Turn, lastEntry: number): void => {
   setNightly(turn)
   const running = runningPass(turn)

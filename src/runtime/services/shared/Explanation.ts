@@ -1,4 +1,4 @@
-/** The answer to "would this write be taken?": every gate with its result, without writing. */
+/** The result of a dry run of a write: every gate with its result. Nothing is written. */
 import type { GateResult } from "../../../machines/shared/Gates.ts"
 import type { Refusal } from "../../../machines/shared/Refusal.ts"
 
@@ -7,9 +7,9 @@ export type ExplainedWrite = (typeof explainedWrites)[number]
 
 export interface Explanation {
   readonly write: ExplainedWrite | "rfq" | "order" | "take"
-  /** REPLAYED: the reference is filed already, and its original is what the write answers. */
+  /** REPLAYED: the reference is already filed, and the write returns the stored original. */
   readonly outcome: "ACCEPTED" | "REPLAYED" | "REFUSED"
-  /** What the write would answer when it is refused. */
+  /** The refusal that the write would return. */
   readonly refusal: Refusal | null
   readonly gates: ReadonlyArray<GateResult>
 }

@@ -1,24 +1,27 @@
-/** A request under an Idempotency-Key, and what makes another one with the key the same (doc 1, Idempotency; A1-52). */
+/**
+ * A request under an Idempotency-Key, and the fingerprint by which a later request with the key counts as the same
+ * (A1-52).
+ */
 
 import { isKept, type Rendered } from "../../../machines/shared/answerText.ts"
 import type { StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
 import type { AnswerRow } from "../../tables/engine.ts"
 
-/** Stored with answers: a kind is never renamed. */
+/** Stored with replies: a kind is never renamed. */
 export type PrincipalId = `partner:${number}` | `operator:${number}`
 
 export interface KeyedRequest {
   readonly principal: PrincipalId
   readonly key: string
   readonly fingerprint: string
-  /** The fingerprint in the form of answers that were stored before it was keyed. */
+  /** The fingerprint in the form of replies that were stored before fingerprints were keyed. */
   readonly olderFingerprint?: () => string
 }
 
-/** Marks fingerprints by a keyed hash; those before them are 64 hex digits. */
+/** Prefix of fingerprints made with a keyed hash; older ones are plain SHA-256, 64 hex digits. */
 export const keyedForm = "k1:"
 
-/** Whether a stored fingerprint is that of the request. */
+/** True if a stored fingerprint is that of the request. */
 export const isSame = (stored: string, { fingerprint, olderFingerprint }: KeyedRequest): boolean =>
   stored === fingerprint || (!stored.startsWith(keyedForm) && stored === olderFingerprint?.())
 

@@ -5,7 +5,7 @@ import type { OperatorKeyRow } from "../../tables/operator.ts"
 
 export type OperatorRole = OperatorKeyRow["role"]
 
-/** Others may see the role; the label stays in the audit. */
+/** Partners may see the role; the label appears in the audit only. */
 export interface OperatorCaller {
   readonly keyId: number
   readonly role: OperatorRole

@@ -1,4 +1,4 @@
-/** Keys of partners and operators: random bits of which the database holds a hash alone (A1-06, A1-07). */
+/** Keys of partners and operators: random bits. The database holds only their hash (A1-06, A1-07). */
 import { createHash, randomBytes } from "node:crypto"
 
 export interface Secret {
@@ -11,8 +11,8 @@ export interface Secret {
 export const makeSecret = (marker: "pbk_" | "bok_"): Secret =>
   secretOf(`${marker}${randomBytes(32).toString("base64url")}`)
 
-/** The parts of a readable key that may be stored, with the key itself. */
+/** A key with its hash and prefix; only those two may be stored. */
 export const secretOf = (key: string): Secret => ({ key, hash: hashKey(key), prefix: key.slice(0, 10) })
 
-/** SHA-256 of the whole key, hexadecimal: keys are found by it. */
+/** SHA-256 of the whole key, hexadecimal: the lookup value of a key. */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex")

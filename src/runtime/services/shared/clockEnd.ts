@@ -1,2 +1,2 @@
-/** 1 January 2100, 00:00 UTC: the dates in the rules end there, so business time stays before it. Unix ms. */
+/** The end of business time: 1 January 2100, 00:00 UTC, Unix ms. The specification's dates end there. */
 export const clockEnd = Date.UTC(2100, 0, 1)

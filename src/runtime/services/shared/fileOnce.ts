@@ -1,14 +1,16 @@
 /**
- * Filing under a reference (A3-01, A3-14, A3-25, A3-43). Three promises, for every caller:
+ * Filing under a reference. Three promises, for every caller:
  *
- * - What is filed under a reference is filed at most once, for ever: the filing commit claims the reference.
- * - An own reference replays what was filed, whatever the gates behind it say now: no refusal by `decide` is answered
- *   before the reference has been looked up, unless it leaves a row, which is a filing of its own. What the caller refuses
- *   before it files (custody model, fields), and what `decide` asks before it replays, come first.
- * - Who loses the race for a reference replays the winner.
+ * - At most one object is ever filed under a reference: the filing commit claims the reference.
+ * - A repeated reference replays the filed object, whatever the gates decide now: a refusal by `decide` is returned
+ * only after a lookup of the reference. The exception is a refusal that leaves a row, which is a filing of its own.
+ * Checks of the caller before it files (custody model, fields) and checks of `decide` before it replays come first.
+ * - A request that loses the race for a reference replays the winner.
  *
- * A look-up that is out of date, because the mailbox has moved since, is made once more with the mailbox held. A filing
- * whose fate is unknown (`Unavailable`) is filed again by its caller, and then replays what was written.
+ * A lookup that is out of date because the mailbox has moved is repeated once with the mailbox held. A filing with an
+ * unknown result (`Unavailable`) is filed again by its caller, and then replays the stored object.
+ *
+ * A3-01, A3-14, A3-25, A3-43.
  */
 import { Effect } from "effect"
 import type { Verdict } from "../../../machines/shared/Refusal.ts"
@@ -32,23 +34,23 @@ interface Tools {
 }
 
 interface Filing<F, A> extends Omit<Command<Verdict<A>>, "decide"> {
-  /** The unique fact of the reference, which `decide` claims when it files; null: filed under none. */
+  /** The unique fact of the reference, which `decide` claims when it files; null: the object has no reference. */
   readonly claim: string | null
-  /** What is filed, by the id that the claim holds. */
+  /** Reads the filed object by the id that the claim holds. */
   readonly read: (owner: number) => Effect.Effect<F, Unavailable>
   /**
-   * `first`: the reference is looked up before the first decision. `late`: it is taken to be free until the commit or a
-   * refusal asks for it, so that a fresh one costs no look-up; for hot paths whose replays are few.
+   * `first`: the reference is looked up before the first decision. `late`: the reference counts as free until the
+   * commit or a refusal needs it, which saves a fresh one the lookup; for hot paths with few replays.
    */
   readonly look: "first" | "late"
   /**
-   * Replays `filed`, refuses, or files anew and claims the reference. Null: the reference is free, or taken to be. A
-   * refusal that leaves rows must claim the reference like a filing.
+   * Replays `filed`, refuses, or files a new object and claims the reference. Null: the reference is free, or is
+   * assumed to be. A refusal that leaves rows must claim the reference like a filing.
    */
   readonly decide: (turn: Turn, filed: NoInfer<F> | null) => Verdict<A>
 }
 
-/** Files, or replays what was filed. Rounds are few: a reference that was lost to somebody else is found by the next look. */
+/** Files, or replays the filed object. Few rounds suffice: after a lost race the next lookup finds the winner's row. */
 export const fileOnce = <F, A>(
   { host, stored }: Tools,
   filing: Filing<F, A>
@@ -69,7 +71,7 @@ export const fileOnce = <F, A>(
   const unseen = () => attempt(null, () => false)
   const seen = () =>
     Effect.gen(function* () {
-      // The version from before the look: a change during the look must be noticed.
+      // The version from before the lookup: a change during the lookup must be noticed.
       const token = yield* host.read(filing.subject, (state) => state.token)
       const filed = yield* filedUnder(stored, claim, read)
       return yield* attempt(filed, ({ state }) => state.token === token)
@@ -84,13 +86,16 @@ export const fileOnce = <F, A>(
   return run(0)
 }
 
-/** Whether the reference has to be looked up: it was not known, or is taken. Other facts lost with it are lost again. */
+/**
+ * True if the conflict is about the reference: it was not looked up, or it is taken now. A conflict about other facts
+ * repeats the decision alone.
+ */
 const needsLook =
   (claim: string) =>
   (error: DispatchError): error is FactNeeded | ClaimLost =>
     error._tag === "FactNeeded" || (error._tag === "ClaimLost" && error.claims.some(({ name }) => name === claim))
 
-/** What is filed under a reference now; null: it is free, or there is none. */
+/** The object filed under a reference; null: the reference is free, or the claim is null. */
 export const filedUnder = <F>(
   stored: Pick<RowReads["Service"], "holders">,
   claim: string | null,
@@ -102,7 +107,7 @@ export const filedUnder = <F>(
       holder === undefined ? Effect.succeed(null) : read(holder.owner)
   )
 
-/** Reads the row of a table that a claim belongs to: both are written by one commit. */
+/** Reads the row of a table that a claim belongs to: one commit writes both. */
 export const rowFiled =
   <T extends TableName>(stored: RowReads["Service"], table: T) =>
   (owner: number): Effect.Effect<Tables[T], Unavailable> =>

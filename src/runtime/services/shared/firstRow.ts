@@ -1,4 +1,4 @@
-/** One row of a table, read past the mailboxes. */
+/** Reads one row of a table from the database, not from a mailbox. */
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"

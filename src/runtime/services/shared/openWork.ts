@@ -1,6 +1,6 @@
 /**
- * What is still open of a client in its own mailbox, as sentences: it stands in the way of the account's end (D1). Every
- * table says of itself what is open in it, so that no account closes over a noun that nobody thought of.
+ * A client's open objects in its own mailbox, as sentences: they block closing the account. Each table defines its own
+ * open states, so a new table cannot be forgotten (D1).
  */
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { catalogue, type TableName } from "../../tables/Catalogue.ts"
@@ -11,10 +11,13 @@ const held = openTables.filter(({ table }) => catalogue[table].residence?.subjec
 /** Tables whose open rows tie up money of their client. */
 const exposing: ReadonlyArray<TableName> = ["rfqs", "barrierContracts", "orders", "positions", "swaps"]
 
-/** Of a client, as its mailbox holds them: a sentence for each table with open rows. */
+/** A sentence for each table that has open rows in a client's mailbox. */
 export const openInMailbox = (state: SubjectState): ReadonlyArray<string> => sentences(state, held)
 
-/** Those of them that keep money from leaving: open requests for quotes and contracts, working orders, open positions and swaps. */
+/**
+ * The part of `openInMailbox` that blocks payouts: open requests for quotes and contracts, working orders, open
+ * positions and swaps.
+ */
 export const openExposure = (state: SubjectState): ReadonlyArray<string> =>
   sentences(
     state,

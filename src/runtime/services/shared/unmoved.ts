@@ -1,7 +1,8 @@
 /**
- * Decisions on rows that no mailbox holds in memory: they are read first, and the decision counts only when the mailbox
- * has committed nothing in between that they depend on. A commit whose fate was unknown meanwhile reloads the mailbox, so
- * it is seen as well. A mailbox that moves all the time is held in the end, where the decision asks for it.
+ * Optimistic decisions on rows that no mailbox holds in memory. The rows are read first. The decision counts only if
+ * the mailbox has committed nothing in between that it depends on. A commit with an unknown result reloads the
+ * mailbox, so it is noticed as well. If the mailbox moves all the time, the last round holds it, where the caller
+ * allows that.
  */
 import { Effect, Exit, Random } from "effect"
 import {
@@ -17,20 +18,23 @@ import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TableName } from "../../tables/Catalogue.ts"
 
-/** Rounds before the caller gets that the mailbox is busy. */
+/** Rounds before the caller gets "the mailbox is busy". */
 const rounds = 8
-/** Wall milliseconds between two rounds, at the most: in step with steady traffic every round would fail like the first. */
+/**
+ * Longest pause between two rounds, wall ms. It is random: in step with steady traffic every round would fail like the
+ * first.
+ */
 const pauseMillis = 20
 
 interface Unmoved<R, A> {
   readonly subject: SubjectKey
   readonly by: Attribution
   readonly partner?: NonNullable<Command<A>["partner"]>
-  /** The mailbox's tables that every commit which touches the rows read writes too; whatever it commits when absent. */
+  /** Tables of the mailbox that every commit to the rows read also writes. Absent: any commit of the mailbox counts. */
   readonly restsOn?: ReadonlyArray<TableName>
   /**
-   * The last round reads with the mailbox held: its other turns wait for as long as that takes, so that the decision ends
-   * whatever moves. Only for a `read` that is bounded and asks no mailbox.
+   * The last round reads with the mailbox held: its other turns wait, so the decision always ends. Only for a `read`
+   * that is bounded and uses no mailbox.
    */
   readonly heldAtLast?: boolean
   readonly read: (state: SubjectState) => Effect.Effect<R, Unavailable>
@@ -41,14 +45,14 @@ interface Held<R, A> extends Omit<Command<A>, "decide">, Pick<Unmoved<R, A>, "re
 
 const moved = Symbol("moved")
 
-/** The rows of some tables as they are: a commit that writes one puts another in its place. */
+/** The current rows of some tables: a commit that writes a row replaces its object, so identity shows a change. */
 const rowsOf = (state: SubjectState, tables: ReadonlyArray<TableName>): ReadonlyArray<object> =>
   tables.flatMap((table): ReadonlyArray<object> => state.all(table))
 
 const sameRows = (a: ReadonlyArray<object>, b: ReadonlyArray<object>): boolean =>
   a.length === b.length && a.every((row, index) => row === b[index])
 
-/** Reads and decides, again and again until nothing happened between the two. */
+/** Reads and decides, repeatedly, until nothing changed between the two. */
 export const decideUnmoved = <R, A>(
   host: ActorHost["Service"],
   { subject, by, partner, restsOn, heldAtLast = false, read, decide }: Unmoved<R, A>
@@ -78,7 +82,7 @@ export const decideUnmoved = <R, A>(
 
 /**
  * Reads with the mailbox held, then decides: the turn keeps its place at the head until the rows are read. Only for a
- * `read` that is bounded and asks no mailbox.
+ * `read` that is bounded and uses no mailbox.
  */
 export const decideHeld = <R, A>(
   host: ActorHost["Service"],
@@ -86,7 +90,7 @@ export const decideHeld = <R, A>(
 ): Effect.Effect<A, DispatchError> =>
   Effect.suspend(() => {
     let found: { readonly token: number | null; readonly rows: Exit.Exit<R, Unavailable> } | null = null
-    const look = (state: SubjectState): Effect.Effect<void> => {
+    const loadRows = (state: SubjectState): Effect.Effect<void> => {
       const { token } = state
       return Effect.map(Effect.exit(read(state)), (rows) => {
         found = { token, rows }
@@ -96,8 +100,8 @@ export const decideHeld = <R, A>(
       host.dispatch<Exit.Exit<A, Unavailable>>({
         ...command,
         decide: (turn) => {
-          // A commit whose fate was unknown may be seen after the look: then it is made again.
-          if (found === null || found.token !== turn.state.token) throw new TurnHeld(look(turn.state))
+          // A commit with an unknown result may appear after the read: then the read is repeated.
+          if (found === null || found.token !== turn.state.token) throw new TurnHeld(loadRows(turn.state))
           return Exit.map(found.rows, (rows) => decide(turn, rows))
         },
         ...(store === undefined

@@ -1,13 +1,14 @@
-/** Work in the background that has to succeed, however often it fails. */
+/** Background work that is retried until it succeeds. */
 import { Cause, Effect } from "effect"
 import { describeFailure } from "../../engine/journal/sqlFailure.ts"
 
-/** Between two tries while the database is away. */
+/** Pause between two attempts while the database is away. */
 const tryAgain = "5 seconds"
 
 /**
- * Runs work in the background until it succeeds, however it fails, with a pause after each failure. Logged once until it succeeds
- * again: a database that is away is no place for a line every few seconds. `what` failed, as the log says it.
+ * Runs background work until it succeeds, with a pause after each failure. Logs the first failure as a warning and
+ * further ones at debug level until a success, so that an unavailable database does not flood the log. `what`: name of
+ * the work in the log.
  */
 export const makeUntilDone = (what: string): (<E>(work: Effect.Effect<void, E>) => Effect.Effect<void>) => {
   let failing = false

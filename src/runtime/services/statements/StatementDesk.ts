@@ -1,4 +1,4 @@
-/** What finance does with statements: any client's, made, corrected, handed out and proved (operator surface; STS-33). */
+/** Finance's work on statements of any client: generate, correct, download, prove (STS-33). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"

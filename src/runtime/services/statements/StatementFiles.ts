@@ -1,6 +1,6 @@
 /**
- * A statement as it is handed out: its model as it was stored, its PDF and CSV made anew from it, always of the same bytes (STS-18,
- * STS-22, STS-32).
+ * The files of a statement: its model as stored, and its PDF and CSV, rendered again for each download, always with
+ * the same bytes (STS-18, STS-22, STS-32).
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { statementRowOf } from "../../../machines/statement/Statement.ts"
@@ -21,7 +21,7 @@ export class StatementFiles extends Context.Service<
     /** The row and its model as one JSON object. */
     detail(row: StatementRow): Bytes
     file(row: StatementRow, form: "pdf" | "csv"): Bytes
-    /** What it says but for its rows. */
+    /** The model without its rows. */
     skeleton(row: StatementRow): Effect.Effect<Skeleton, Unavailable>
   }
 >()("brokerage/runtime/services/statements/StatementFiles") {
@@ -42,7 +42,7 @@ export class StatementFiles extends Context.Service<
           })
         )
 
-      /** Every frame: there are as many as sections and one more. */
+      /** All frames of a model: one more than sections. */
       const framesOf = (modelId: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
         Effect.gen(function* () {
           const frames: Array<string> = []

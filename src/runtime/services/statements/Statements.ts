@@ -1,7 +1,7 @@
 /**
- * Statements of clients (doc 2, Statements; D20): made on request within bounds, listed, read again for ever. A build runs apart
- * from its caller, who waits for a while: the model is read and stored without holding anything, then its row is one short turn
- * of the client (A2-65, A2-66, A2-75, STS-15, STS-19, STS-21).
+ * Statements of clients: generated on request within limits, listed, readable for ever. A build runs apart from its
+ * caller, who waits up to a timeout. The model is read and stored without holding any lock; then its row is one short
+ * turn of the client (D20, A2-65, A2-66, A2-75, STS-15, STS-19, STS-21).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -50,22 +50,24 @@ export class Statements extends Context.Service<
   Statements,
   {
     generate(caller: Caller, clientId: number, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** As a partner's own, of any client and by the operator: `client` is its committed row. */
+    /** As `generate`, for any client and by the operator: `client` is its committed row. */
     generateFor(maker: Maker, client: ClientRow, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** Builds a period anew from today's facts and rules (STS-33). */
+    /** Builds a period again from the current facts and rules (STS-33). */
     correct(by: Attribution, statementId: number, reason: string): Effect.Effect<Verdict<StatementWire>, DispatchError>
     list(
       partnerId: number,
       clientId: number,
       query: PageQuery & { readonly kind?: StatementKind }
     ): Effect.Effect<StatementPage | null, Unavailable>
-    /** The client's statement; null when it has none with this id, or is none of the partner's. `partnerId` null: anybody's. */
+    /**
+     * The client's statement; null when it has none with this id, or is another partner's client. `partnerId` null:
+     * any partner.
+     */
     find(
       partnerId: number | null,
       clientId: number,
       statementId: number
     ): Effect.Effect<StatementRow | null, Unavailable>
-    /** A statement by its id alone. */
     byId(statementId: number): Effect.Effect<StatementRow | null, Unavailable>
   }
 >()("brokerage/runtime/services/statements/Statements") {
@@ -92,7 +94,7 @@ export class Statements extends Context.Service<
       /** A dry run stores no model. */
       const modelsNow = () => (currentDryRun() === null ? models : null)
 
-      const periodAsked = (
+      const requestedPeriod = (
         client: ClientRow,
         request: StatementRequest
       ): Effect.Effect<Verdict<AskedPeriod>, Unavailable> =>
@@ -100,7 +102,7 @@ export class Statements extends Context.Service<
           ? Effect.map(taxYearAsked(tools, client.id, request.taxYear, clock.now()), taxPeriodAsked)
           : Effect.succeed(periodOf(request, clock.now()))
 
-      /** The facts of a period, once the client's turns up to its end are in the database (STS-19). */
+      /** The facts of a period, read once the client's turns up to its end are in the database (STS-19). */
       const facts = (
         by: Attribution,
         client: ClientRow,
@@ -127,7 +129,7 @@ export class Statements extends Context.Service<
           })
         })
 
-      /** Counts a build of the client; else when it may come back. */
+      /** Counts a build of the client. Returns null if it may run, otherwise the time of the next permitted build. */
       const counted = (clientId: number): Effect.Effect<number | null, Unavailable> =>
         Effect.gen(function* () {
           const now = clock.now()
@@ -138,7 +140,7 @@ export class Statements extends Context.Service<
           return window.take(clientId, now)
         })
 
-      const asked = (
+      const generateFor = (
         maker: Maker,
         client: ClientRow,
         body: unknown
@@ -147,7 +149,7 @@ export class Statements extends Context.Service<
           const decoded = decodeStatement(body)
           if (!decoded.ok) return refuse(invalidBody(decoded))
           const { request } = decoded
-          const judged = yield* periodAsked(client, request)
+          const judged = yield* requestedPeriod(client, request)
           if (!judged.ok) return judged
           const period = judged.value
           const key = `${period.kind}:${client.id}:${period.from}:${period.cutFrom ?? period.to}`
@@ -155,7 +157,7 @@ export class Statements extends Context.Service<
           return "ok" in found ? wireOf(found) : wireOf(yield* running.wait(found))
         })
 
-      /** A build under way, or what is known without one. */
+      /** A running build, or the result if no build is needed. */
       const begun = (maker: Maker, client: ClientRow, period: AskedPeriod, key: string) =>
         Effect.gen(function* () {
           const found = yield* facts(maker.by, client, period)
@@ -184,9 +186,9 @@ export class Statements extends Context.Service<
               readersClient(state, caller.partner.row.id)
             )
             if (client === null) return refuse(unknown("Client"))
-            return yield* asked({ by: caller.by, role: caller.by.role, correction: null }, client, body)
+            return yield* generateFor({ by: caller.by, role: caller.by.role, correction: null }, client, body)
           }),
-        generateFor: asked,
+        generateFor,
         correct: (by, statementId, reason) =>
           Effect.gen(function* () {
             const row = yield* byId(statementId)
@@ -237,7 +239,7 @@ export const statedOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated =
 const wireOf = (verdict: Verdict<StatementRow>): Verdict<StatementWire> =>
   verdict.ok ? accept(statementRowOf(verdict.value.state, verdict.value.context)) : verdict
 
-/** The period of a statement that is there; `isBritish`: of a TAX one, by the residency at its end. */
+/** The period of a stored statement; `isBritish`: the residency at the end of a TAX period. */
 const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): AskedPeriod => ({
   kind,
   from: periodFrom,

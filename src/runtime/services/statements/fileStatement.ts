@@ -1,6 +1,7 @@
 /**
- * The row of a statement, in a short turn of its client (D20; A2-66, STS-16, STS-33): the same model is the same row, another one
- * is the next version and supersedes the last. Each version is claimed, so that of two builds one makes it and the other finds it.
+ * Files the row of a statement in a short turn of its client: an equal model is the same row, a different one is the
+ * next version and supersedes the last. Each version is claimed, so that of two builds one files it and the other
+ * finds it (D20; A2-66, STS-16, STS-33).
  */
 import { Effect } from "effect"
 import { conflict, accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -26,13 +27,13 @@ export interface FilingTools {
   readonly stored: RowReads["Service"]
 }
 
-/** Who has a statement made, and why anew. */
+/** The requester of a statement, and the reason of a correction. */
 export interface Maker {
   readonly by: Attribution
   /** As `generatedBy` shows it. */
   readonly role: string
   readonly lane?: Lane
-  /** Staff have it made anew (STS-33): the same model is refused. */
+  /** Reason of a correction by staff (STS-33); then an equal model is refused. */
   readonly correction: string | null
 }
 
@@ -65,10 +66,10 @@ export const newestVersion = (
     ([row]) => row ?? null
   )
 
-/** Rounds of a filing that loses its version to another one. */
+/** Rounds of a filing that loses its version to a concurrent one. */
 const rounds = 5
 
-/** The row of a stored model. */
+/** Files the row of a stored model. */
 export const fileStatement = (
   tools: FilingTools,
   maker: Maker,
@@ -93,7 +94,7 @@ export const fileStatement = (
       .pipe(Effect.catchTag("ClaimLost", () => fileStatement(tools, maker, filing, left - 1)))
   })
 
-/** The next version of a period, in a turn: of its client, or of the system where a job files many. */
+/** Adds the next version of a period, in a turn of its client, or of the system where a job files many. */
 export const newVersion = (
   turn: Turn,
   { role, correction }: Pick<Maker, "role" | "correction">,

@@ -1,7 +1,7 @@
 /**
- * Ends what the commit that closed a partner left waiting: that one ends a bounded number of deliveries, and a partner may
- * have more (migration 0023; D13, D15). Nobody would have tried them in between, because a closed partner's endpoint is
- * INACTIVE for good. Looks when a partner is closed, and at the start for those that a crash has left.
+ * Ends the remaining deliveries of a closed partner: the commit that closes it ends a bounded number only (migration
+ * 0023). No worker tries them in between, because a closed partner's endpoint is INACTIVE for good. Runs when a
+ * partner is closed, and at start for those that a crash has left (D13, D15).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
@@ -10,11 +10,11 @@ import { closedPartners } from "../../store/reads/partnerReads.ts"
 import { endDeliveries } from "../../store/writes/deliveryWrites.ts"
 import { subscribe } from "../../subscriptions.ts"
 
-/** Deliveries in one statement: short enough that no worker's own waits for it. */
+/** Deliveries per statement: short enough that no worker's statement waits for it. */
 const atOnce = 2_000
-/** Closed partners that wait by name; when more are closed meanwhile, all closed ones are looked at again. */
+/** Limit of queued partner ids; beyond it all closed partners are checked again. */
 const namedLimit = 1_000
-/** After the database was away. */
+/** Pause after a database failure. */
 const retryEvery = "5 seconds"
 
 export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClient.PgClient> = Layer.effectDiscard(
@@ -22,15 +22,15 @@ export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClie
     const sql = yield* PgClient.PgClient
     const host = yield* ActorHost
     const closed = yield* Queue.dropping<number>(namedLimit)
-    let lookAtAll = true
+    let checkAll = true
     subscribe(host, "ClosedDeliveries", {
       partners: ({ id, state }) => {
-        if (state === "CLOSED" && !Queue.offerUnsafe(closed, id)) lookAtAll = true
+        if (state === "CLOSED" && !Queue.offerUnsafe(closed, id)) checkAll = true
       }
     })
     const insistently = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A> =>
       Effect.catch(work, (error) =>
-        Effect.logDebug("deliveries of a closed partner could not be ended yet", error).pipe(
+        Effect.logDebug("deliveries of a closed partner could not be ended: the service tries again", error).pipe(
           Effect.andThen(Effect.sleep(retryEvery)),
           Effect.andThen(Effect.suspend(() => insistently(work)))
         )
@@ -42,10 +42,10 @@ export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClie
     const endAll = Effect.flatMap(insistently(closedPartners(sql)), (ids) =>
       Effect.forEach(ids, end, { discard: true })
     )
-    // Taken back before the look, so that a partner that is closed during it is looked at again.
+    // Reset before the check, so that a partner closed during the check is checked again.
     const round = Effect.suspend(() => {
-      if (!lookAtAll) return Effect.flatMap(Queue.take(closed), end)
-      lookAtAll = false
+      if (!checkAll) return Effect.flatMap(Queue.take(closed), end)
+      checkAll = false
       return endAll
     })
     yield* Effect.forkScoped(Effect.forever(round))

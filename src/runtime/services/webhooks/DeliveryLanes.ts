@@ -1,22 +1,21 @@
 /**
- * Who is sent to next: one lane a partner with at most four deliveries in flight, lanes served in turn, so that a partner
- * whose endpoint hangs fills its own four slots and nobody else's (A3-34). A lane whose endpoint answers quickly may hold
- * leased deliveries ahead of its slots, which saves a lease per slot; one that fails gives them back at once. Some slots
- * are kept for quick lanes, and once many slow ones are busy each of them has one slot only: hundreds of hanging endpoints
- * at once leave the others theirs.
- * Plain bookkeeping without time or effects.
+ * Decides the next delivery to send. Each partner has a lane with at most four deliveries in flight, and lanes are
+ * served round robin, so that a hanging endpoint only fills its own partner's slots. A lane whose endpoint responds
+ * quickly may hold leased deliveries ahead of its slots, which saves a lease per slot; after a failure it gives them
+ * back at once. Some slots are reserved for quick lanes, and once many slow ones are busy each slow lane has one slot
+ * only: hundreds of hanging endpoints at once leave slots for the others. No time and no effects (A3-34).
  */
 import type { DeliveryRow } from "../../tables/webhook.ts"
 import type { Lane as DueLane } from "../../store/writes/deliveryWrites.ts"
 
 export interface LaneLimits {
-  /** In flight per partner (A3-34). */
+  /** In flight per partner. */
   readonly perPartner: number
   /** In flight for all partners together: sockets and bodies in memory. */
   readonly total: number
-  /** Of these, kept for lanes that answer quickly. */
+  /** The part of `total` that is reserved for quick lanes. */
   readonly reserved: number
-  /** Leased per partner while its endpoint answers quickly, in flight included. */
+  /** Leased per partner while its endpoint responds quickly, in flight included. */
   readonly ahead: number
   /** Leased for all partners together. */
   readonly held: number
@@ -39,20 +38,20 @@ interface Lane {
   /** Leased and not yet started, the oldest first. */
   ready: Array<DeliveryRow>
   quick: boolean
-  /** Waits in `startable`. */
+  /** True while it is in `startable`. */
   queued: boolean
 }
 
 export class DeliveryLanes {
   inFlight = 0
-  /** Of these, in lanes that are not quick. */
+  /** The part of `inFlight` in lanes that are not quick. */
   private slow = 0
   private waiting = 0
   private readonly limits: LaneLimits
   private readonly lanes = new Map<number, Lane>()
-  /** Partners that may have due deliveries nobody has leased, the one asked longest ago first. */
+  /** Partners that may have due deliveries without a lease; the one longest without a lease comes first. */
   private readonly hungry = new Set<number>()
-  /** Lanes with a ready delivery and a free slot, in turn; the two kinds take turns, too. */
+  /** Lanes with a ready delivery and a free slot, round robin; the two kinds alternate, too. */
   private readonly startable: { readonly quick: Array<Lane>; readonly slow: Array<Lane> } = { quick: [], slow: [] }
   private slowFirst = false
 
@@ -60,46 +59,46 @@ export class DeliveryLanes {
     this.limits = limits
   }
 
-  /** Notes that the partner may have due deliveries. */
+  /** Records that the partner may have due deliveries. */
   mayHave(partnerId: number): void {
     this.hungry.add(partnerId)
   }
 
-  /** What to lease now; these partners count as asked until `mayHave` names them again. */
-  asks(): ReadonlyArray<DueLane> {
-    const asks: Array<DueLane> = []
+  /** The next lease: partners with their limits. They are not leased again until `mayHave` names them. */
+  nextLease(): ReadonlyArray<DueLane> {
+    const lease: Array<DueLane> = []
     let room = this.limits.held - this.inFlight - this.waiting
     for (const partnerId of this.hungry) {
-      if (asks.length === this.limits.perLease || room <= 0) break
+      if (lease.length === this.limits.perLease || room <= 0) break
       const limit = Math.min(this.room(this.lane(partnerId)), room)
       if (limit === 0) continue
       room -= limit
-      asks.push({ partnerId, limit })
+      lease.push({ partnerId, limit })
       this.hungry.delete(partnerId)
     }
-    return asks
+    return lease
   }
 
-  /** True when `asks` would name somebody. */
-  get hasAsks(): boolean {
+  /** True if the next lease would name a partner. */
+  get wantsLease(): boolean {
     if (this.inFlight + this.waiting >= this.limits.held) return false
     for (const partnerId of this.hungry) if (this.wants(partnerId)) return true
     return false
   }
 
-  /** True when `asks` would name this partner. */
+  /** True if the next lease would name this partner. */
   wants(partnerId: number): boolean {
     return this.hungry.has(partnerId) && this.room(this.lane(partnerId)) > 0
   }
 
-  /** Takes what a lease brought; a lane that got all it asked for may have more. */
-  leased(asked: ReadonlyArray<DueLane>, rows: ReadonlyArray<DeliveryRow>): void {
+  /** Adds the rows of a lease; a lane that got its full limit may have more. */
+  leased(lease: ReadonlyArray<DueLane>, rows: ReadonlyArray<DeliveryRow>): void {
     for (const row of rows) {
       this.lane(row.partnerId).ready.push(row)
       this.waiting++
     }
     const counts = Map.groupBy(rows, (row) => row.partnerId)
-    for (const { partnerId, limit } of asked) {
+    for (const { partnerId, limit } of lease) {
       if ((counts.get(partnerId)?.length ?? 0) >= limit) this.hungry.add(partnerId)
       this.enqueue(this.lane(partnerId))
     }
@@ -120,7 +119,7 @@ export class DeliveryLanes {
   private start(queue: Array<Lane>): DeliveryRow | null {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       lane.queued = false
-      // A lane past its slots comes back when one of its own is free.
+      // A lane without a free slot is queued again when one of its own is free.
       const row = lane.inFlight < this.slots(lane) ? lane.ready.shift() : undefined
       if (row === undefined) continue
       this.waiting--
@@ -133,7 +132,7 @@ export class DeliveryLanes {
     return null
   }
 
-  /** What a lane may have in flight: one attempt only while slow lanes hold half of their share. */
+  /** A lane's slots: only one for a slow lane while slow lanes use half of their share. */
   private slots(lane: Lane): number {
     const crowded = this.slow * 2 >= this.limits.total - this.limits.reserved
     return crowded && !lane.quick ? 1 : this.limits.perPartner
@@ -154,7 +153,7 @@ export class DeliveryLanes {
     return surplus
   }
 
-  /** Takes every leased delivery of the partner that has not been started, to give it back. */
+  /** Removes every leased delivery of the partner that has not been started, to give it back. */
   drop(partnerId: number): ReadonlyArray<DeliveryRow> {
     const lane = this.lane(partnerId)
     const rows = lane.ready.splice(0)
@@ -166,7 +165,7 @@ export class DeliveryLanes {
     return [...this.lanes.keys()].flatMap((partnerId) => this.drop(partnerId))
   }
 
-  /** How many more the lane may lease; a quick lane is refilled when half of what it holds is gone. */
+  /** How many more deliveries the lane may lease; a quick lane is refilled when half of its deliveries are done. */
   private room(lane: Lane): number {
     const holds = lane.inFlight + lane.ready.length
     if (!lane.quick) return Math.max(0, this.limits.perPartner - holds)

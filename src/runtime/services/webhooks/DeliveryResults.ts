@@ -1,7 +1,7 @@
 /**
- * Writes what came of attempts: as many as queued while the last write ran, in one statement. A result is kept until the
- * database took it; once the lease is another's, a failure is dropped (the other's result counts) and a 2xx still makes
- * the delivery SENT, because the receiver has it (D14).
+ * Writes the results of attempts in batches: one statement for all that queued during the last write. A result is kept
+ * until the database has stored it. After another worker took the lease over, a failure is dropped, because that
+ * worker's result counts; a 2xx still makes the delivery SENT, because the receiver has it (D14).
  */
 import { Effect, Latch } from "effect"
 import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
@@ -11,7 +11,7 @@ import type { DeliveryStore } from "../../ports/DeliveryStore.ts"
 import type { DeliveryChange } from "../../store/writes/deliveryWrites.ts"
 import { nextRow } from "../../effects/machineRow.ts"
 
-/** A finished attempt of a leased delivery; `event` null: it was not tried, the lease is given back. */
+/** A finished attempt of a leased delivery; `event` null: no attempt was made, and the lease is given back. */
 export interface AttemptResult {
   readonly row: DeliveryRow
   readonly event: Exclude<DeliveryEvent, { readonly type: "REDELIVER" | "PARTNER_CLOSED" }> | null
@@ -19,11 +19,11 @@ export interface AttemptResult {
 
 type Late = AttemptResult & { readonly event: Extract<DeliveryEvent, { readonly type: "ACKNOWLEDGED" }> }
 
-/** Results in one statement. */
+/** Results per statement. */
 const batchLimit = 256
-/** Between two tries while the database is away. */
+/** Pause between two attempts while the database is away. */
 const retryEvery = "500 millis"
-/** Looks at a delivery that others keep changing under a late 2xx. */
+/** Attempts to store a late 2xx on a delivery that other workers keep changing. */
 const lateTries = 3
 
 /** The change an event makes to a row; null when the machine ignores it. */
@@ -48,7 +48,7 @@ export class DeliveryResults {
   private readonly work = Latch.makeUnsafe(false)
   private writing = 0
 
-  /** `settled` hears of every result that is written or of no further use. */
+  /** `settled` is called for every result that is written or obsolete. */
   constructor(store: DeliveryStore["Service"], settled: (deliveryId: number) => void) {
     this.store = store
     this.settled = settled
@@ -59,12 +59,12 @@ export class DeliveryResults {
     this.work.openUnsafe()
   }
 
-  /** Results not written yet. */
+  /** Number of results not written yet. */
   get pending(): number {
     return this.queue.length + this.writing
   }
 
-  /** Writes for ever. */
+  /** Writes results until interrupted. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
@@ -92,18 +92,19 @@ export class DeliveryResults {
     )
   }
 
-  /** A statement the database refuses: each result on its own, so that one bad row holds up no other. */
+  /** After the database rejected a batch: writes each result alone, so that one bad row does not block the others. */
   private apart(batch: ReadonlyArray<AttemptResult>, defect: unknown): Effect.Effect<void> {
     const [only, ...more] = batch
     if (only === undefined) return Effect.void
     if (more.length > 0) return Effect.forEach(batch, (result) => this.write([result]), { discard: true })
     this.settled(only.row.id)
-    return Effect.logError("the result of a webhook attempt could not be written", defect).pipe(
-      Effect.annotateLogs({ delivery: only.row.id })
-    )
+    return Effect.logError(
+      "the result of a webhook attempt could not be stored: it is dropped, and the lease expires",
+      defect
+    ).pipe(Effect.annotateLogs({ delivery: only.row.id }))
   }
 
-  /** Of the results whose lease was taken over, a 2xx still counts. */
+  /** A 2xx counts even if the lease was taken over. */
   private afterTakeover(lost: ReadonlyArray<AttemptResult>, tries = lateTries): Effect.Effect<void> {
     const late = new Map(
       lost.flatMap(({ row, event }) => (event?.type === "ACKNOWLEDGED" ? [[row.id, { row, event }] as const] : []))
@@ -118,11 +119,14 @@ export class DeliveryResults {
     })
   }
 
-  /** While the database is away the results wait; the log says so once. */
+  /** While the database is away the results wait; the log has it once. */
   private insistently<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {
     const again: Effect.Effect<A> = Effect.suspend(() => Effect.catch(work, () => Effect.delay(again, retryEvery)))
     return Effect.catch(work, () =>
-      Effect.andThen(Effect.logWarning("the database is away: results of webhook attempts wait"), again)
+      Effect.andThen(
+        Effect.logWarning("the database is away: results of webhook attempts wait, and are stored when it is back"),
+        again
+      )
     )
   }
 }

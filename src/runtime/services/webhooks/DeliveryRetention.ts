@@ -1,19 +1,18 @@
 /**
- * Deletes rows of the delivery log 90 days after they were SENT or FAILED (A3-36). Walks the log in id order, which is the
- * order of queueing, a bounded number of rows at a time, and stops at the first page that is young enough.
+ * Deletes rows of the delivery log 90 days after they were SENT or FAILED. Walks the log in id order, which is the
+ * order of queueing, in pages, and stops at the first page that is young enough (A3-36).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Latch, Layer } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { deleteEndedPage } from "../../store/writes/deliveryWrites.ts"
 
-/** A3-36. */
 export const retentionMillis = 90 * 24 * 60 * 60 * 1_000
 const pageSize = 2_000
-/** Pages of one run: a backlog is worked off over several runs. */
+/** Pages per run: a backlog takes several runs. */
 const pagesPerRun = 100
 
-/** One run; the number of rows deleted. `now`: business time, Unix ms. */
+/** One run; returns the number of rows deleted. `now`: business time, Unix ms. */
 export const deleteOldDeliveries = (now: number) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
@@ -39,7 +38,9 @@ export const DeliveryRetention = {
         wake.closeUnsafe()
         return deleteOldDeliveries(clock.now())
       }).pipe(
-        Effect.catchCause((cause) => Effect.logDebug("old webhook deliveries not deleted", cause)),
+        Effect.catchCause((cause) =>
+          Effect.logDebug("old webhook deliveries were not deleted: the next run deletes them", cause)
+        ),
         Effect.andThen(Effect.race(wake.await, Effect.sleep("1 hour"))),
         Effect.forever,
         Effect.forkScoped

@@ -1,8 +1,8 @@
 /**
- * Sends due deliveries: leases them, hands each to the sender with the endpoint's present url and secret, has the machine
- * say what the outcome means and the result written (D14; doc 3, Webhook registration and delivery). It looks when a
- * delivery was committed, every five seconds, when the business clock was moved, when a slot is free and when an endpoint
- * is registered. Rows of an endpoint that is not ACTIVE wait untouched (A3-31).
+ * Sends due deliveries: leases them, passes each to the sender with the endpoint's current url and secret, applies the
+ * outcome to the delivery's machine and stores the result. It runs when a delivery is committed, every five seconds,
+ * when the business clock moves, when a slot becomes free and when an endpoint is registered. Rows of an endpoint that
+ * is not ACTIVE stay untouched (D14; A3-31).
  */
 import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
@@ -19,7 +19,7 @@ import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 import { type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
 
 export interface DeliveryWorkerOptions {
-  /** Names this worker in leases; no two workers on one database share it. */
+  /** The worker's name in leases; unique among the workers on one database. */
   readonly name: string
   readonly limits?: LaneLimits
   /** How long a stop waits for attempts in flight, wall clock ms; the stop of the service has 15 s in all. */
@@ -28,22 +28,25 @@ export interface DeliveryWorkerOptions {
 
 /** An endpoint that acknowledges within this time may have deliveries leased ahead of its slots. */
 const quickMillis = 1_000
-/** A lease so old that another worker might take it over before an attempt can end: not begun any more. */
+/** Age of a lease from which no attempt starts any more: another worker might take it over before the attempt ends. */
 const staleMillis = webhookLimits.leaseTakeoverMillis - webhookLimits.acknowledgeMillis - 5_000
 const defaultStopMillis = 9_000
-/** While internal commands wait (a move that ends very many contracts), this long is looked whether they still do, ms. */
+/**
+ * Interval of the checks whether internal commands still queue (as after a price move that ends very many contracts),
+ * ms.
+ */
 const yieldMillis = 100
-/** Looks in a row, until a lease is made all the same: deliveries become few then, they do not stop. */
+/** Checks in a row before a lease is made all the same: deliveries slow down, they never stop. */
 const yieldsAtMost = 10
-/** After a lease that failed (database away). */
+/** Pause after a failed lease (database away). */
 const pauseAfterFailure = "1 second"
 
 export class DeliveryWorker extends Context.Service<
   DeliveryWorker,
   {
-    /** Leases nothing more, waits (bounded) for attempts in flight, writes their results. May be run twice. */
+    /** Leases nothing more, waits (bounded) for attempts in flight, writes their results. Calling it twice is safe. */
     readonly stop: Effect.Effect<void>
-    /** For metrics and tests. `held`: leased here and not settled yet. */
+    /** For metrics and tests. `held`: leased here, result not written yet. */
     readonly stats: () => { readonly inFlight: number; readonly held: number; readonly leasing: boolean }
   }
 >()("brokerage/runtime/services/webhooks/DeliveryWorker") {
@@ -64,11 +67,11 @@ export class DeliveryWorker extends Context.Service<
         })
         subscribe(yield* ActorHost, "DeliveryWorker", {
           webhookDeliveries: ({ state, partnerId }) => {
-            if (state === "PENDING") worker.lookAt(partnerId)
+            if (state === "PENDING") worker.check(partnerId)
           },
-          webhookEndpoints: ({ partnerId }) => worker.lookAt(partnerId)
+          webhookEndpoints: ({ partnerId }) => worker.check(partnerId)
         })
-        ;(yield* BusinessClock).onMove(() => worker.lookEverywhere())
+        ;(yield* BusinessClock).onMove(() => worker.checkAll())
         yield* Effect.forkScoped(worker.results.run)
         yield* Effect.forkScoped(worker.run)
         yield* Effect.addFinalizer(() => worker.stop)
@@ -94,14 +97,14 @@ class Worker {
   private readonly lanes: DeliveryLanes
   /** Every delivery leased here whose result is not written yet. */
   private readonly held = new Set<number>()
-  /** By delivery. */
+  /** Sending fibers, by delivery id. */
   private readonly sends = new ShortLivedMap<number, Fiber.Fiber<void>>()
   private readonly wake = Latch.makeUnsafe(true)
   private readonly quiet = Latch.makeUnsafe(true)
   private leases = 0
   private leasing = false
   private failing = false
-  /** When a stop gives up waiting, wall clock ms; null while nobody asked for one. */
+  /** Deadline of the stop, wall clock ms; null until a stop is requested. */
   private stopBy: number | null = null
 
   constructor(options: DeliveryWorkerOptions, ports: Ports) {
@@ -118,12 +121,12 @@ class Worker {
     return this.stopBy !== null
   }
 
-  lookAt(partnerId: number): void {
+  check(partnerId: number): void {
     this.lanes.mayHave(partnerId)
     this.wake.openUnsafe()
   }
 
-  lookEverywhere(): void {
+  checkAll(): void {
     for (const { partnerId } of this.ports.endpoints.active()) this.lanes.mayHave(partnerId)
     this.wake.openUnsafe()
   }
@@ -133,20 +136,20 @@ class Worker {
   }
 
   readonly run: Effect.Effect<void> = Effect.suspend(() => {
-    this.lookEverywhere()
+    this.checkAll()
     let nextTickAt = 0
     const round = Effect.suspend(() => {
       const now = this.ports.wallClock.currentTimeMillisUnsafe()
       if (now >= nextTickAt) {
         nextTickAt = now + webhookLimits.workerEveryMillis
-        this.lookEverywhere()
+        this.checkAll()
       }
       this.wake.closeUnsafe()
       return this.giveWay(yieldsAtMost).pipe(
         Effect.andThen(this.lease),
         Effect.andThen(
           Effect.suspend(() => {
-            if (this.lanes.hasAsks) return Effect.void
+            if (this.lanes.wantsLease) return Effect.void
             return Effect.race(
               this.wake.await,
               Effect.sleep(nextTickAt - this.ports.wallClock.currentTimeMillisUnsafe())
@@ -154,39 +157,44 @@ class Worker {
           })
         ),
         Effect.catchCause((cause) => {
-          // Said once while the database is away, not every second.
-          const said = this.failing ? Effect.void : Effect.logWarning("webhook deliveries could not be leased", cause)
+          // Warned once while the database is away, not every second.
+          const logged = this.failing
+            ? Effect.void
+            : Effect.logWarning("webhook deliveries could not be leased: the service tries again each second", cause)
           this.failing = true
-          return Effect.andThen(said, Effect.sleep(pauseAfterFailure))
+          return Effect.andThen(logged, Effect.sleep(pauseAfterFailure))
         })
       )
     })
     return Effect.whileLoop({ while: () => !this.stopping, body: () => round, step: () => undefined })
   })
 
-  /** Leases, sends and their results take from what callers wait for: they wait while more internal work is there than fits. */
-  private giveWay(looks: number): Effect.Effect<void> {
+  /**
+   * Backpressure: leases, sends and their results take resources from callers, so they pause while the internal queue
+   * is over its limit.
+   */
+  private giveWay(checks: number): Effect.Effect<void> {
     return Effect.suspend(() =>
-      looks > 0 && !this.stopping && this.lanes.hasAsks && this.ports.pressed()
-        ? Effect.andThen(Effect.sleep(yieldMillis), this.giveWay(looks - 1))
+      checks > 0 && !this.stopping && this.lanes.wantsLease && this.ports.pressed()
+        ? Effect.andThen(Effect.sleep(yieldMillis), this.giveWay(checks - 1))
         : Effect.void
     )
   }
 
-  /** One lease for every lane with room, and what it brought is begun. */
+  /** Makes one lease for all lanes with free capacity and starts the leased deliveries. */
   private readonly lease: Effect.Effect<void, unknown> = Effect.suspend(() => {
     const { store, endpoints, clock } = this.ports
-    const asked = this.lanes.asks().filter(({ partnerId }) => endpoints.find(partnerId) !== null)
-    if (asked.length === 0 || this.stopping) return Effect.void
+    const wanted = this.lanes.nextLease().filter(({ partnerId }) => endpoints.find(partnerId) !== null)
+    if (wanted.length === 0 || this.stopping) return Effect.void
     this.leasing = true
     const token = `${this.options.name}:${++this.leases}`
-    return store.lease({ token, now: clock.now(), lanes: asked, except: [...this.held] }).pipe(
-      Effect.tapCause(() => Effect.sync(() => asked.forEach(({ partnerId }) => this.lanes.mayHave(partnerId)))),
+    return store.lease({ token, now: clock.now(), lanes: wanted, except: [...this.held] }).pipe(
+      Effect.tapCause(() => Effect.sync(() => wanted.forEach(({ partnerId }) => this.lanes.mayHave(partnerId)))),
       Effect.map((rows) => {
         this.failing = false
         for (const row of rows) this.held.add(row.id)
         if (rows.length > 0) this.quiet.closeUnsafe()
-        this.lanes.leased(asked, rows)
+        this.lanes.leased(wanted, rows)
         if (this.stopping) this.giveBack(this.lanes.dropAll())
         else this.start()
       }),
@@ -199,7 +207,7 @@ class Worker {
     )
   })
 
-  /** Begins every delivery that has a slot. */
+  /** Starts every delivery that has a slot. */
   private start(): void {
     if (this.stopping) return
     for (let row = this.lanes.next(); row !== null; row = this.lanes.next()) this.send(row)
@@ -211,7 +219,7 @@ class Worker {
     // Wall clock: an endpoint is no slower because business time was advanced.
     const startedAt = wallClock.currentTimeMillisUnsafe()
     if (endpoint === null || clock.now() - (row.claimedAt ?? 0) > staleMillis) {
-      // Not attempted: nothing is counted, and the row is leased again when its time has come.
+      // No attempt was made: none is counted, and the row is leased again when it is due.
       const rows = [row, ...(endpoint === null ? this.lanes.drop(row.partnerId) : [])]
       this.giveBack([...rows, ...this.lanes.finished(row.partnerId, false)])
       if (endpoint !== null) this.lanes.mayHave(row.partnerId)
@@ -221,7 +229,7 @@ class Worker {
     const sending = sender.send({ deliveryId: row.id, event: row.event, body: row.body, url, secret }).pipe(
       // A defect must not keep the slot and the lease: it counts as a failed attempt.
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("an attempt to send a webhook failed by a defect", defect), {
+        Effect.as(Effect.logError("a webhook attempt failed by a defect: it counts as a failed attempt", defect), {
           _tag: "Failed",
           status: null,
           error: connectionError(defect)
@@ -263,7 +271,7 @@ class Worker {
     this.giveBack(this.lanes.dropAll())
     if (!this.leasing && this.held.size === 0) return Effect.void
     this.quiet.closeUnsafe()
-    // What does not end in time keeps its lease: the next worker takes it over after 60 s.
+    // An attempt that does not end in time keeps its lease: the next worker takes it over after 60 s.
     return Effect.timeoutOption(this.quiet.await, Math.max(0, this.stopBy - now)).pipe(
       Effect.andThen(Effect.suspend(() => Fiber.interruptAll([...this.sends.values()])))
     )

@@ -1,21 +1,21 @@
 /**
- * Connections to endpoints, kept alive between deliveries. Each agent dials nothing but the addresses it was made for, and
- * is found again only while the host still has exactly these: a name that points elsewhere gets new connections, never the
- * old ones (doc 3: the check repeats when the connection is dialled; A3-32).
+ * Keep-alive connections to endpoints. Each agent connects only to the addresses it was made for, and is reused only
+ * while the host resolves to exactly these: a name that resolves elsewhere gets new connections. So the address check
+ * also covers each new connection (A3-32).
  */
 import { Agent } from "node:https"
 import { BlockList, type LookupFunction, type Socket } from "node:net"
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 import type { CheckedAddress } from "./WebhookAddresses.ts"
 
-/** Agents kept; the longest unused one goes first. */
+/** Limit of agents; the least recently used is evicted. */
 const agentLimit = 512
 /** Idle connections kept per endpoint: as many as a partner has deliveries in flight (A3-34). */
 const idlePerAgent = 4
-/** An idle connection is closed after this time, wall clock ms; many servers close theirs after 5 s and say so. */
+/** An idle connection is closed after this time, wall clock ms; many servers close theirs after 5 s and announce it. */
 const idleMillis = 20_000
 
-/** A connection to an address that was not checked: it is closed before a request goes out. */
+/** A connection to an unchecked address: it is closed before a request is sent. */
 export class UncheckedAddress extends Error {
   readonly code = "UNCHECKED_ADDRESS"
 }
@@ -23,7 +23,7 @@ export class UncheckedAddress extends Error {
 export interface AgentRequest {
   readonly origin: string
   readonly addresses: ReadonlyArray<CheckedAddress>
-  /** Trusts the operator's own authority besides the public ones (hosts of --allow-webhook-host). */
+  /** Trusts the operator's own certificate authority besides the public ones (hosts of --allow-webhook-host). */
   readonly exempt: boolean
 }
 
@@ -32,7 +32,7 @@ export class EndpointAgents {
   private readonly authority: string | null
   private context: SecureContext | null = null
 
-  /** `authority`: PEM trusted for exempt hosts. */
+  /** `authority`: PEM of the certificate authority for exempt hosts. */
   constructor(authority: string | null) {
     this.authority = authority
   }
@@ -102,7 +102,7 @@ export const closeIdle = (agent: Agent): void => {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
-/** Answers with the checked addresses, whatever name is asked for: nothing resolves again on the way to the socket. */
+/** A resolver that returns the checked addresses for any name: no second resolution happens before the connection. */
 const lookupOf =
   (addresses: ReadonlyArray<CheckedAddress>): LookupFunction =>
   (_host, options, callback) => {

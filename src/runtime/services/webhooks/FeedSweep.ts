@@ -1,10 +1,10 @@
 /**
- * Forwards the clients' notification feeds as webhook events: every five seconds, and when the business clock was moved,
- * for each partner with an ACTIVE endpoint (doc 3, sweep rules; A3-38). The first sweep after activation starts at the
- * activation. A notification is forwarded once: the commit that queues its delivery claims it.
+ * Forwards the clients' notification feeds as webhook events: every five seconds, and when the business clock moves,
+ * for each partner with an ACTIVE endpoint. The first sweep after activation starts at the activation. A notification
+ * is forwarded once: the commit that queues its delivery claims it (A3-38).
  *
- * How far a partner was swept is kept in memory. After a restart it is taken from the last forwarded notification: all
- * that were older were read before it, so the re-read is as short as the time since.
+ * The progress per partner is kept in memory. After a restart it resumes at the last forwarded notification: all older
+ * ones were read before it, so the re-read is as short as the time since.
  */
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { notificationLimits } from "../../../machines/shared/Limits.ts"
@@ -20,24 +20,24 @@ import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "feed", requestId: "feed", actor: "system:feed" }
 
-/** Notifications of one partner in one commit. */
+/** Notifications of one partner per commit. */
 const pageSize = 500
-/** A row may become visible this long after its writtenAt (a commit under load); re-read too, business ms. */
+/** A row may become visible this long after its writtenAt (a commit under load); the re-read covers it, business ms. */
 const commitMillis = 30_000
 const rereadMillis = notificationLimits.rereadMillis + commitMillis
 
-/** How far a partner's feed was swept since its endpoint became ACTIVE. */
+/** The sweep's progress at a partner since its endpoint became ACTIVE. */
 interface Progress {
-  /** Nothing older is forwarded, Unix ms. */
+  /** Older notifications are not forwarded, Unix ms. */
   readonly activeFrom: number
-  /** When the last complete sweep began, Unix ms. */
+  /** Start of the last complete sweep, Unix ms. */
   sweptAt: number
 }
 
 export class FeedSweep extends Context.Service<
   FeedSweep,
   {
-    /** Sweeps all partners now; the number of notifications forwarded. */
+    /** Sweeps all partners now; returns the number of notifications forwarded. */
     readonly sweep: Effect.Effect<number, Unavailable>
   }
 >()("brokerage/runtime/services/webhooks/FeedSweep") {
@@ -90,9 +90,19 @@ export class FeedSweep extends Context.Service<
             ({ partnerId, state }) =>
               sweepPartner(partnerId, found.get(partnerId) ?? []).pipe(
                 Effect.tap(() => Effect.sync(() => (state.sweptAt = now))),
-                // Taken by another process, or the partner's mailbox is full: the next sweep reads it again.
-                Effect.catch((error) => Effect.as(Effect.logDebug("a feed was not forwarded", error), 0)),
-                Effect.catchDefect((defect) => Effect.as(Effect.logError("a feed can not be forwarded", defect), 0))
+                // Claimed by another process, or the partner's mailbox is full: the next sweep reads it again.
+                Effect.catch((error) =>
+                  Effect.as(
+                    Effect.logDebug("a notification feed was not forwarded: the next sweep reads it again", error),
+                    0
+                  )
+                ),
+                Effect.catchDefect((defect) =>
+                  Effect.as(
+                    Effect.logError("a notification feed can not be forwarded: the next sweep reads it again", defect),
+                    0
+                  )
+                )
               ),
             { concurrency: 8 }
           )
@@ -103,7 +113,9 @@ export class FeedSweep extends Context.Service<
           wake.closeUnsafe()
           return sweep
         }).pipe(
-          Effect.catchCause((cause) => Effect.logDebug("notification feeds not swept", cause)),
+          Effect.catchCause((cause) =>
+            Effect.logDebug("notification feeds were not swept: the next sweep reads them again", cause)
+          ),
           Effect.andThen(Effect.race(wake.await, Effect.sleep(notificationLimits.sweepEveryMillis))),
           Effect.forever,
           Effect.forkScoped
@@ -113,10 +125,10 @@ export class FeedSweep extends Context.Service<
     )
 }
 
-/** How far each partner's feed is; worked out from the delivery log when it is first asked for. */
+/** The progress per partner, computed from the delivery log on first use. */
 const followProgress = (host: ActorHost["Service"], source: FeedSource["Service"]) => {
   const progress = new Map<number, Progress>()
-  // A rotation of the secret is no activation: only an endpoint that was not ACTIVE starts anew.
+  // A rotation of the secret is no activation: progress restarts only for an endpoint that was not ACTIVE.
   subscribe(host, "FeedSweep", {
     webhookEndpoints: (row) => {
       if (row.state !== "ACTIVE") progress.delete(row.partnerId)
@@ -139,7 +151,7 @@ const startOf = (row: EndpointRow, sweptAt: number): Progress => ({
   sweptAt
 })
 
-/** Queues a delivery for each item and claims the item with it; the number queued. */
+/** Queues a delivery for each item and claims the item with it; returns the number queued. */
 const queueItems = (turn: Turn, items: ReadonlyArray<FeedItem>): number => {
   const endpoint = turn.state.one("webhookEndpoints") ?? null
   let queued = 0

@@ -1,7 +1,7 @@
 /**
- * Attempts over HTTPS. The host's addresses are checked anew for every attempt and the socket goes to one of them; ten
- * seconds from dialling to the answer's headers; redirects are answers like any other; no proxy; certificates always
- * verified (doc 3, Webhook registration and delivery; A3-32, A3-33).
+ * Attempts over HTTPS. The host's addresses are checked again for every attempt and the connection goes to one of
+ * them. The timeout is ten seconds from connecting to the response headers. Redirects are not followed, no proxy is
+ * used, certificates are always verified (A3-32, A3-33).
  */
 import { Clock, Effect, Layer } from "effect"
 import type { ClientRequest, IncomingMessage } from "node:http"
@@ -22,15 +22,18 @@ import { WebhookAddresses } from "./WebhookAddresses.ts"
 import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
 
 export interface HttpsWebhookSenderOptions {
-  /** From dialling to the answer's headers, wall clock ms. */
+  /** From connecting to the response headers, wall clock ms. */
   readonly acknowledgeMillis?: number
 }
 
-/** Interim answers (103 and its like) before the answer. Each costs work, and a receiver could send them without end. */
+/**
+ * Limit of interim responses (1xx, as 103) before the final one. Each costs work, and a receiver could send them
+ * without end.
+ */
 const interimAnswers = 8
-/** How long the ignored body of an acknowledgement may take before its connection is given up, wall clock ms. */
+/** Timeout for the ignored body of an acknowledgement, wall clock ms; then its connection is closed. */
 const drainMillis = 2_000
-/** Such bodies an endpoint may have open at once; the connection of one more is closed, because its slot is free already. */
+/** Limit of such bodies per endpoint; beyond it the connection is closed at once, because the slot is already free. */
 const drainsPerEndpoint = 4
 const draining = new WeakMap<Agent, number>()
 
@@ -77,7 +80,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
   Effect.callback<SendOutcome>((resume) => {
     const body = Buffer.from(given.webhook.body, "utf8")
     let outgoing: ClientRequest
-    /** What the attempt comes to by the answer that has begun; null before it has. */
+    /** The outcome so far, from a response that has begun; null before that. */
     let readSoFar: (() => SendOutcome) | null = null
     let settled = false
     const settle = (outcome: SendOutcome): void => {
@@ -108,7 +111,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
         readSoFar = answered(incoming, given.agent, settle)
       })
       mine.on("error", (error) => {
-        // An idle connection that the receiver closed just now says nothing about the receiver: dial once more.
+        // If the receiver has just closed an idle connection, that is no failure of the receiver: connect once more.
         if (mayRedial && mine.reusedSocket && isGone(error) && !settled) {
           closeIdle(given.agent)
           return dial(false)
@@ -131,7 +134,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
 const isGone = (error: unknown): boolean =>
   ["ECONNRESET", "EPIPE"].includes((error as { readonly code?: string }).code ?? "")
 
-/** Takes an answer. Returns what the attempt comes to if time runs out before the answer's end. */
+/** Handles a response. Returns the outcome that counts if the timeout comes before its end. */
 const answered = (
   incoming: IncomingMessage,
   agent: Agent,
@@ -154,7 +157,7 @@ const answered = (
     if (room > 0 && !isAcknowledged) chunks.push(chunk.subarray(0, room))
     size += chunk.length
     if (size <= webhookLimits.failureBodyReadBytes) return
-    // Nobody reads on: the connection is of no further use.
+    // The rest stays unread, so the connection can't be reused.
     settle(outcome())
     incoming.destroy()
   })
@@ -164,7 +167,7 @@ const answered = (
   return outcome
 }
 
-/** Reads an acknowledgement to its end, so that the connection can be used again, within bounds. */
+/** Reads the body of an acknowledgement to its end, within limits, so that the connection can be reused. */
 const drain = (incoming: IncomingMessage, agent: Agent): void => {
   const open = draining.get(agent) ?? 0
   if (open >= drainsPerEndpoint) return void incoming.destroy()

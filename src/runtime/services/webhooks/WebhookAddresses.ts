@@ -1,7 +1,7 @@
 /**
- * Finds the addresses of a webhook's host and lets only public ones through: when the endpoint is registered and again
- * before every sending, because a name can be pointed elsewhere in between. Nothing is cached, and the sender connects to
- * an address that was checked, never to the name (doc 3, Webhook registration and delivery; A3-32).
+ * Resolves a webhook's host and lets only public addresses through: at registration and again before every attempt,
+ * because a name can resolve differently later. Nothing is cached, and the sender connects to a checked address, never
+ * to the name (A3-32).
  */
 import { lookup, Resolver } from "node:dns/promises"
 import { isIP } from "node:net"
@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { Settings } from "../../Settings.ts"
 import { isPublicAddress } from "./publicAddress.ts"
 
-/** The host can't be sent to. The sentence is shown to the partner and kept in the delivery log. */
+/** The host is not allowed or not found. The sentence is shown to the partner and kept in the delivery log. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   sentence: Schema.String
 }) {}
@@ -22,18 +22,18 @@ export interface CheckedAddress {
 /** All addresses of a name; an error or an empty list when it has none. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 
-/** One sentence for an inside host and for one that does not exist: two would say which names exist inside. */
+/** One sentence for an internal host and for a missing one: two would reveal which names exist internally. */
 export const notPublic = "The url's host must be public: it has no address, or one that isn't."
 
-/** Within the ten seconds a delivery attempt has. */
+/** Timeout of a resolution, within the ten seconds of an attempt. */
 const patience = "4 seconds"
 
 export class WebhookAddresses extends Context.Service<
   WebhookAddresses,
   {
-    /** Where `host` is now; refused when any of it is not public. An exempt host is only resolved. */
+    /** The current addresses of `host`; refused when one of them is not public. An exempt host is only resolved. */
     readonly check: (host: string) => Effect.Effect<ReadonlyArray<CheckedAddress>, AddressRefused>
-    /** True for the hosts that --allow-webhook-host names, whatever their port (sandbox only). */
+    /** True for the hosts in --allow-webhook-host, on any port (sandbox only). */
     readonly isExempt: (host: string) => boolean
     readonly isPublic: (address: string) => boolean
   }
@@ -46,8 +46,8 @@ export class WebhookAddresses extends Context.Service<
       WebhookAddresses,
       Effect.gen(function* () {
         const exempt = new Set([...(yield* Settings).webhookHosts].map(plainHost))
-        const publicNames = options.resolve ?? askNameServers()
-        const exemptNames = options.resolve ?? askSystem
+        const publicNames = options.resolve ?? queryNameServers()
+        const exemptNames = options.resolve ?? systemLookup
         const isExempt = (host: string) => exempt.has(plainHost(host))
         const find = (host: string, resolve: Resolve) =>
           isIP(host) === 0
@@ -74,17 +74,20 @@ export class WebhookAddresses extends Context.Service<
     )
 }
 
-/** As parseWebhookUrl gives a host, also from what an operator types: lower case, no brackets, port or trailing dot. */
+/**
+ * Normalizes a host as parseWebhookUrl does, also when an operator typed it: lower case, no brackets, port or trailing
+ * dot.
+ */
 const plainHost = (host: string): string => {
   const url = `https://${isIP(host) === 6 ? `[${host}]` : host}`
   return (URL.canParse(url) ? new URL(url).hostname : host.toLowerCase()).replace(/^\[|\]$|\.$/g, "")
 }
 
 /**
- * Asks the name servers and not the system's lookup, which waits in one of four threads that all of the process shares:
- * one partner's dead name server would hold up everybody's deliveries.
+ * Queries the name servers. The system's lookup blocks one of four threads shared by the whole process: one partner's
+ * dead name server would delay all deliveries.
  */
-const askNameServers = (): Resolve => {
+const queryNameServers = (): Resolve => {
   const resolver = new Resolver({ timeout: 1_200, tries: 2 })
   const none = (): ReadonlyArray<string> => []
   return (name) =>
@@ -106,8 +109,8 @@ const askNameServers = (): Resolve => {
     )
 }
 
-/** The system's lookup, which also knows the machine's own names: for hosts that the operator named. */
-const askSystem: Resolve = (name) =>
+/** The system's lookup, which also knows the machine's own names: for hosts that the operator allowed. */
+const systemLookup: Resolve = (name) =>
   Effect.map(
     Effect.tryPromise(() => lookup(name, { all: true })),
     (found) => found.map(({ address }) => address)

@@ -1,6 +1,6 @@
 /**
- * The partners' endpoints as the delivery worker and the feed sweep see them, at this moment: a PUT between queueing and
- * sending changes url and secret of what waits (doc 3, Webhook registration and delivery).
+ * The partners' current endpoints, for the delivery worker and the feed sweep: a PUT between queueing and sending
+ * changes url and secret of queued deliveries.
  */
 import { Context, Effect, Layer } from "effect"
 import { Directory } from "../partners/Directory.ts"

@@ -1,7 +1,6 @@
 /**
- * A partner's webhook: registration with its secret, the test event, the delivery log, and the operator's redelivery
- * (doc 3, Webhook, Webhook registration and delivery; D13, D14; A3-29..A3-39). Whatever changes the endpoint is a turn of
- * the partner's mailbox; sending is the delivery worker's.
+ * A partner's webhook: registration with its secret, the test event, the delivery log, and the operator's redelivery.
+ * Changes of the endpoint are turns of the partner's mailbox; the delivery worker sends. D13, D14; A3-29..A3-39, A3-35.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
@@ -43,10 +42,10 @@ export type DeliveryQuery = PageQuery & { readonly status?: DeliveryStatus }
 
 type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 
-/** A delivery with what was sent. */
+/** A delivery with its body and attempts. */
 export interface DeliveryFile extends WebhookDelivery {
   readonly partnerId: number
-  /** Where the partner's endpoint is now; null when it has none. */
+  /** The partner's current endpoint; null when it has none. */
   readonly url: string | null
   readonly payload: Json
   /** The last attempts, oldest first. */
@@ -56,7 +55,10 @@ export interface DeliveryFile extends WebhookDelivery {
 export class Webhooks extends Context.Service<
   Webhooks,
   {
-    /** PUT: checks the url and where its host is, then registers it with a new secret; a refusal changes nothing. */
+    /**
+     * PUT: checks the url and the addresses of its host, then registers it with a new secret; a refusal changes
+     * nothing.
+     */
     register(caller: Caller, body: unknown): Answer<WebhookRegistration>
     get(partnerId: number): Effect.Effect<Verdict<WebhookState>, Unavailable>
     remove(caller: Caller): Answer<WebhookRemoval>
@@ -67,9 +69,9 @@ export class Webhooks extends Context.Service<
     deliveriesOf(partner: string, query: DeliveryQuery): Effect.Effect<Verdict<DeliveryPage>, Unavailable>
     /** As `get`, of the partner with this id or code. */
     endpointOf(partner: string): Effect.Effect<Verdict<WebhookState & { readonly partnerId: number }>, Unavailable>
-    /** One delivery with the body that was sent, and what its endpoint answered. */
+    /** One delivery with the body that was sent, and the endpoint's response. */
     delivery(deliveryId: number): Effect.Effect<Verdict<DeliveryFile>, Unavailable>
-    /** FAILED to PENDING, by the operator (A3-35). */
+    /** FAILED to PENDING, by the operator. */
     redeliver(caller: OperatorCaller, deliveryId: number): Answer<WebhookDelivery>
   }
 >()("brokerage/runtime/services/webhooks/Webhooks") {
@@ -155,7 +157,7 @@ export class Webhooks extends Context.Service<
           ),
         redeliver: (caller, deliveryId) =>
           // No mailbox holds deliveries, so the row is read outside of one: a second redelivery must see the first. A
-          // 2xx that arrives in between is sent once more, as any delivery may be.
+          // 2xx that arrives in between leads to one more sending, which the contract allows.
           inTurn(
             oneAtATime,
             Effect.gen(function* () {
@@ -178,7 +180,7 @@ const partnerSubject = (partnerId: number): string => `partner:${partnerId}`
 
 const badUrl = (sentence: string): Refusal => invalidBody({ sentence, errors: { url: sentence } })
 
-/** `whs_` and 32 random bytes in base64url, 43 characters; the key of the signature is the whole string (A3-29). */
+/** `whs_` and 32 random bytes in base64url, 43 characters; the key of the signature is the whole string. */
 const makeWebhookSecret = (): string => `whs_${randomBytes(32).toString("base64url")}`
 
 const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookEndpoint => ({

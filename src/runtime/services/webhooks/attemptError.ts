@@ -1,10 +1,10 @@
 /**
- * The sentences of the delivery log: why an attempt failed, in at most 256 bytes, without control characters and without
- * the signing secret, whatever the receiver answered (doc 3 Limits; A3-33).
+ * The error sentences of the delivery log: at most 256 bytes, without control characters and without the signing
+ * secret, whatever the receiver sent (A3-33).
  */
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
 
-/** The longest beginning of `text` that takes at most `bytes` bytes of UTF-8; never half a character. */
+/** The longest prefix of `text` within `bytes` bytes of UTF-8; it never splits a character. */
 const cut = (text: string, bytes: number): string => {
   const encoded = Buffer.from(text, "utf8")
   if (encoded.length <= bytes) return text
@@ -14,7 +14,7 @@ const cut = (text: string, bytes: number): string => {
   return encoded.toString("utf8", 0, end)
 }
 
-/** A foreign text as one printable line: control and separator characters become spaces, invisible ones go. */
+/** Foreign text as one printable line: control and separator characters become spaces, invisible ones are removed. */
 const printable = (text: string): string =>
   text
     .toWellFormed()
@@ -25,10 +25,11 @@ const printable = (text: string): string =>
 
 const bounded = (text: string): string => cut(text, webhookLimits.failureBodyKeptBytes)
 
-// By its form, not its value: after a rotation the receiver may echo the next secret, and a body that was cut only a part.
+// Matches by form, not by value: after a rotation the receiver may echo the next secret, and a truncated body only a
+// part.
 const anySecret = /whs_[A-Za-z0-9_-]*/g
 
-/** An answer that is no 2xx. `body`: what was read of it. */
+/** The sentence for a response that is no 2xx. `body`: the part of it that was read. */
 export const answerError = (status: number, body: string): string => {
   if (status >= 300 && status < 400) return `The endpoint answered ${status}: redirects are not followed.`
   const text = printable(body).replaceAll(anySecret, "[secret]")
@@ -38,10 +39,10 @@ export const answerError = (status: number, body: string): string => {
 export const silenceError = (limitMillis: number): string =>
   `The endpoint did not answer within ${limitMillis / 1_000} seconds.`
 
-// Node's and OpenSSL's codes for a certificate that is not good enough.
+// Node's and OpenSSL's codes for a rejected certificate.
 const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ISSUER|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/
 
-/** A connection that could not be made or broke before an answer came. */
+/** The sentence for a connection that failed before a response. */
 export const connectionError = (error: unknown): string => {
   const code = (error as { readonly code?: unknown }).code
   const name = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "the connection broke"

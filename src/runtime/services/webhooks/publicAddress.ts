@@ -1,11 +1,11 @@
 /**
- * Which addresses a webhook may be sent to: those that the IANA special-purpose registries leave to the public internet.
- * Forms that carry an IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, Teredo) are refused whatever they carry: no
- * receiver needs them, and each is a second way to spell an inside address (doc 3, Webhook registration; A3-32).
+ * The addresses that a webhook may be sent to: those that the IANA special-purpose registries leave to the public
+ * internet. IPv6 forms that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are always refused: no receiver needs
+ * them, and each is a second way to write an internal address (A3-32).
  */
 import ipaddr from "ipaddr.js"
 
-/** Not reachable from the internet, or reserved for something that is no web server. RFC 6890 and its registries. */
+/** Not reachable from the internet, or reserved for other uses than web servers. RFC 6890 and its registries. */
 export const refusedIPv4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -16,7 +16,7 @@ export const refusedIPv4 = [
   "192.0.0.0/24", // protocol assignments
   "192.0.2.0/24", // documentation
   "192.88.99.0/24", // 6to4 relays
-  "168.63.129.16/32", // a cloud's host agent, reachable from its guests alone
+  "168.63.129.16/32", // a cloud's host agent, reachable only from its guests
   "192.168.0.0/16", // private
   "198.18.0.0/15", // benchmarks
   "198.51.100.0/24", // documentation
@@ -25,10 +25,12 @@ export const refusedIPv4 = [
   "240.0.0.0/4" // reserved; broadcast
 ] as const
 
-/** All global unicast is in here; loopback, mapped, NAT64, discard, unique local, link-local and multicast are not. */
+/**
+ * Contains all global unicast, and none of loopback, mapped, NAT64, discard, unique local, link-local and multicast.
+ */
 export const globalIPv6 = "2000::/3"
 
-/** The parts of global unicast that are no place for a web server. */
+/** Parts of global unicast that no web server uses. */
 export const refusedIPv6 = [
   "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
   "2001:db8::/32", // documentation
@@ -41,7 +43,7 @@ const refused4 = refusedIPv4.map((range) => ipaddr.IPv4.parseCIDR(range))
 const refused6 = refusedIPv6.map((range) => ipaddr.IPv6.parseCIDR(range))
 const global6 = ipaddr.IPv6.parseCIDR(globalIPv6)
 
-/** True for an address on the public internet. Anything that is not a plainly written address is not. */
+/** True for an address on the public internet; false for text that is not a plainly written address. */
 export const isPublicAddress = (address: string): boolean => {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     const parsed = ipaddr.IPv4.parse(address)

@@ -1,6 +1,6 @@
 /**
- * What happens to a partner's webhook inside the partner's turn: the endpoint and single deliveries, each state through
- * its machine (D13, D14; doc 3, Webhook registration and delivery). Pure but for the turn's draft and ids.
+ * Decisions on a partner's webhook inside the partner's turn: the endpoint and single deliveries, each state through
+ * its machine. Pure except for the turn's draft and ids (D13, D14).
  */
 import type { QueuedTest } from "../../../machines/webhook/WebhookWire.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -23,8 +23,8 @@ const aboutEndpoint = (partnerId: number, endpoint: EndpointRow | null = null): 
 })
 
 /**
- * Registers or replaces the endpoint: ACTIVE from this commit on, signed with `secret` from the next sending on, what is
- * queued already included (D13).
+ * Registers or replaces the endpoint. It is ACTIVE from this commit on; the next sending uses `secret`, for queued
+ * deliveries too.
  */
 export const registerEndpoint = (turn: Turn, partnerId: number, url: string, secret: string): EndpointRow => {
   const row = turn.state.one("webhookEndpoints")
@@ -42,7 +42,7 @@ export const registerEndpoint = (turn: Turn, partnerId: number, url: string, sec
   return next
 }
 
-/** Switches the endpoint off; an inactive one stays as it is (D13). */
+/** Switches the endpoint off; an inactive one stays unchanged. */
 export const removeEndpoint = (turn: Turn): Verdict<EndpointRow> => {
   const row = turn.state.one("webhookEndpoints")
   if (row === undefined) return refuse(noWebhook)
@@ -52,7 +52,7 @@ export const removeEndpoint = (turn: Turn): Verdict<EndpointRow> => {
   return accept(next)
 }
 
-/** A closed partner gets nothing more; for the commit that closes it, which raises the epoch itself (D13, D15). */
+/** Switches the endpoint of a partner off in the commit that closes it, which raises the epoch itself (D15). */
 export const closeEndpoint = (turn: Turn): void => {
   const row = turn.state.one("webhookEndpoints")
   if (row !== undefined) switchedOff(turn, row, "PARTNER_CLOSED")
@@ -61,13 +61,16 @@ export const closeEndpoint = (turn: Turn): void => {
 const switchedOff = (turn: Turn, row: EndpointRow, type: "DELETE" | "PARTNER_CLOSED"): EndpointRow | null =>
   advance(turn, "webhookEndpoints", row, { type, at: turn.now }, { set: { updatedAt: turn.now } })
 
-/** Whether events are queued depends on the endpoint's state: clients' commits decided under the old one are refused. */
+/**
+ * The endpoint's state decides whether events are queued: the new epoch makes commits of clients fail that were
+ * decided under the old state.
+ */
 const raiseEpoch = (turn: Turn): void => {
   const partner = turn.state.one("partners")
   if (partner !== undefined) turn.draft.put("partners", { ...partner, epoch: partner.epoch + 1 })
 }
 
-/** Queues a webhook.test (D13; A3-37). */
+/** Queues a webhook.test (A3-37). */
 export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   const row = turn.state.one("webhookEndpoints")
   if (row === undefined) return refuse(noWebhook)
@@ -76,7 +79,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
     return refuse(conflict("WEBHOOK_INACTIVE", "The webhook is not active: register it again first."))
   let deliveryId: number | null = null
   for (const effect of tested.effects) {
-    // A test goes to the endpoint alone: it is no event of the partner's business, so the event log has none.
+    // A test goes to the endpoint only: it is no business event, so the event log does not hold it.
     if (effect.type === "event") deliveryId = queueDelivery(turn, aboutEndpoint(row.partnerId, row), effect)
     else applyEffects(turn, aboutEndpoint(row.partnerId), [effect])
   }
@@ -84,7 +87,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   return accept({ deliveryId, event: "webhook.test", queuedAt: turn.now })
 }
 
-/** Gives a failed delivery ten attempts more, under the same id and with the same bytes (D14; A3-35). */
+/** Gives a failed delivery ten more attempts, under the same id and with the same bytes (A3-35). */
 export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> => {
   if (turn.state.one("partners")?.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", partnerClosedError))
   const next = advance(

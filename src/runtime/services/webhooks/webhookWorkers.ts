@@ -1,4 +1,7 @@
-/** Everything that runs in the background for webhooks on Postgres: delivery worker, feed sweep, retention of the log, the end of closed partners' deliveries. */
+/**
+ * All background work for webhooks on Postgres: delivery worker, feed sweep, retention of the log, ending deliveries
+ * of closed partners.
+ */
 import { Layer } from "effect"
 import { layerClosedDeliveries } from "./ClosedDeliveries.ts"
 import { DeliveryRetention } from "./DeliveryRetention.ts"

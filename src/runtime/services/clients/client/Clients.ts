@@ -1,4 +1,4 @@
-/** Reads of clients: the row and the verification view from the client's actor, lists and look-ups from the database. */
+/** Reads of clients: the row and the verification view from the client's actor, lists and lookups from the database. */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { ClientWire, VerificationView } from "../../../../machines/client/ClientWire.ts"
@@ -30,7 +30,7 @@ export interface ClientPage extends PageEnd {
 export class Clients extends Context.Service<
   Clients,
   {
-    /** Whether the client is there and the partner's. */
+    /** True if the client exists and is the partner's. */
     owns(partnerId: number, clientId: number): Effect.Effect<boolean, Unavailable>
     /** Null: unknown, or another partner's. */
     get(partnerId: number, clientId: number): Effect.Effect<ClientWire | null, Unavailable>
@@ -49,7 +49,7 @@ export class Clients extends Context.Service<
       const states = yield* RiskStates
       const away = () => new Unavailable({ unknown: false })
 
-      const look = <A>(
+      const readClient = <A>(
         partnerId: number,
         clientId: number,
         view: (state: SubjectState, row: ClientRow, facts: Facts) => A
@@ -58,14 +58,16 @@ export class Clients extends Context.Service<
           const row = readersClient(state, partnerId)
           return row === null ? null : view(state, row, facts)
         })
-      const get = (partnerId: number, clientId: number) => look(partnerId, clientId, clientWire)
+      const get = (partnerId: number, clientId: number) => readClient(partnerId, clientId, clientWire)
 
       return Clients.of({
         owns: (partnerId, clientId) =>
           host.readNow(clientSubject(clientId), (state) => readersClient(state, partnerId) !== null),
         get,
         verification: (partnerId, clientId) =>
-          look(partnerId, clientId, (state, row) => verificationView(state, row, settings.sourceOfWealthThreshold)),
+          readClient(partnerId, clientId, (state, row) =>
+            verificationView(state, row, settings.sourceOfWealthThreshold)
+          ),
         byRef: (partnerId, ref) =>
           clientIdByRef(sql, partnerId, cleanText(ref)).pipe(
             Effect.mapError(away),

@@ -1,7 +1,7 @@
 /**
- * POST /clients (doc 1, Rules of POST /clients; D1, D2, D3): validation, screening, the grant and everything that
- * is stored, in one commit of the new client's mailbox. Uniqueness of reference, e-mail and person is decided by
- * claims of that commit, so that races end in exactly one client.
+ * POST /clients: validation, screening, the grant and all stored rows, in one commit of the new client's mailbox. The
+ * claims of that commit decide uniqueness of reference, e-mail and person, so that races end in exactly one client
+ * (doc 1, Rules of POST /clients; D1, D2, D3).
  */
 import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../../../machines/client/ClientWire.ts"
@@ -64,7 +64,7 @@ export class Onboarding extends Context.Service<
       })
 
       const planOf = (caller: Caller, request: OnboardingBody, clientId: number): OnboardingPlan => {
-        // The sections as they came, which the request's own rules have judged: their fields are there.
+        // The sections as received; validation guarantees that their fields exist.
         const sections = request.received.kyc as unknown as PersonSections & { readonly pep: Json }
         const screened = resultOf(screening.find(screenedPerson(sections.personalInfo)), new Set())
         return {
@@ -96,7 +96,7 @@ export class Onboarding extends Context.Service<
           store
         })
 
-      /** Attempts until nothing unique is lost any more; a lost reference or e-mail ends it. */
+      /** Repeats attempts until no claim is lost any more; a lost reference or e-mail ends it. */
       const run = (
         caller: Caller,
         plan: OnboardingPlan,
@@ -108,7 +108,7 @@ export class Onboarding extends Context.Service<
             : afterLoss(caller, plan, error.claims, store)
         )
 
-      /** The commit lost a unique fact: who holds it decides the answer (A1-16: the reference before the e-mail). */
+      /** The commit lost a claim: its holder decides the reply (A1-16: the reference before the e-mail). */
       const afterLoss = (
         caller: Caller,
         plan: OnboardingPlan,
@@ -130,7 +130,7 @@ export class Onboarding extends Context.Service<
       const referenceTaken = (clientId: number): Effect.Effect<OnboardingVerdict, Unavailable> =>
         host.read(clientSubject(clientId), (state) => {
           const client = state.one("clients")
-          // Refused for good or closed since, nothing onboards it again.
+          // Once refused for good or closed, no request onboards the client again.
           const rejected = client?.state === "KYC_PENDING" && state.one("kycPackages")?.state === "REJECTED"
           return refuse(
             conflict(
@@ -162,7 +162,7 @@ export class Onboarding extends Context.Service<
           }
           return Effect.gen(function* () {
             const plan = planOf(caller, decoded.body, yield* newClientId)
-            // What is taken already is refused without a commit that can only lose; races are decided by the claims.
+            // Facts already taken are refused without a commit, which could only lose; the claims decide races.
             const taken = yield* stored.holders(onboardingClaims(plan))
             if (taken.length > 0) return yield* afterLoss(caller, plan, taken, store)
             const same = yield* samePersonAs(stored, plan.personKey, plan.clientId)
@@ -174,7 +174,7 @@ export class Onboarding extends Context.Service<
   )
 }
 
-/** The same person is onboarded all the same, but compliance looks; this attempt claims no person. */
+/** A known person is onboarded all the same, but reviewed by compliance; this attempt claims no person. */
 const duplicateOf = (
   plan: OnboardingPlan,
   { clientId, refused }: Pick<Namesake, "clientId" | "refused">

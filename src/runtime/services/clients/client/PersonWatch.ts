@@ -23,7 +23,7 @@ import { clientSubject, instanceOf } from "../../account/clientState.ts"
 import { subscribe } from "../../../subscriptions.ts"
 import { personFindings, settlePerson } from "./settlePerson.ts"
 
-/** Clients of one page. The pause after a page lasts as long as the page took, and at least `pauseMillis`. */
+/** Clients per page. The pause after a page lasts as long as the page took, and at least `pauseMillis`. */
 const pageSize = 128
 const pauseMillis = 20
 /** Clients that match one refused person and are settled concurrently. */
@@ -189,4 +189,7 @@ class WaitingPersons {
 }
 
 const leave = (clientId: number, why: unknown) =>
-  Effect.annotateLogs(Effect.logError("a client could not be compared with the other clients", why), { clientId })
+  Effect.annotateLogs(
+    Effect.logError("a client could not be compared with other clients: the watch goes on without it", why),
+    { clientId }
+  )

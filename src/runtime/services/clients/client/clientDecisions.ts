@@ -1,6 +1,6 @@
 /**
- * What compliance does to a client, inside the client's turn: the client, its package, its blocks and its cases each take
- * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
+ * Decisions of compliance on a client, inside the client's turn: the client, its package, its blocks and its cases
+ * each take their event in one commit. Pure except for the turn's draft and ids (D1, D2, D3; A1-28, A1-48, A3-10).
  */
 import { type AssessmentEvent, factsOf } from "../../../../machines/appropriateness/Assessment.ts"
 import type { AppropriatenessFacts, ClientEvent } from "../../../../machines/client/Client.ts"
@@ -35,14 +35,14 @@ import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutco
 import { advance } from "../../../effects/advance.ts"
 import { firstRow } from "../../../effects/machineRow.ts"
 
-/** The turn of one client, with whom its effects belong to and the role that decides. */
+/** The turn of one client, with the owner of its effects and the role that decides. */
 export interface ClientTurn {
   readonly turn: Turn
   readonly instance: Instance
   readonly by: RoleLabel
 }
 
-/** Sets a restriction; refused where the machine does not take it (closed, rejected, set already). */
+/** Sets a restriction; refused if the machine rejects it (closed, rejected, set already). */
 export const restrictClient = (
   at: ClientTurn,
   row: ClientRow,
@@ -59,7 +59,7 @@ export const restrictClient = (
   )
 }
 
-/** Lifts a restriction; the last hold to go makes the client ACTIVE again. */
+/** Lifts a restriction; when the last hold goes, the client becomes ACTIVE again. */
 export const liftRestriction = (
   at: ClientTurn,
   row: ClientRow,
@@ -77,11 +77,11 @@ export const liftRestriction = (
 }
 
 /**
- * Compliance has no doubt left: the open cases are cleared, what screening finds for the client as it is now is remembered
- * as false positives of this identity, the package is accepted, and the grant runs again over the approved blocks.
+ * Clears the client: closes the open cases, records the present candidates of screening as false positives of this
+ * identity, accepts the package, and runs the grant again over the approved blocks.
  *
- * One refusal writes: candidates that nobody has seen as they are now join the case with an audit row, or the officer who
- * is asked to look at the case again would find nothing there.
+ * One refusal writes rows: candidates that compliance has not seen in their present form join the case with an audit
+ * row, so that the officer finds them when reading the case again.
  */
 export const clearClient = (
   at: ClientTurn,
@@ -138,7 +138,7 @@ export const clearClient = (
     identityKey: again?.identityKey ?? null,
     pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
   })
-  // The partner was asked for documents: it gets the outcome even where no hold fell with the review (rule 6).
+  // The partner was asked for documents, so it gets the outcome even if the review did not hold the client (rule 6).
   if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
     applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
   }
@@ -146,7 +146,10 @@ export const clearClient = (
   return accept(client)
 }
 
-/** Why a clearance without a note is refused: compliance says why a listed person, or one like it, is cleared (F26). */
+/**
+ * The refusal of a clearance without a note: compliance must explain why it clears a listed person or a similar one
+ * (F26). Null: no note is needed.
+ */
 const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusal | null => {
   const trueOnes = trueMatches(turn.state)
   const hits = shownAs("HIT", cases)
@@ -169,7 +172,7 @@ const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusa
   )
 }
 
-/** The candidates of an outcome that cases show. */
+/** The candidates of an outcome that the cases show. */
 const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
   cases.flatMap((open) =>
     candidatesOf(open)
@@ -177,7 +180,10 @@ const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
       .map(({ entryId, score }) => ({ caseId: open.id, entryId, score }))
   )
 
-/** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */
+/**
+ * Stores the present screening; candidates that compliance has not seen in this form join the newest open case.
+ * Returns their number.
+ */
 const noteScreening = (
   at: ClientTurn,
   row: ClientRow,
@@ -207,7 +213,7 @@ const noteScreening = (
   return candidates.length
 }
 
-/** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
+/** Clears one case of a client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
 const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow => {
   // A case that never held the client (a sample of an ACTIVE one) leaves the lifecycle alone.
   if (!client.context.openCases.includes(caseId)) return client
@@ -248,7 +254,7 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   return accept(next)
 }
 
-/** The two halves of level MICA_MIFID: all five blocks approved, and the assessment they rest on (D1). */
+/** The two halves of level MICA_MIFID: all five blocks approved, and the assessment behind them. */
 export const mifidFacts = (
   statuses: BlockStatuses,
   assessment: Pick<AssessmentRow, "state" | "context"> | undefined
@@ -259,8 +265,8 @@ export const mifidFacts = (
 }
 
 /**
- * The client after an event, or null when its state does not take it. One that may not take new risk any more has no request
- * to open left (A2-101).
+ * The client after an event, or null when its state does not accept it. A client that may take no new risk loses its
+ * open requests (A2-101).
  */
 export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
   const next = advance(at.turn, "clients", row, event, { of: at.instance })
@@ -272,7 +278,10 @@ export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): 
   return next
 }
 
-/** The assessment after an event, as a row of the draft; null when it does not take it. A first one starts IDLE. */
+/**
+ * The assessment after an event, as a row of the draft; null when it does not accept the event. A first one starts
+ * IDLE.
+ */
 export const moveAssessment = (at: ClientTurn, client: ClientRow, event: AssessmentEvent): AssessmentRow | null => {
   const { id: clientId, partnerId, shard } = client
   const before =
@@ -280,7 +289,7 @@ export const moveAssessment = (at: ClientTurn, client: ClientRow, event: Assessm
   return advance(at.turn, "assessments", before, event, { of: at.instance })
 }
 
-/** The package after an event; one it does not take changes nothing. */
+/** Applies an event to the package; an event that its state does not accept changes nothing. */
 export const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): void => {
   advance(at.turn, "kycPackages", row, event, { of: at.instance })
 }
@@ -288,7 +297,7 @@ export const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEv
 const blockOf = (at: ClientTurn, clientId: number, code: BlockCode): BlockRow | undefined =>
   at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId, code }))
 
-/** Writes the block's answer to an event and returns its status; a block nobody has written starts from NOT_STARTED. */
+/** Applies an event to a block and returns its status; a block without a row starts from NOT_STARTED. */
 export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): BlockStatus => {
   const { id: clientId, partnerId, shard } = client
   const before =
@@ -296,18 +305,18 @@ export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, ev
   return (advance(at.turn, "verificationBlocks", before, event, { of: at.instance }) ?? before).state
 }
 
-/** The MiCA blocks that are neither approved nor waiting for compliance to approve them, in their order. */
+/** The MiCA blocks that are neither approved nor waiting for compliance's approval, in order. */
 const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCode> =>
   micaBlockCodes.filter((code) => !["APPROVED", "SUBMITTED"].includes(blockOf(at, client.id, code)?.state ?? ""))
 
-/** Ends an open case; a refusal here is a defect. */
+/** Ends an open case; an event that its state does not accept is a defect. */
 export const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
   if (advance(at.turn, "cases", row, event, { of: at.instance }) === null) {
     throw new Error(`an open case refused ${event.type}`)
   }
 }
 
-/** The row of a decision, which nothing ever changes. */
+/** Writes the row of a decision, which never changes. */
 export const writeDecision = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
   at.turn.draft.put("decisions", {
     id: at.turn.nextId("decision"),

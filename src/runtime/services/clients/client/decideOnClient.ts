@@ -1,7 +1,7 @@
 /**
- * How an operator's command reaches a client: the client is found by id or uid, the decision runs in its mailbox
- * (operator surface, Back office). A command that also rests on rows outside the mailbox reads them first and is decided
- * only if the mailbox did not move them in between, so that nothing it read can have become untrue.
+ * Runs an operator's command on a client: finds the client by id or uid and decides in its mailbox. A command that
+ * also depends on rows outside the mailbox reads them first, and is decided only if the mailbox did not change them in
+ * between.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import type { Directory } from "../../partners/Directory.ts"
 import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
 import { decideUnmoved } from "../../shared/unmoved.ts"
 
-/** A decision answers the client's id: what the client looks like afterwards is read from its actor. */
+/** The result of a decision is the client's id: the caller reads the client's new state from its actor. */
 export type Ruled = Effect.Effect<Verdict<number>, DispatchError>
 
 export interface CommandTools {
@@ -26,16 +26,16 @@ export interface CommandTools {
   readonly sql: PgClient.PgClient
 }
 
-/** The gate lets only these two roles through; another one here is a defect. */
+/** The gate lets only these two roles through; another role here is a defect. */
 const complianceLabel = ({ role }: OperatorCaller): RoleLabel => {
   if (role !== "COMPLIANCE" && role !== "ADMIN") throw new Error("a compliance decision needs a compliance role")
   return role
 }
 
-/** The id of the client that was decided on, for the answer. */
+/** The verdict with the client's id instead of its row. */
 export const idOf = (verdict: Verdict<ClientRow>): Verdict<number> => (verdict.ok ? accept(verdict.value.id) : verdict)
 
-/** A decision on what the mailbox holds. */
+/** Decides on the state in the mailbox. */
 export const decideOnClient = (
   tools: CommandTools,
   caller: OperatorCaller,
@@ -43,7 +43,7 @@ export const decideOnClient = (
   decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
 ): Ruled => ruleOnClient(tools, caller, client, (at, row) => idOf(decide(at, row)))
 
-/** As `decideOnClient`, with more to tell than which client it was. */
+/** As `decideOnClient`, with a result of the caller's own. */
 export const ruleOnClient = <A>(
   tools: CommandTools,
   caller: OperatorCaller,
@@ -60,8 +60,8 @@ export const ruleOnClient = <A>(
   )
 
 /**
- * A decision on what the mailbox holds and on what `read` finds beside it; `decide` sees both as of one moment. `how` as
- * in `decideUnmoved`.
+ * Decides on the state in the mailbox and on the facts that `read` finds outside it; `decide` sees both as of one
+ * moment. `how` as in `decideUnmoved`.
  */
 export const decideOnFacts = <Facts, A>(
   tools: CommandTools,

@@ -1,6 +1,6 @@
 /**
- * The turn that creates a client: machines decide, rows follow. Pure apart from the turn's draft and ids
- * (doc 1, Rules of POST /clients 3 to 6).
+ * The turn that creates a client: machines decide, rows follow. Pure except for the turn's draft and ids (doc 1, Rules
+ * of POST /clients 3 to 6).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
 import type { OnboardingResult } from "../../../../machines/client/ClientWire.ts"
@@ -28,7 +28,7 @@ import {
 } from "../kyc/kycDecisions.ts"
 import { start } from "../../../effects/advance.ts"
 
-/** Everything the turn needs, worked out before it. */
+/** The turn's input, computed before it. */
 export interface OnboardingPlan {
   readonly partner: PartnerView
   readonly request: OnboardingBody
@@ -38,7 +38,7 @@ export interface OnboardingPlan {
   readonly screened: ScreeningResult
   readonly listVersion: number
   readonly listVersions: Readonly<Record<string, string>>
-  /** Why compliance must look; empty: the grant succeeds. */
+  /** Why compliance must review the client; empty: the grant succeeds. */
   readonly reasons: ReadonlyArray<CaseReason>
   /** Another client that is the same person, or a client refused for good that may be. Null: the search found none. */
   readonly duplicateOf: number | null
@@ -48,7 +48,7 @@ export interface OnboardingPlan {
 }
 
 /**
- * The unique facts a new client claims. The first client of a person holds that claim; a duplicate goes to review
+ * The unique facts that a new client claims. The first client of a person holds that claim; a duplicate goes to review
  * without it.
  */
 export const onboardingClaims = ({

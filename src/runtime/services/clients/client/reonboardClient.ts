@@ -1,8 +1,8 @@
 /**
- * The turn of a PUT .../kyc that onboards a client again after its reliance was rejected: every MiCA block anew, the next
- * revision, a new identity session, and the grant that POST /clients runs (doc 1, Rules of POST /clients and PUT .../kyc 8;
- * D1, D2, D3; A1-28). The MiFID blocks stay as they are until they are written again. Pure but for the turn's draft and
- * ids.
+ * The turn of a PUT .../kyc that onboards a client again after its reliance was rejected: every MiCA block is written
+ * again, with the next revision, a new identity session, and the grant of POST /clients. The MiFID blocks stay as they
+ * are until the partner writes them. Pure except for the turn's draft and ids (doc 1, Rules of POST /clients and PUT
+ * .../kyc 8; D1, D2, D3; A1-28).
  */
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
 import type { ReonboardingResult } from "../../../../machines/client/KycWire.ts"
@@ -21,9 +21,9 @@ import type { ScreenedAgain } from "../screening/rescreening.ts"
 export interface Reonboarding {
   readonly plan: KycUpdatePlan
   readonly screened: ScreenedAgain
-  /** Why compliance must look; empty: the grant succeeds, unless a case holds the client already. */
+  /** Why compliance must review the client; empty: the grant succeeds, unless a case holds the client already. */
   readonly reasons: ReadonlyArray<CaseReason>
-  /** Lifetime deposits from which the source of wealth is due (F25). */
+  /** Lifetime deposits from which the source of wealth is required (F25). */
   readonly threshold: bigint
 }
 
@@ -76,7 +76,9 @@ export const reonboardClient = (
   }
 }
 
-/** What the grant waits for: a case of its own, else the newest one that holds the client already; null: nothing (D1). */
+/**
+ * The case that the grant waits for: its own, otherwise the newest one that already holds the client; null: none (D1).
+ */
 const reviewOf = (
   { turn }: ClientTurn,
   client: ClientRow,

@@ -69,7 +69,10 @@ export const samePersonAs = (
     return named === null ? null : { ...named, refused: refused.map((one) => one.clientId) }
   })
 
-/** The time of the refusal in force. The state of a closed client does not show the refusal, so this reads the decisions. */
+/**
+ * The time of the refusal in force. The state of a closed client does not show the refusal, so this reads the
+ * decisions.
+ */
 const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | null, Unavailable> =>
   Effect.gen(function* () {
     const latest = (decision: string) =>
@@ -89,7 +92,10 @@ const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | nu
     return refused.id > ((yield* latest("REOPENED"))?.id ?? 0) ? refused.decidedAt : null
   })
 
-/** Whether a case has shown compliance the other client in its present state. A refusal after the case needs a new case. */
+/**
+ * True if a case has shown compliance the other client in its present state. A refusal after the case needs a new
+ * case.
+ */
 export const isSettled = ({ details, openedAt, closedAt }: CaseRow, { clientId, refusedAt }: SamePerson): boolean => {
   const { duplicateOf, refused } = details as { readonly duplicateOf?: unknown; readonly refused?: unknown }
   const names = duplicateOf === clientId || (Array.isArray(refused) && refused.includes(clientId))

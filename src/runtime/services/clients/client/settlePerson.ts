@@ -11,7 +11,7 @@ import type { RowReads } from "../../../ports/RowReads.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { CaseRow } from "../../../tables/compliance.ts"
 import { openCase } from "../kyc/kycDecisions.ts"
-import { claimsAfter, claimsAsked, type ClaimsOfPerson, storedSections } from "../kyc/KycUpdatePlan.ts"
+import { claimsAfter, claimsToQuery, type ClaimsOfPerson, storedSections } from "../kyc/KycUpdatePlan.ts"
 import { writeClaims } from "../kyc/reviseClient.ts"
 import { personFacts } from "../kyc/sectionValues.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
@@ -40,7 +40,7 @@ export const personFindings = (
     const rows = yield* stored.page("blockPayloads", [of], { limit: 12 })
     if (rows.length === 0) return null
     const personKey = personKeyOf(personFacts(storedSections(rows)), sealing.fingerprint)
-    const holders = yield* stored.holders(claimsAsked(client.personKey, personKey))
+    const holders = yield* stored.holders(claimsToQuery(client.personKey, personKey))
     const { refused, open } = yield* samePersons(stored, personKey, client.id)
     const casesOf = (clientId: number) =>
       stored.page("cases", [{ column: "client_id", value: clientId }], { limit: mostCases })

@@ -1,7 +1,4 @@
-/**
- * Compliance decisions on clients, and the cases that ask for them (operator surface: case, kyc, client restrict and
- * lift; D1, D2, D3; A1-28, A3-10).
- */
+/** Compliance decisions on clients, and the cases that require them (D1, D2, D3; A1-28, A3-10). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Json } from "../../../../machines/shared/Json.ts"
@@ -49,18 +46,21 @@ export interface CaseView {
   readonly note: string | null
 }
 
-/** A case with what it takes to decide it. */
+/** A case with the information needed to decide it. */
 export interface CaseFile extends CaseView {
-  /** The revision of the client's package that a clearance names. */
+  /** The package's revision, which a clearance must name. */
   readonly revision: number | null
   /** The entries behind the case's candidates. */
   readonly entries: ReadonlyArray<CandidateEntry>
 }
 
-/** What compliance looked at before it clears; without a fact of it, whatever is there is cleared. */
+/**
+ * The state of the client that compliance has reviewed before it clears; an absent fact is not compared with the
+ * present state.
+ */
 export interface LookedAt {
   readonly revision?: number
-  /** Every open case. */
+  /** Ids of all open cases. */
   readonly cases?: ReadonlyArray<number>
   /** The latest screening that the cases showed; 0 when they showed none. */
   readonly screeningRun?: number
@@ -75,15 +75,18 @@ export class Compliance extends Context.Service<
   {
     restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
     lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
-    /** Clears every open case of the client, unless one of them, or a revision, came in after the look; the grant runs again. */
+    /**
+     * Clears every open case of the client, unless a case or a revision was added after the review; the grant runs
+     * again.
+     */
     clear(caller: OperatorCaller, client: string, note: string | null, looked?: LookedAt): Ruled
-    /** Asks the partner for the underlying documents. */
+    /** Requests the underlying documents from the partner. */
     requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
     /** Takes the client's accepted package as a sample. */
     sample(caller: OperatorCaller, client: string): Ruled
-    /** Refuses reliance on the client's KYC package, unless a revision came in after the one that was looked at. */
+    /** Refuses reliance on the client's KYC package, unless a revision was added after the reviewed one. */
     reject(caller: OperatorCaller, client: string, reason: string, revision?: number): Ruled
-    /** Newest first; of one client when it is named. */
+    /** Newest first; `client` limits the list to one client. */
     cases(
       query: PageQuery & { readonly open: boolean; readonly client?: string }
     ): Effect.Effect<Verdict<CasePage>, Unavailable>
@@ -107,7 +110,7 @@ export class Compliance extends Context.Service<
         decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
       ): Ruled => decideOnClient(tools, caller, client, decide)
 
-      /** The grant screens first: the client's latest names against the list of this moment (doc 1, rule 6). */
+      /** The grant needs a new screening: the client's latest names against the present list (doc 1, rule 6). */
       const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
         Effect.gen(function* () {
           const [person] = yield* pageOf(
@@ -128,14 +131,14 @@ export class Compliance extends Context.Service<
           return { ...unseen, ...screening.lists(), found, identityKey }
         })
 
-      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is not cleared. */
+      /** Clears only what the caller could have reviewed: a revision or a case added meanwhile is not cleared. */
       const clear = (caller: OperatorCaller, client: string, note: string | null, looked: LookedAt): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (!found.ok) return found
           const seen = yield* host.read(clientSubject(found.value.id), fileMark)
           const decide = (at: ClientTurn, row: ClientRow, again: Rescreening | null): Verdict<number> => {
-            const refusal = unlookedAt(at.turn.state, looked)
+            const refusal = changedSinceReview(at.turn.state, looked)
             if (refusal !== null) return refuse(refusal)
             if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
             return idOf(clearClient(at, row, note, again))
@@ -167,7 +170,7 @@ export class Compliance extends Context.Service<
         sample: (caller, client) => onClient(caller, client, sampleClient),
         reject: (caller, client, reason, revision) =>
           onClient(caller, client, (at, row) => {
-            const refusal = unlookedAt(at.turn.state, revision === undefined ? {} : { revision })
+            const refusal = changedSinceReview(at.turn.state, revision === undefined ? {} : { revision })
             return refusal === null ? rejectReliance(at, row, cleanText(reason)) : refuse(refusal)
           }),
         cases: ({ open, client, ...query }) =>
@@ -198,7 +201,10 @@ export class Compliance extends Context.Service<
   )
 }
 
-/** What is screened comes in with a revision of the package; what was seen of it is in the cases and dispositions. */
+/**
+ * Tables whose rows decide a screening: a revision of the package brings the names, cases and dispositions show what
+ * compliance has seen.
+ */
 const screeningRestsOn = ["clients", "kycPackages", "verificationBlocks", "cases", "dispositions"] as const
 
 const revisedMeanwhile = conflict(
@@ -206,17 +212,17 @@ const revisedMeanwhile = conflict(
   "The client's file has changed meanwhile: look at it again before clearing it."
 )
 
-const otherRevision = (now: number | null, looked: number) =>
+const otherRevision = (now: number | null, reviewed: number) =>
   conflict(
     "FILE_CHANGED",
-    `Revision ${looked} was looked at, but revision ${now} is the latest: look at the file again.`,
+    `Revision ${reviewed} was looked at, but revision ${now} is the latest: look at the file again.`,
     {
       revision: now
     }
   )
 
-/** Why what is open now is not what compliance looked at; null when it is. */
-const unlookedAt = (state: SubjectState, { revision, cases, screeningRun }: LookedAt): Refusal | null => {
+/** The refusal if the present state differs from the reviewed one; otherwise null. */
+const changedSinceReview = (state: SubjectState, { revision, cases, screeningRun }: LookedAt): Refusal | null => {
   const now = revisionOf(state)
   if (revision !== undefined && revision !== now) return otherRevision(now, revision)
   const open = state.all("cases").toSorted((a, b) => a.id - b.id)
@@ -235,14 +241,14 @@ const unseenCases = (what: string, rows: ReadonlyArray<CaseRow>): Refusal =>
     }
   )
 
-/** The latest screening that a case shows; null when none opened it. */
+/** The latest screening that a case shows; null: it shows none. */
 const screeningRunOf = ({ details }: CaseRow): number | null =>
   (details as { readonly screeningRunId?: number | null }).screeningRunId ?? null
 
 /** The package's latest revision. */
 const revisionOf = (state: SubjectState): number | null => state.one("kycPackages")?.context?.revision ?? null
 
-/** The package's revision and the open cases with what they show: what compliance looked at when it clears. */
+/** The package's revision and the open cases with their details: the state that a clearance was reviewed on. */
 const fileMark = (state: SubjectState): string =>
   JSON.stringify([revisionOf(state), state.all("cases").map(({ id, details }) => [id, details])])
 

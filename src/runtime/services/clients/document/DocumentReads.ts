@@ -1,7 +1,7 @@
 /**
- * What compliance sees of clients' documents: the facts of a client's, and one with its content (operator surface: reads of
- * a document take --reason and are audited; A1-38). The audit row is committed before anything is answered, and names the
- * document by its id alone: people name files after themselves.
+ * Compliance reads clients' documents: the facts of all of a client's documents, and one with its content. Reads take
+ * --reason and are audited. The audit row is committed before the reply, and names the document by its id alone,
+ * because file names often contain names of people (A1-38).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -18,12 +18,12 @@ import { RowReads } from "../../../ports/RowReads.ts"
 
 export type ClientDocument = Document & { readonly clientId: number; readonly purpose: DocumentPurpose }
 
-/** `dataBase64`: null when the content was not asked for. */
+/** `dataBase64`: null when the content was not requested. */
 export type ReadDocument = ClientDocument & { readonly dataBase64: string | null }
 
 export interface DocumentReading {
   readonly reason: string
-  /** The content too, or only what is known of it. */
+  /** True: with the content; false: facts only. */
   readonly content: boolean
 }
 
@@ -51,7 +51,7 @@ export class DocumentReads extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       let open = 0
-      /** Bounds what reads hold in memory at once; over it the operator comes back. */
+      /** Limits the files in memory; over the limit the operator must retry. */
       const holding = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> =>
         Effect.suspend((): Effect.Effect<A, E | Unavailable> => {
           if (open === contentsAtOnce) return Effect.fail(new Unavailable({ unknown: false }))
@@ -80,7 +80,7 @@ export class DocumentReads extends Context.Service<
           }
         })
 
-      /** Null once it was deleted; judged by its size, so that a content that does not match is never handed out. */
+      /** Null after a deletion. Checked against the stored size, so that a wrong content is never returned. */
       const contentOf = ({ id, sizeBytes }: DocumentRow) =>
         Effect.flatMap(
           stored.page("documentContents", [{ column: "document_id", value: id }], { limit: 1 }),
@@ -111,7 +111,7 @@ export class DocumentReads extends Context.Service<
             const named = yield* findClient(host, sql, client)
             if (!named.ok) return named
             const found = named.value
-            // The list shows file names, and people name files after themselves.
+            // The list shows file names, which often contain names of people.
             yield* host.dispatch({
               subject: clientSubject(found.id),
               by: caller.by,
@@ -129,7 +129,7 @@ export class DocumentReads extends Context.Service<
   )
 }
 
-/** Full files in memory at once. */
+/** Limit of full files in memory. */
 export const contentsAtOnce = 2
 
 const contentGone = conflict("DOCUMENT_DELETED", "The document was deleted: its content is gone.")

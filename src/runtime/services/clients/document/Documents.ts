@@ -1,7 +1,8 @@
 /**
- * Documents of clients: uploaded by the partner, listed without their content, deleted by the operator alone (doc 1,
- * Document and rule 10; A1-37, A1-38). The content is stored before the turn (DocumentContents); the client's mailbox
- * counts, so that no race passes the twenty live ones. Deletion empties the content in its own commit.
+ * Documents of clients: uploaded by the partner, listed without their content, deleted only by the operator. The
+ * content is stored before the turn (DocumentContents). The client's mailbox counts the documents, so that no race
+ * exceeds the twenty live ones. A deletion empties the content in its own commit (doc 1, Document and rule 10; A1-37,
+ * A1-38).
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -58,7 +59,7 @@ export const uploadRoom: LimiterOptions = {
 
 export type UploadVerdict = Verdict<UploadedDocument>
 
-/** A document as the operator sees it once it is deleted. */
+/** A deleted document as the operator sees it. */
 export type DeletedDocument = Document & { readonly clientId: number }
 
 export class Documents extends Context.Service<
@@ -91,7 +92,7 @@ export class Documents extends Context.Service<
 
       const room = new FairLimiter(uploadRoom)
 
-      /** The content is written under the document's id, so it is taken before the turn. */
+      /** The content is stored under the document's id, so the id is taken before the turn. */
       const newDocumentId: Effect.Effect<number> = Effect.suspend(() => {
         try {
           return Effect.succeed(journal.nextId("document"))
@@ -100,7 +101,7 @@ export class Documents extends Context.Service<
         }
       })
 
-      /** What the client's identification block says its document is; null without one. */
+      /** The document type in the client's identification block; null without one. */
       const identificationType = (clientId: number): Effect.Effect<string | null, Unavailable> =>
         Effect.map(
           stored.page(
@@ -140,14 +141,14 @@ export class Documents extends Context.Service<
           if (!judged.ok) return judged
           if (dataBase64.length >= longWork) yield* breathe
           const partnerId = caller.partner.row.id
-          // What would be refused anyhow costs no write of a content; the turn looks again.
+          // A certain refusal must not cost the write of a content; the turn checks again.
           const refusal = yield* host.read(clientSubject(clientId), (state) => uploadRefusal(state, partnerId))
           if (refusal !== null) return refuse(refusal)
           const type = documentTypeOf(purpose, purpose === "identity" ? yield* identificationType(clientId) : null)
           const documentId = yield* newDocumentId
           const forget = Effect.ignore(contents.discard(documentId))
           const document = { ...judged.value, documentId, partnerId, clientId, type, purpose, filename }
-          // A caller that hangs up must not leave a content behind.
+          // An interrupted caller must not leave a content behind.
           return yield* Effect.uninterruptible(
             Effect.gen(function* () {
               yield* contents.write({ documentId, partnerId, clientId, content: dataBase64 })
@@ -192,7 +193,7 @@ export class Documents extends Context.Service<
   )
 }
 
-/** Every document of a client, newest first: the list has no pages on the wire, so it must not end at one. */
+/** Every document of a client, newest first: the list is not paged on the wire, so it must be complete. */
 export const documentsOf = (
   stored: Pick<RowReads["Service"], "page">,
   clientId: number,
@@ -220,7 +221,7 @@ interface NewDocument extends DocumentFacts {
   readonly filename: string
 }
 
-/** Why this client takes no further document, or null. */
+/** Why this client can't take another document, or null. */
 const uploadRefusal = (state: SubjectState, partnerId: number): Refusal | null => {
   const client: ClientRow | null = ownClient(state, partnerId)
   if (client === null) return unknown("Client")
@@ -231,7 +232,7 @@ const uploadRefusal = (state: SubjectState, partnerId: number): Refusal | null =
     : conflict("TOO_MANY_DOCUMENTS", `The client has ${documentLimits.livePerClient} documents already.`)
 }
 
-/** Writes the document; a package that asked for documents and the cases of its client note it (D2). */
+/** Writes the document; a package that requested documents and the client's cases note it (D2). */
 const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): UploadedDocument => {
   const { documentId, partnerId, clientId, type, purpose, filename, mimeType, sizeBytes } = document
   turn.draft.put("documents", {
@@ -260,7 +261,10 @@ const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): Up
   return { documentId, type, purpose, filename, mimeType, sizeBytes, uploadedAt: turn.now, source: "PARTNER" }
 }
 
-/** Empties the content and dates the row in one commit. Live rows are the mailbox's, so a second deletion finds none. */
+/**
+ * Empties the content and sets the time of deletion in one commit. The mailbox holds live rows only, so a second
+ * deletion finds none.
+ */
 const deleteDocument = (turn: Turn, found: DocumentRow, reason: string): Verdict<DeletedDocument> => {
   const live = turn.state.get("documents", String(found.id))
   if (live === undefined) return refuse(conflict("DOCUMENT_DELETED", "The document is deleted already."))

@@ -1,6 +1,6 @@
 /**
- * Blocks that rest on an identity document end with it (D3): a durable timer fires on the first UTC day after the
- * document's last day and the block machine decides.
+ * Verification blocks that depend on an identity document expire with it: a durable timer fires on the first UTC day
+ * after the document's last day and the block's machine decides (D3).
  */
 import type { BlockCode } from "../../../../machines/verification/Blocks.ts"
 import { utcDateAt } from "../../../../machines/shared/CalendarDate.ts"
@@ -15,10 +15,10 @@ import { advance } from "../../../effects/advance.ts"
 
 const dayMillis = 86_400_000
 
-/** The timer that ends each block; they lie with the client. */
+/** The timer that ends each block, at the client. */
 export const expiryTimers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
 
-/** Sets the timer of a block's new document, in place of an earlier one; date YYYY-MM-DD, null when none was given. */
+/** Sets the timer for a block's new document, replacing an earlier one; date YYYY-MM-DD, null when none was given. */
 export const setExpiryTimer = (turn: Turn, code: keyof typeof expiryTimers, date: string | null): void => {
   const name = expiryTimers[code]
   applyEffects(turn, { partnerId: null, clientId: null }, [
@@ -28,7 +28,7 @@ export const setExpiryTimer = (turn: Turn, code: keyof typeof expiryTimers, date
   ])
 }
 
-/** The timers' handlers by name: what runs in the client's mailbox when one is due. */
+/** The timers' handlers by name; they run in the client's mailbox. */
 export const expiryHandlers = (directory: Directory["Service"]) => {
   const handler =
     (code: BlockCode): TimerHandler =>
@@ -48,9 +48,9 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
       ? undefined
       : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
   if (client === undefined || partner === null || row === undefined) return
-  // A document given since this timer became due has a later day: the firing belongs to the one before.
+  // A document submitted since this timer became due has a later day: the firing belongs to the earlier document.
   if ((row.context.updatedAt ?? 0) >= dueAt) return
-  // To a person refused for good the decision was the last word; a closed account hears nothing (A1-48).
+  // A person refused for good has had the final notice; a closed account gets none (A1-48).
   const ended = client.state === "KYC_REJECTED" || client.state === "CLOSED"
   advance(
     turn,

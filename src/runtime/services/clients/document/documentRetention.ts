@@ -1,6 +1,6 @@
 /**
- * The end of documents: their content is emptied in the commit that says so, by an operator's deletion or, five years
- * after the account was closed, by a durable timer of the client (A1-38). Their facts stay.
+ * The end of documents: their content is emptied in the commit that records it, by an operator's deletion or, five
+ * years after the account was closed, by a durable timer of the client. Their facts stay (A1-38).
  */
 import { documentLimits } from "../../../../machines/shared/Limits.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -11,7 +11,7 @@ import type { DocumentRow } from "../../../tables/document.ts"
 /** The timer of a closed client; it fires in the client's mailbox. */
 export const retentionTimer = "documents.retention"
 
-/** Sets the timer that ends the contents of a client closed now; a client without documents needs none. */
+/** Sets the timer that ends the documents of a client that is being closed; a client without documents needs none. */
 export const keepDocumentsUntilDue = (turn: Turn): void => {
   if (turn.state.all("documents").length === 0) return
   applyEffects(turn, { partnerId: null, clientId: null }, [
@@ -25,7 +25,7 @@ export const yearsAfter = (millis: number, years: number): number => {
   return date.setUTCFullYear(date.getUTCFullYear() + years)
 }
 
-/** Empties the content and dates the row in one commit; the row as it is then. */
+/** Empties the content and sets the time of deletion in one commit; returns the new row. */
 export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): DocumentRow => {
   const row: DocumentRow = { ...live, deletedAt: turn.now }
   const { id: documentId, partnerId, clientId } = row
@@ -37,7 +37,7 @@ export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): Do
   return row
 }
 
-/** What runs in the client's mailbox when the timer is due. */
+/** The timer's handler; it runs in the client's mailbox. */
 export const retentionHandlers = {
   [retentionTimer]: (turn) => {
     // Only a closed client has the timer, and nothing leaves CLOSED.

@@ -1,7 +1,7 @@
 /**
- * Judges a document's content: strict base64, and what it is by its first bytes; the content type the partner sent is
- * informational (doc 1, rule 10; A1-37; RFC 4648, sections 3.3 and 3.5; WHATWG MIME Sniffing). Its size is judged before,
- * by the length of its text (DocumentUploadBody).
+ * Validates a document's content: strict base64, and the file type by its first bytes; the content type that the
+ * partner sent is informational. The size is checked before, by the length of the text (DocumentUploadBody). Doc 1,
+ * rule 10; A1-37; RFC 4648, sections 3.3 and 3.5; WHATWG MIME Sniffing.
  */
 import type { DocumentMimeType } from "../../../../machines/document/Document.ts"
 import { decodedLength } from "../../../../machines/document/DocumentUploadBody.ts"
@@ -15,7 +15,7 @@ export interface DocumentFacts {
 const bad = (sentence: string): Verdict<never> =>
   refuse({ _tag: "Invalid", reason: "INVALID_FIELDS", sentence, errors: { dataBase64: sentence } })
 
-/** What a file is, or why it is refused. Reads the bytes once; keeps nothing of them. */
+/** The type and facts of a file, or its refusal. Reads the bytes once and keeps none. */
 export const judgeContent = (dataBase64: string): Verdict<DocumentFacts> => {
   if (dataBase64 === "") return bad("The content is empty.")
   const bytes = decodeBase64Strict(dataBase64)
@@ -27,9 +27,9 @@ export const judgeContent = (dataBase64: string): Verdict<DocumentFacts> => {
 }
 
 /**
- * The bytes of a text in the one spelling that its content has, else null. The decoder overlooks what it does not know;
- * but whatever it overlooked is missing in the length. What it takes for a digit though it is none in this alphabet, and
- * bits behind the last byte, are looked for: to encode eight megabytes once more costs much longer.
+ * Decodes base64 in its only valid spelling, otherwise null. Node's decoder skips unknown characters, which shows in
+ * the length. It also accepts the URL alphabet and stray bits after the last byte; these are tested directly, because
+ * encoding eight megabytes again takes much longer.
  */
 export const decodeBase64Strict = (text: string): Buffer | null => {
   if (text.includes("-") || text.includes("_")) return null

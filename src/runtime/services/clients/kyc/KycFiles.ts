@@ -1,7 +1,7 @@
 /**
- * The KYC file of a client as compliance reads it: the latest data of every section, what was checked and decided, and
- * the documents' facts (operator surface, kyc show; A1-25, A1-32; F26). Every reading is audited with its reason and
- * answered only after that commit; the audit names no content.
+ * A client's KYC file for compliance: the latest data of every section, checks, decisions, and the documents' facts.
+ * Every read is audited with its reason, and returned only after that commit; the audit names no content (A1-25,
+ * A1-32; F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -49,7 +49,7 @@ export interface KycFile {
   readonly reviewedBy: string | null
   readonly reviewedAt: number | null
   readonly reviewNote: string | null
-  /** The latest data of each block that has any, in the order of the blocks. */
+  /** The latest data of each block with data, in the order of the blocks. */
   readonly sections: ReadonlyArray<{ readonly code: BlockCode; readonly status: BlockStatus; readonly data: Json }>
   readonly attestation: Json
   readonly identitySessions: ReadonlyArray<{
@@ -71,7 +71,7 @@ export interface KycFile {
   readonly dispositions: ReadonlyArray<{
     readonly entryId: number
     readonly disposition: DispositionRow["disposition"]
-    /** What was judged; null in findings of earlier versions of the service. */
+    /** The judged outcome; null in findings of earlier versions of the service. */
     readonly outcome: DispositionRow["outcome"]
     readonly score: number | null
     readonly decidedAt: number
@@ -95,7 +95,7 @@ export interface KycFile {
   readonly documents: ReadonlyArray<Document>
 }
 
-/** What the database alone has of a file. */
+/** The parts of a file that only the database holds. */
 type StoredFile = Pick<
   KycFile,
   | "attestation"
@@ -108,10 +108,13 @@ type StoredFile = Pick<
   | "documents"
 > & { readonly payloads: ReadonlyArray<BlockPayloadRow> }
 
-/** The newest rows of each list: a file is read by a person. */
+/** Limit of each list, newest rows first: people read the file. */
 const listLimit = 200
 
-/** Every commit that adds to a file writes one of these, so that movements of money don't keep it from being read. */
+/**
+ * Every commit that adds to a file writes one of these tables; money movements write none, so they cannot keep the
+ * file from being read.
+ */
 const fileRestsOn = ["clients", "kycPackages", "verificationBlocks", "documents", "cases", "dispositions"] as const
 
 const noFile = unknown("KYC package")

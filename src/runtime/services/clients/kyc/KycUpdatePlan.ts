@@ -1,7 +1,7 @@
 /**
- * What an update of a client's KYC rests on, worked out before the client's turn from what is stored: whose person it is,
- * what screening finds, and the state it was read in, which the turn compares with its own (doc 1, Rules of POST /clients
- * and PUT .../kyc 7 and 8; A1-28, A1-33; F26). Pure.
+ * The input of a KYC update's turn, computed beforehand from stored rows: the identity of the person, the findings of
+ * screening, and the state they were read in, which the turn compares with its own. Pure (doc 1, Rules of POST
+ * /clients and PUT .../kyc 7 and 8; A1-28, A1-33; F26).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
@@ -16,7 +16,7 @@ import { ownClient } from "../../account/clientState.ts"
 import { identityChanged, type PersonSections } from "./sectionValues.ts"
 import { type ScreenedAgain, shownCandidates } from "../screening/rescreening.ts"
 
-/** The committed state that an update is judged on. Two equal bases mean that nothing it read has changed. */
+/** The committed state that an update is decided on. Two equal bases mean that nothing it read has changed. */
 export interface KycBase {
   readonly kycPackageId: number
   readonly revision: number
@@ -24,7 +24,7 @@ export interface KycBase {
   readonly reonboarding: boolean
   /** Ids of the client's live documents. */
   readonly documents: ReadonlySet<number>
-  /** What compliance has found for entries of the list, and the candidates that its open cases show. */
+  /** Compliance's findings on list entries, and the candidates in its open cases. */
   readonly dispositions: ReadonlyArray<DispositionRow>
   readonly shown: ReadonlyArray<ScreeningCandidate>
   readonly personKey: string
@@ -46,11 +46,14 @@ export const kycBase = (state: SubjectState, partnerId: number): KycBase | null 
   }
 }
 
-/** Whether the turn finds what was read before it. A document more is no matter: only a referred one must be there. */
+/**
+ * True if the turn finds the state that was read before it. Further documents do not matter: only referenced ones must
+ * exist.
+ */
 export const sameBase = (read: KycBase, now: KycBase, referred: ReadonlyArray<number>): boolean =>
   read.revision === now.revision &&
   read.reonboarding === now.reonboarding &&
-  // A history only grows.
+  // Dispositions are only appended, so their number suffices.
   read.dispositions.length === now.dispositions.length &&
   JSON.stringify(read.shown) === JSON.stringify(now.shown) &&
   referred.every((id) => now.documents.has(id))
@@ -58,17 +61,17 @@ export const sameBase = (read: KycBase, now: KycBase, referred: ReadonlyArray<nu
 export interface KycUpdatePlan {
   readonly base: KycBase
   readonly request: KycUpdateBody
-  /** The sections that hold after the update. */
+  /** The sections as they are after the update. */
   readonly sections: PersonSections
   readonly identityChanged: boolean
-  /** Without what compliance has called false positives of this identity; null: there was no cause to screen. */
+  /** Without false positives that compliance has found for this identity; null: no screening was needed. */
   readonly screened: ScreenedAgain | null
-  /** The same without what an open case shows already as no less like. */
+  /** `screened` without candidates that an open case already shows with at least this likeness. */
   readonly unseen: ScreeningResult | null
   /** Keyed hashes of the person after the update. */
   readonly personKey: string
   readonly claims: ClaimsOfPerson
-  /** What it declares, and the revision before did not, that a person looks at (A1-28). */
+  /** Declarations that need a review and that the previous revision did not have (A1-28). */
   readonly declared: ReadonlyArray<CaseReason>
 }
 
@@ -81,13 +84,13 @@ export interface ClaimsOfPerson {
 }
 
 /** Names of the claims whose holders decide `claimsAfter`. */
-export const claimsAsked = (before: string, after: string): ReadonlyArray<string> => [
+export const claimsToQuery = (before: string, after: string): ReadonlyArray<string> => [
   ...new Set([before, after].flatMap(personClaims))
 ]
 
 /**
- * Takes a free claim. Gives a claim back if this client holds it and is a different person now. `same` is a client that is this
- * person, whether or not it holds the claims.
+ * Takes a free claim. Releases a claim that this client holds if it is a different person now. `same` is a client that
+ * is this person, whether or not it holds the claims.
  */
 export const claimsAfter = (
   clientId: number,
@@ -106,18 +109,18 @@ export const claimsAfter = (
   }
 }
 
-/** The sections that hold after an update: those of the request, else the stored ones. */
+/** The sections after an update: those of the request, otherwise the stored ones. */
 export const sectionsAfter = ({ kyc }: KycUpdateBody, stored: PersonSections): PersonSections => ({
   personalInfo: kyc.personalInfo ?? stored.personalInfo,
   identification: kyc.identification ?? stored.identification,
   taxResidency: kyc.taxResidency ?? stored.taxResidency
 })
 
-/** Whether an update changes who the client is. */
+/** True if an update changes the client's identity. */
 export const changesIdentity = ({ kyc }: KycUpdateBody, stored: PersonSections): boolean =>
   kyc.personalInfo !== undefined && identityChanged(stored.personalInfo, kyc.personalInfo)
 
-/** Stored block data by the section it came from; a section nobody has written is null. */
+/** Stored block data by the section it came from; a section without a row is null. */
 export const storedSections = (rows: ReadonlyArray<{ readonly code: string; readonly data: Json }>): PersonSections => {
   const of = (code: string): Json => rows.find((row) => row.code === code)?.data ?? null
   return { personalInfo: of("PERSONAL_INFO"), identification: of("IDENTIFICATION"), taxResidency: of("TAX_RESIDENCY") }

@@ -1,8 +1,8 @@
 /**
- * PUT and GET .../kyc (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; A1-32..A1-36; D1, D2). An update rests on
- * stored answers that no mailbox holds: they are read first, and a turn that finds another revision than the one they were
- * read with makes the update begin again, so that two updates never merge from one base. Updates of one client stand in
- * line, so that a turn of each suffices.
+ * PUT and GET .../kyc. An update depends on stored sections that no mailbox holds: they are read first, and a turn
+ * that finds another revision than the one read restarts the update, so that two updates never merge from one base.
+ * Updates of one client queue, so that one turn each suffices (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8;
+ * A1-32..A1-36; D1, D2).
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Json } from "../../../../machines/shared/Json.ts"
@@ -35,7 +35,7 @@ import { declaredRisks, personFacts } from "./sectionValues.ts"
 import {
   changesIdentity,
   claimsAfter,
-  claimsAsked,
+  claimsToQuery,
   type KycBase,
   kycBase,
   type KycUpdatePlan,
@@ -78,7 +78,7 @@ export class KycUpdates extends Context.Service<
       const stored = yield* RowReads
       const alone = makeQueues()
 
-      /** What compliance has judged once must not open a case with every update that repeats it (A1-28). */
+      /** A declaration that compliance has judged must not open a case with every update that repeats it (A1-28). */
       const declaredNow = ({ kycPackageId, revision }: KycBase, { kyc, attestation }: KycUpdateBody, pep: Json) =>
         Effect.gen(function* () {
           const now = declaredRisks(kyc.pep ?? null, attestation)
@@ -104,7 +104,7 @@ export class KycUpdates extends Context.Service<
           const identityChanged = changesIdentity(request, before)
           const pep = rows.find(({ code }) => code === "PEP")?.data ?? null
           const personKey = personKeyOf(personFacts(sections), sealing.fingerprint)
-          const holders = yield* stored.holders(claimsAsked(base.personKey, personKey))
+          const holders = yield* stored.holders(claimsToQuery(base.personKey, personKey))
           const moves = base.reonboarding || personKey !== base.personKey
           const same = moves ? yield* samePersonAs(stored, personKey, clientId) : null
           const person = screenedPerson(sections.personalInfo)
@@ -172,7 +172,10 @@ export class KycUpdates extends Context.Service<
           })
         })
 
-      /** Begins again when the turn found something else than was read, or a person's claim went to another client. */
+      /**
+       * Restarts the update when the turn found another state than was read, or when another client took a person's
+       * claim.
+       */
       const settled = (
         work: Effect.Effect<KycUpdateVerdict, DispatchError>,
         tries: number
@@ -208,16 +211,16 @@ export class KycUpdates extends Context.Service<
   )
 }
 
-/** Times an update begins again before its caller has to come back. */
+/** Restarts of an update before its caller must retry. */
 const redecideLimit = 8
-/** Updates of one client that wait for their turn; one more is refused for now. */
+/** Limit of queued updates per client; a further one is refused for now. */
 const waitingLimit = 64
 
 const isStale = (error: DispatchError): boolean =>
   error._tag === "FactNeeded" ||
   (error._tag === "ClaimLost" && error.claims.every(({ name }) => name.startsWith("person:")))
 
-/** Runs updates of one client one after the other; those of different clients side by side. */
+/** Runs updates of one client one after the other; those of different clients in parallel. */
 const makeQueues = () => {
   const queues = new Map<number, { readonly one: Semaphore.Semaphore; waiting: number }>()
   const enter = (clientId: number) =>
@@ -239,7 +242,7 @@ const makeQueues = () => {
     )
 }
 
-/** Why nothing can be revised any more, or null (doc 1, Client lifecycle and level; A1-48). */
+/** Why the client can't be revised any more, or null (doc 1, Client lifecycle and level; A1-48). */
 const endedRefusal = ({ state }: ClientRow): Refusal | null => {
   if (state === "CLOSED") return conflict("ACCOUNT_CLOSED", "The account is closed.")
   return state === "KYC_REJECTED"

@@ -1,7 +1,7 @@
 /**
- * The rows that POST /clients and PUT .../kyc both write inside the client's turn: blocks with their data, the revision,
- * the identity session, the screening run, the reporting record, cases and the grant (doc 1, Rules of POST /clients and
- * PUT .../kyc 4 to 8; D2, D3). Pure but for the turn's draft and ids.
+ * The rows that POST /clients and PUT .../kyc both write inside the client's turn: blocks with their data, the
+ * revision, the identity session, the screening run, the reporting record, cases and the grant. Pure except for the
+ * turn's draft and ids (doc 1, Rules of POST /clients and PUT .../kyc 4 to 8; D2, D3).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
@@ -20,7 +20,7 @@ import type { ScreenedAgain } from "../screening/rescreening.ts"
 import type { SettingsShape } from "../../../Settings.ts"
 import { start } from "../../../effects/advance.ts"
 
-/** Body key and block of the six sections; IDENTITY_CHECK comes from identityCheck. */
+/** The section of the request body for each of six blocks; IDENTITY_CHECK comes from identityCheck. */
 export const sectionBlocks = {
   personalInfo: "PERSONAL_INFO",
   identification: "IDENTIFICATION",
@@ -30,14 +30,16 @@ export const sectionBlocks = {
   declarationsMica: "DECLARATIONS_MICA"
 } as const satisfies Record<string, BlockCode>
 
-/** Why the automatic grant refuses, the reason answered first (A1-28); a duplicate is added once a claim finds it. */
+/**
+ * Why the automatic grant fails, the most important reason first (A1-28); a duplicate is added when a claim finds it.
+ */
 export const reviewReasons = (
   declared: { readonly pep: boolean; readonly high: boolean },
   screened: ScreeningResult,
   settings: Pick<SettingsShape, "reviewDeclaredPep" | "reviewHighRating">
 ): ReadonlyArray<CaseReason> => [...screeningReasons(screened), ...declaredReasons(declared, settings)]
 
-/** The reasons that a declared function and the partner's rating give (A1-28). */
+/** The reasons from a declared public function and from the partner's risk rating (A1-28). */
 export const declaredReasons = (
   declared: { readonly pep: boolean; readonly high: boolean },
   settings: Pick<SettingsShape, "reviewDeclaredPep" | "reviewHighRating">
@@ -46,15 +48,15 @@ export const declaredReasons = (
   ...(settings.reviewHighRating && declared.high ? (["HIGH_RISK_RATING"] as const) : [])
 ]
 
-/** The reason that a screening gives, or none. */
+/** The reason from a screening, or none. */
 export const screeningReasons = ({ outcome }: ScreeningResult): ReadonlyArray<CaseReason> => {
   if (outcome === "HIT") return ["SCREENING_HIT"]
   return outcome === "POSSIBLE" ? ["SCREENING_POSSIBLE_MATCH"] : []
 }
 
 /**
- * Writes the blocks of the sections given, and IDENTITY_CHECK when there is an identity check: SUBMITTED then APPROVED,
- * with the data as received and the timers of their documents (D3). The statuses of the blocks written.
+ * Writes the blocks of the given sections, and IDENTITY_CHECK when there is an identity check: SUBMITTED then
+ * APPROVED, with the data as received and the timers of their documents (D3). Returns the new statuses.
  */
 export const writeSections = (
   at: ClientTurn,
@@ -80,7 +82,7 @@ export const writeSections = (
   return statuses
 }
 
-/** The check is a verified session of provider "partner" (doc 1, identityCheck). */
+/** An identity check counts as a verified session of provider "partner" (doc 1, identityCheck). */
 const writeIdentitySession = ({ turn }: ClientTurn, client: ClientRow, data: Json): void =>
   turn.draft.put("identitySessions", {
     id: turn.nextId("session"),
@@ -92,7 +94,7 @@ const writeIdentitySession = ({ turn }: ClientTurn, client: ClientRow, data: Jso
     createdAt: turn.now
   })
 
-/** The revision as received, only its own sections (A1-32). */
+/** Stores the revision as received, only its own sections (A1-32). */
 export const writeRevision = (
   { turn }: ClientTurn,
   client: ClientRow,
@@ -105,7 +107,7 @@ export const writeRevision = (
     receivedAt: turn.now
   })
 
-/** Stores a screening run, of a pass over stored clients when one is named; its id. */
+/** Stores a screening run and returns its id; `passId` names the pass over stored clients that made it, if any. */
 export const writeScreening = (
   { turn }: ClientTurn,
   client: ClientRow,
@@ -129,7 +131,7 @@ export const writeScreening = (
   return id
 }
 
-/** Builds the transaction-reporting record anew from the sections that hold after this revision (F27). */
+/** Builds the transaction-reporting record from the sections after this revision (F27). */
 export const writeReportingRecord = (
   { turn }: ClientTurn,
   client: ClientRow,
@@ -147,7 +149,7 @@ export const writeReportingRecord = (
   })
 }
 
-/** What a case shows to compliance. */
+/** The content of a case for compliance. */
 export interface CaseFacts {
   readonly caseId: number
   /** At least one; the first names the case. */
@@ -160,7 +162,7 @@ export interface CaseFacts {
   readonly refused?: ReadonlyArray<number>
 }
 
-/** Opens a case; whether it holds the client is the client machine's business. */
+/** Opens a case; the client machine decides whether it holds the client. */
 export const openCase = (at: ClientTurn, client: ClientRow, facts: CaseFacts): void => {
   const { caseId, reasons, screeningRunId, candidates, duplicateOf, refused = [] } = facts
   const { turn } = at

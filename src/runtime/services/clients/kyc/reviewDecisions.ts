@@ -1,6 +1,6 @@
 /**
- * Compliance's review of a KYC package inside the client's turn: asking for the underlying documents, taking a sample,
- * and the final refusal of the person (D1, D2; A1-34, A1-48; F26). Pure but for the turn's draft and ids.
+ * Compliance's review of a KYC package inside the client's turn: requesting the underlying documents, taking a sample,
+ * and the final refusal of the person. Pure except for the turn's draft and ids (D1, D2; A1-34, A1-48; F26).
  */
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -11,14 +11,14 @@ import { remember } from "../../screening/dispositions.ts"
 import { openCase } from "./kycDecisions.ts"
 import { shownCandidates, withOutcome } from "../screening/rescreening.ts"
 
-/** Opens a case that screening has no part in; whether it holds the client is the client machine's business. Its id. */
+/** Opens a case without a screening and returns its id; the client machine decides whether it holds the client. */
 export const openPlainCase = (at: ClientTurn, client: ClientRow, reason: CaseReason): number => {
   const caseId = at.turn.nextId("case")
   openCase(at, client, { caseId, reasons: [reason], screeningRunId: null, candidates: [], duplicateOf: null })
   return caseId
 }
 
-/** The package of a client that is served or held; a refused or closed one is not reviewed any more. */
+/** The package of a client that is active or held; a refused or closed client is not reviewed any more. */
 const reviewable = (at: ClientTurn, client: ClientRow): PackageRow | Refusal => {
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") {
     return conflict("WRONG_STATE", `The client is ${client.state}, so its KYC package is not reviewed any more.`)
@@ -29,8 +29,8 @@ const reviewable = (at: ClientTurn, client: ClientRow): PackageRow | Refusal => 
 const isRefusal = (value: PackageRow | Refusal): value is Refusal => "_tag" in value
 
 /**
- * Underlying documents are needed; the note says which and the partner reads it. The client stays as it is. Without an
- * open case one is opened that does not hold the client, so that the request stands in compliance's list.
+ * Requests underlying documents; the partner reads the note, which names them. The client's state does not change.
+ * Without an open case this opens one that does not hold the client, so that the request appears in compliance's list.
  */
 export const requestDocuments = (at: ClientTurn, client: ClientRow, note: string): Verdict<ClientRow> => {
   const kyc = reviewable(at, client)
@@ -43,7 +43,7 @@ export const requestDocuments = (at: ClientTurn, client: ClientRow, note: string
   return accept(client)
 }
 
-/** Takes an accepted package as a sample: a case for compliance, no consequence for the client (D2). */
+/** Takes an accepted package as a sample: a case for compliance, without consequence for the client (D2). */
 export const sampleClient = (at: ClientTurn, client: ClientRow): Verdict<ClientRow> => {
   const kyc = reviewable(at, client)
   if (isRefusal(kyc)) return refuse(kyc)
@@ -58,8 +58,8 @@ export const sampleClient = (at: ClientTurn, client: ClientRow): Verdict<ClientR
 }
 
 /**
- * The person is refused for good: level NONE, package and open cases rejected, the candidates remembered as the person.
- * `blockers` are what the zero check found.
+ * Refuses the person for good: level NONE, package and open cases rejected, the candidates remembered as the person.
+ * `blockers` are the results of the zero check.
  */
 export const rejectPerson = (
   at: ClientTurn,

@@ -1,7 +1,7 @@
 /**
- * The turn of an ordinary PUT .../kyc: the sections that are present are re-written and re-approved, the next revision is
- * stored, and a changed identity is screened; what compliance has not seen holds the client (doc 1, Rules of POST /clients
- * and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36). Pure but for the turn's draft and ids.
+ * The turn of an ordinary PUT .../kyc: the present sections are written and approved again, the next revision is
+ * stored, and a changed identity is screened; findings that compliance has not seen hold the client. Pure except for
+ * the turn's draft and ids (doc 1, Rules of POST /clients and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36).
  */
 import type { ClientEvent } from "../../../../machines/client/Client.ts"
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
@@ -69,7 +69,7 @@ export const reviseClient = (
   return updateAnswer(next, kyc, plan, status)
 }
 
-/** The answer for an update; `next` is the client after it. */
+/** The reply to an update; `next` is the client after it. */
 export const updateAnswer = (
   next: ClientRow,
   kyc: PackageRow,
@@ -88,20 +88,20 @@ export const updateAnswer = (
   screening: screeningAnswer(plan)
 })
 
-/** The answer's word for the screening of this update. */
+/** The value of `screening` in the reply. */
 const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screening"] => {
   if (screened === null) return "NOT_RUN"
   return screened.outcome === "CLEAR" ? "CLEAR" : "PENDING_REVIEW"
 }
 
-/** The client after an event that its state, which the caller has tested, takes. */
+/** The client after an event that its state accepts, as the caller has tested. */
 export const move = (at: ClientTurn, client: ClientRow, event: ClientEvent): ClientRow => {
   const next = moveClient(at, client, event)
   if (next === null) throw new Error(`a ${client.state} client refused ${event.type}`)
   return next
 }
 
-/** The client under its new name, at once, whatever screening says (A1-36). */
+/** The client under its new name, which applies at once, whatever the screening's outcome (A1-36). */
 export const named = (client: ClientRow, { identityChanged, sections, personKey }: KycUpdatePlan): ClientRow => ({
   ...client,
   personKey,
@@ -114,7 +114,7 @@ export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, claims: Cla
   for (const name of claims.claim) turn.draft.claim(name, client.id)
 }
 
-/** The package after its event, and the revision as received; the package's status. */
+/** Applies the package's event and stores the revision as received; returns the package's status. */
 export const writeNextRevision = (
   at: ClientTurn,
   client: ClientRow,
@@ -135,7 +135,7 @@ export const writeNextRevision = (
 }
 
 interface Review extends Required<Omit<CaseFacts, "screeningRunId">> {
-  /** A screening holds the client; a duplicate and what was declared are only looked at. */
+  /** A screening holds the client; a duplicate or a declaration only needs a review. */
   readonly holds: boolean
 }
 
@@ -159,13 +159,13 @@ const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Revie
   }
 }
 
-/** What this revision declares and no open case says (A1-28). */
+/** Declarations of this revision that no open case has (A1-28). */
 const newlyDeclared = ({ turn }: ClientTurn, { declared }: KycUpdatePlan): ReadonlyArray<CaseReason> => {
   const known = new Set(turn.state.all("cases").flatMap(({ details }) => details["reasons"] ?? []))
   return declared.filter((reason) => !known.has(reason))
 }
 
-/** Another client that this one has become the same person as, unless an open case says so already. */
+/** Another client that is the same person since this revision, unless an open case shows it already. */
 const newSame = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): Namesake | null => {
   const { same } = claims
   if (same === null || personKey === client.personKey) return null

@@ -1,7 +1,7 @@
 /**
- * What the service reads out of KYC sections kept as they were received: names, birth date, citizenships, document and
- * tax numbers, in the normal form the rules compare (doc 1, Rules of POST /clients and PUT .../kyc 7; A1-10, A1-14, A1-33,
- * F27). The sections were valid when they were stored.
+ * Reads KYC sections, which are stored as received: names, birth date, citizenships, document and tax numbers, in the
+ * normal form that the rules compare. The sections were valid when they were stored (doc 1, Rules of POST /clients and
+ * PUT .../kyc 7; A1-10, A1-14, A1-33, F27).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
 import { normaliseTin } from "../../../../machines/kyc/TaxResidency.ts"
@@ -11,7 +11,7 @@ import { isRecord, type JsonRecord } from "../../../../machines/shared/Fields.ts
 import { cleanText } from "../../../../machines/shared/Text.ts"
 import { screenedPerson } from "../screening/rescreening.ts"
 
-/** The three sections that name a person. */
+/** The sections that identify a person. */
 export interface PersonSections {
   readonly personalInfo: Json
   readonly identification: Json
@@ -36,7 +36,7 @@ export const personFacts = ({
   return { firstName, lastName, dob: dob ?? "", documentNumber: text(record(identification)["number"]) }
 }
 
-/** Whether names, birth date or the set of citizenships differ; their order does not matter (A1-33). */
+/** True if names, birth date or the set of citizenships differ; the order of citizenships does not matter (A1-33). */
 export const identityChanged = (before: Json, after: Json): boolean => {
   const identity = (personalInfo: Json) => {
     const { nationalities, ...rest } = screenedPerson(personalInfo)
@@ -65,7 +65,7 @@ export const reportingFacts = ({ personalInfo, identification, taxResidency }: P
   }
 }
 
-/** A tax number sent with has_tin false is ignored (A1-20). */
+/** A tax number is ignored if has_tin is false (A1-20). */
 const taxResidenceOf = (item: unknown): ReportingFacts["taxResidencies"][number] => {
   const { country, has_tin, tin } = record(item)
   return { country: text(country), tin: has_tin === true && typeof tin === "string" ? normaliseTin(tin) : null }
@@ -78,7 +78,7 @@ export const expirationOf = (identification: Json): string => text(record(identi
 export const documentExpiryOf = (identityCheck: Json): string | null =>
   text(record(identityCheck)["documentExpiry"]) || null
 
-/** What of a submission asks for a person's eye whatever screening says (A1-28). */
+/** Declarations that need a review by compliance, whatever the screening's outcome (A1-28). */
 export const declaredRisks = (pep: Json, attestation: Json) => {
   const { is_pep, has_associations } = record(pep)
   return {

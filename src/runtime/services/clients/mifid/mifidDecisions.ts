@@ -1,7 +1,7 @@
 /**
- * The two halves of level MICA_MIFID inside the client's turn: the four blocks the partner writes, and the assessment.
- * Whichever completes the pair moves the level in its own commit, so that it moves exactly once (doc 1, MiFID blocks and
- * Appropriateness; D1, D3, D19; A1-40..A1-43). Pure but for the turn's draft and ids.
+ * The two halves of level MICA_MIFID inside the client's turn: the four blocks that the partner writes, and the
+ * assessment. The half that completes the pair moves the level in its own commit, so that it moves exactly once. Pure
+ * except for the turn's draft and ids (doc 1, MiFID blocks and Appropriateness; D1, D3, D19; A1-40..A1-43).
  */
 import type {
   AcknowledgeResult,
@@ -27,11 +27,14 @@ import type { CurrentQuestionnaire } from "../appropriateness/Questionnaires.ts"
 
 const closed = refuse(conflict("ACCOUNT_CLOSED", "The account is closed."))
 
-/** 400 4000 of one or more fields, with the first sentence. */
+/** Error 400 4000 for one or more fields, with the first sentence. */
 export const refusalByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
   invalidBody({ sentence: Object.values(errors)[0] ?? notAnObject, errors })
 
-/** The client after the event that completes both halves; the row itself while one is missing or the level has moved. */
+/**
+ * The client after the event that completes both halves; the same row if one is missing or the level has already
+ * moved.
+ */
 const grant = (at: ClientTurn, client: ClientRow, statuses: BlockStatuses, assessment?: AssessmentRow): ClientRow => {
   const { appropriateness } = mifidFacts(statuses, assessment)
   if (appropriateness === null) return client
@@ -139,7 +142,7 @@ export const submitAssessment = (
   })
 }
 
-/** POST .../acknowledge: a WARN that waits counts as a PASS from here on (A1-42). */
+/** POST .../acknowledge: a pending WARN counts as a PASS from here on (A1-42). */
 export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: unknown): Verdict<AcknowledgeResult> => {
   const { turn } = at
   const decoded = decodeAcknowledgement(body, { now: turn.now })
@@ -156,21 +159,21 @@ export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: u
   return accept({
     acknowledgedAt: turn.now,
     attestedAt,
-    // Nothing but a WARN is ever acknowledged.
+    // Only a WARN can be acknowledged.
     outcome: "WARN",
     verificationLevel: next.level,
     granted: next.level !== client.level
   })
 }
 
-/** The assessment after an event that every earlier test says it takes. */
+/** The assessment after an event that its state accepts, as earlier checks have established. */
 const moved = (at: ClientTurn, client: ClientRow, event: AssessmentEvent) => {
   const row = moveAssessment(at, client, event)
   if (row === null) throw new Error(`an assessment refused ${event.type}`)
   return { row, context: row.context }
 }
 
-/** The assessment's block takes the result, and the level goes on when the other half is there. */
+/** Applies the result to the assessment's block, and raises the level if the other half is complete. */
 const judged = (
   at: ClientTurn,
   client: ClientRow,

@@ -1,6 +1,6 @@
 /**
- * What calls for a pass over stored clients: entries beyond those that the last pass asked for, and rules of comparison
- * that are not those it went by (F26). It follows the committed rows and wakes the worker.
+ * Decides whether a pass over stored clients is needed: for entries added since the last pass, or for changed rules of
+ * comparison. It follows the committed rows and wakes the worker (F26).
  */
 import { Effect, Latch } from "effect"
 import { screeningRulesVersion } from "../../../../machines/screening/screen.ts"
@@ -12,18 +12,18 @@ import { type PassPlan } from "../../screening/passDecisions.ts"
 import { subscribe } from "../../../subscriptions.ts"
 import type { PassTools } from "./passWalk.ts"
 
-/** Clients screened on a list that changed before their commit; more than this wait for the night. */
+/** Limit of clients screened on a list that changed before their commit; the nightly pass covers the rest. */
 const lateLimit = 10_000
 
 export class PassDemand {
   readonly wake = Latch.makeUnsafe(true)
-  /** The highest id of an entry. */
+  /** The highest entry id. */
   last = 0
-  /** Up to here entries call for a pass: those of an import do when it becomes current. */
+  /** The highest entry id that requires a pass: entries of an import count when it becomes current. */
   private due = 0
   /** Clients whose screening missed an entry that was committed before they were. */
   readonly late = new Set<number>()
-  /** What all clients are known to be screened by while no pass has been made: nothing, unless there was no client. */
+  /** The state before the first pass: all clients count as unscreened, unless there was no client. */
   private unpassed: { readonly toEntry: number; readonly rules: number | null } = { toEntry: 0, rules: null }
   private readonly tools: PassTools
 
@@ -31,7 +31,7 @@ export class PassDemand {
     this.tools = tools
   }
 
-  /** Reads where the list stands, and follows it from there. */
+  /** Reads the present state of the list, and follows its changes. */
   static readonly follow = (tools: PassTools): Effect.Effect<PassDemand> =>
     Effect.gen(function* () {
       const demand = new PassDemand(tools)
@@ -48,7 +48,7 @@ export class PassDemand {
       return demand
     })
 
-  /** The pass that is wanted now, or null. */
+  /** The pass that is needed now, or null. */
   readonly plan: Effect.Effect<PassPlan | null, Unavailable> = Effect.suspend(() => this.#plan())
 
   readonly #plan = Effect.fnUntraced(function* (this: PassDemand) {

@@ -1,8 +1,8 @@
 /**
- * Stored clients are screened again without anybody asking: against new entries when an import becomes current or an
- * operator adds one, against everything when the rules of comparison have changed and every night (F26; operator surface,
- * screening passes). One pass at a time walks through the clients in the background, a page, a pause, a page; its cursor
- * is a row, so that a process that was killed goes on with the page it was at. Each client is judged in its own mailbox.
+ * Automatic screening of stored clients: against new entries when an import becomes current or an operator adds one,
+ * against the whole list when the rules of comparison have changed and every night. One pass at a time walks through
+ * the clients in the background, page by page with pauses; its cursor is a row, so that the pass continues after a
+ * crash. Each client is decided in its own mailbox (F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -32,7 +32,7 @@ export interface PassView {
   readonly rules: number
   /** Clients screened so far. */
   readonly screened: number
-  /** Clients for whom it found what compliance had not seen: with a sanctions hit, and without. */
+  /** Clients with new candidates: with a sanctions hit, and without one. */
   readonly hits: number
   readonly possible: number
   readonly startedAt: number
@@ -95,7 +95,7 @@ export const nightlyPass: Effect.Effect<
   ScreeningPasses
 > = Effect.map(ScreeningPasses, ({ lastEntry }) => ({ [nightlyTimer]: (turn) => beginNightly(turn, lastEntry()) }))
 
-/** The timer of the first night; from then on each night sets the next. */
+/** Sets the timer of the first night; each night then sets the next. */
 const ensureNightly = ({ host, stored }: PassTools): Effect.Effect<void, DispatchError> =>
   Effect.gen(function* () {
     const named = [

@@ -1,6 +1,6 @@
 /**
- * The walk of a screening pass (F26): a page of clients is compared, those with a candidate are judged in their mailboxes,
- * and then the cursor moves behind the page. A page that is walked again finds what it has written, and writes nothing.
+ * The walk of a screening pass: a page of clients is compared, those with a candidate are decided in their mailboxes,
+ * then the cursor moves to the end of the page. A repeated page finds its own rows, and writes nothing (F26).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect } from "effect"
@@ -33,15 +33,15 @@ export interface PassTools {
   readonly sql: PgClient.PgClient
 }
 
-/** Clients of one page, and of one stretch of comparing: a millisecond, then whoever else waits has its turn. */
+/** Clients per page, and clients compared in one step: a millisecond, then the event loop runs other work. */
 const pageSize = 128
 const stretch = 3
-/** Between two pages, at the least: a page that took longer is followed by as long a pause. */
+/** Least pause between two pages; after a slow page the pause is as long as the page took. */
 const pauseMillis = 20
-/** Clients judged side by side. */
+/** Clients decided in parallel. */
 const judgedAtOnce = 2
 
-/** Goes on with a pass until no client is left, or another pass has taken its place. */
+/** Continues a pass until no client is left, or another pass has replaced it. */
 export const walkPass = (tools: PassTools, pass: ScreeningPassRow): Effect.Effect<void, DispatchError> =>
   Effect.gen(function* () {
     const { passId, trigger, scope, fromEntry, toEntry } = pass.context
@@ -82,11 +82,11 @@ const moveBehind = (turn: Turn, passId: number, persons: ReadonlyArray<StoredPer
   )
 }
 
-/** New entries to look for by themselves; where there are more, every client is compared with the whole list. */
+/** Limit of new entries that get an index of their own; above it every client is compared with the whole list. */
 const changedLimit = 20_000
 const entriesPage = 1_000
 
-/** The live entries beyond `from` up to `to`; null when they are too many to be indexed apart. */
+/** The live entries above `from` up to `to`; null when they are too many for an index of their own. */
 const entriesBetween = (
   { stored }: PassTools,
   from: number,
@@ -110,7 +110,7 @@ const entriesBetween = (
 
 const nothing: Settled = { has: () => false }
 
-/** The clients with a candidate, whatever compliance has said of it. */
+/** The clients with a candidate, including candidates that compliance has already judged. */
 const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: ScreenedPerson) => Found) =>
   Effect.gen(function* () {
     const suspects: Array<number> = []
@@ -123,10 +123,12 @@ const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: Scre
 
 type Found = ReturnType<Screening["Service"]["find"]>
 
-/** An identity comes in with the package; what compliance has seen of it is read in the turn itself. */
+/** Tables that change an identity; the turn itself reads the findings of compliance. */
 const identityRestsOn = ["kycPackages", "verificationBlocks"] as const
 
-/** Screens one client against the whole list and decides in its mailbox. One that can't be judged holds up no other. */
+/**
+ * Screens one client against the whole list and decides in its mailbox. A client that fails does not block the others.
+ */
 export const judgeClient = (
   { host, directory, screening, sealing, stored }: PassTools,
   clientId: number,
@@ -166,4 +168,7 @@ export const judgeClient = (
   )
 
 const leave = (clientId: number, why: unknown) =>
-  Effect.annotateLogs(Effect.logError("a client could not be screened again", why), { clientId })
+  Effect.annotateLogs(
+    Effect.logError("a client could not be screened again: the pass goes on without it, the next pass screens it", why),
+    { clientId }
+  )

@@ -1,7 +1,7 @@
 /**
- * The turn of a stored client whom a pass has screened again: what compliance has not seen opens a case and restricts the
- * client, a hit freezes it (F26; D1; A3-10). A result that is what it was writes nothing, so that a pass may come to the
- * same client any number of times. Pure but for the turn's draft and ids.
+ * The turn of a stored client that a pass has screened again: a finding that compliance has not seen opens a case and
+ * restricts the client, a hit freezes it. An unchanged result writes nothing, so that passes may repeat a client any
+ * number of times. Pure except for the turn's draft and ids (F26; D1; A3-10).
  */
 import type { PassTrigger } from "../../../../machines/screening/ScreeningPass.ts"
 import { type findAll, resultOf, type ScreeningOutcome } from "../../../../machines/screening/screen.ts"
@@ -14,13 +14,13 @@ import { newFinding, noteWorse, seenBy, shownCandidates } from "./rescreening.ts
 import type { ListVersions } from "../../screening/Screening.ts"
 
 export interface PassFinding {
-  /** Every entry at or over a threshold for the name as it is stored. */
+  /** Every entry at or above a threshold for the stored name. */
   readonly found: ReturnType<typeof findAll>
   /** Fingerprint of the identity that was screened. */
   readonly identityKey: string
   readonly lists: ListVersions
   readonly trigger: PassTrigger
-  /** Null outside a pass: the list changed between the screening of what came in and its commit. */
+  /** Null outside a pass: the list changed between a submission's screening and its commit. */
   readonly passId: number | null
 }
 
@@ -54,8 +54,8 @@ export const rescreenClient = (at: ClientTurn, client: ClientRow, finding: PassF
 }
 
 /**
- * Reliance was rejected: only money could still move, so a hit freezes it, once. Anything else waits for the partner's
- * re-onboarding, which screens again; a case could not be cleared before it (D1, D2).
+ * After a rejected reliance only money can still move, so a hit freezes it, once. Other findings wait for the
+ * partner's re-onboarding, which screens again; a case could not be cleared before it (D1, D2).
  */
 const needsNothing = ({ turn }: ClientTurn, client: ClientRow, outcome: ScreeningOutcome): boolean =>
   turn.state.one("kycPackages")?.state === "REJECTED" &&

@@ -1,6 +1,6 @@
 /**
- * Screening a client again: the list, the rules or the client's name may have changed since compliance looked, and a
- * candidate that nobody has looked at as it is now is never cleared (doc 1, Rules of POST /clients 6; F26).
+ * Screening a client again: the list, the rules or the client's name may have changed since compliance reviewed it. A
+ * candidate that compliance has not seen in its present form is never cleared (doc 1, Rules of POST /clients 6; F26).
  */
 import type { Json, JsonObject } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
@@ -22,15 +22,15 @@ import type { CaseRow } from "../../../tables/compliance.ts"
 import { clearedFor } from "../../screening/dispositions.ts"
 import { advance } from "../../../effects/advance.ts"
 
-/** A screening of this moment, without what compliance need not look at. */
+/** A present screening without the candidates that compliance need not review. */
 export interface ScreenedAgain extends ScreeningResult {
   readonly listVersion: number
   readonly listVersions: Readonly<Record<string, string>>
 }
 
-/** The screening of a clearance: as a result only what compliance has not seen, and beside it all that there is. */
+/** The screening of a clearance: the result has only candidates that compliance has not seen; `found` has all. */
 export interface Rescreening extends ScreenedAgain {
-  /** Every entry at or over a threshold for the client's name of this moment. */
+  /** Every entry at or above a threshold for the client's present name. */
   readonly found: ReadonlyArray<Found>
   /** Fingerprint of the identity that was screened. */
   readonly identityKey: string
@@ -52,7 +52,10 @@ export const withOutcome = (shown: ScreeningCandidate): Found => ({
   outcome: outcomeOf(shown.list, shown.score, shown.nameScore)
 })
 
-/** What compliance has seen for a client of this identity: cleared, or shown in an open case as no less like. */
+/**
+ * Candidates that compliance has seen for a client of this identity: cleared, or shown in an open case with at least
+ * this likeness.
+ */
 export const seenBy = (cleared: Settled, shown: ReadonlyArray<ScreeningCandidate>): Settled => {
   const byEntry = Map.groupBy(shown, ({ entryId }) => entryId)
   return {
@@ -61,18 +64,18 @@ export const seenBy = (cleared: Settled, shown: ReadonlyArray<ScreeningCandidate
   }
 }
 
-/** `seenBy` of a mailbox. */
+/** `seenBy` for a client's mailbox. */
 export const seenFor = (state: SubjectState, identityKey: string): Settled =>
   seenBy(clearedFor(state.all("dispositions"), identityKey), shownCandidates(state))
 
-/** What a later screening found, for the case that shows it from now on. */
+/** A later screening's finding, for the case that will show it. */
 export interface LaterFinding extends ScreeningResult {
   readonly screeningRunId: number
 }
 
 /**
- * Shows a case's reader what was found later: new candidates, known ones as like as they are now, the run, and the reason
- * when it has become a hit. No new case, so the partner hears nothing (D1); the case's machine writes the audit.
+ * Adds a later finding to a case: new candidates, present scores of known ones, the run, and the reason when it has
+ * become a hit. No new case opens, so the partner gets no notification (D1); the case's machine writes the audit.
  */
 export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later: LaterFinding): void => {
   const { outcome, candidates, screeningRunId } = later
@@ -88,8 +91,9 @@ export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later
 }
 
 /**
- * What a screening finds that needs a case: anything, unless a case that holds the client already shows it (A1-34, A1-35).
- * `screened` leaves out what compliance has cleared, `unseen` also what open cases show (`shown`) as no less like.
+ * The part of a screening that needs a case: all of it, unless a case that holds the client already shows it (A1-34,
+ * A1-35). `screened` omits candidates that compliance has cleared; `unseen` also those that open cases show (`shown`)
+ * with at least this likeness.
  */
 export const newFinding = (
   isHeld: boolean,
@@ -103,7 +107,7 @@ export const newFinding = (
   return unseen.candidates.every(({ entryId }) => known.has(entryId)) ? null : unseen
 }
 
-/** Known candidates that are more like now than their case shows: the newest such case says so from here on (F26). */
+/** Updates the newest case of known candidates whose likeness has grown. */
 export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): void => {
   const worse = new Set(later.candidates.map(({ entryId }) => entryId))
   const showing = turn.state
@@ -113,7 +117,7 @@ export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): 
   if (showing !== undefined) noteFinding(turn, instance, showing, later)
 }
 
-/** The reasons of a case after another screening: a hit comes first, and no weaker word of the screening beside it. */
+/** The reasons of a case after another screening: a hit comes first and replaces weaker screening reasons. */
 const reasonsAfter = ({ reason, details }: CaseRow, outcome: ScreeningResult["outcome"]): ReadonlyArray<CaseReason> => {
   const before = ((details as { readonly reasons?: ReadonlyArray<CaseReason> }).reasons ?? [
     reason

@@ -1,6 +1,6 @@
 /**
- * Reconciliation breaks (A3-11; operator surface, break): opened and closed by staff, and known to every mailbox at once,
- * because an approval asks for them. The open ones are a live view, changed only by committed rows.
+ * Reconciliation breaks: staff open and close them, and every mailbox sees them at once, because approvals check them.
+ * The open ones are a projection that only committed rows change (A3-11).
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -31,33 +31,33 @@ export interface BreakView extends Omit<ReconBreakContext, "closingReason"> {
 }
 
 export interface BreakBody {
-  /** ALL, or a partner by id or code, or a client by whatever names one (findClient). */
+  /** ALL, or a partner by id or code, or a client by any of its names (findClient). */
   readonly scope: string
   readonly currency: string
   /** Signed decimal string in the currency's scale; not zero. */
   readonly amount: string
   readonly reason: string
-  /** True when absent. */
+  /** Default: true. */
   readonly pausesMoneyOut?: boolean
 }
 
 export class Breaks extends Context.Service<
   Breaks,
   {
-    /** Whether an open break pauses money out of this client now. */
+    /** True if an open break pauses this client's withdrawals now. */
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
     /** Every open break, of all subjects. */
     readonly standing: () => ReadonlyArray<ReconBreakRow>
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
-    /** `clientNamed`: finds the client that a scope names; without it by number alone. */
+    /** `clientNamed`: finds the client that a scope names; without it only an id counts. */
     open(
       caller: OperatorCaller,
       request: BreakBody,
       clientNamed?: ClientNamed
     ): Effect.Effect<Verdict<BreakView>, DispatchError>
     show(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
-    /** Whether `close` could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `close`, before a second person must approve it. */
     check(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
     close(caller: OperatorCaller, breakId: number, reason: string): Effect.Effect<Verdict<BreakView>, DispatchError>
   }
@@ -84,7 +84,7 @@ export class Breaks extends Context.Service<
             })
       }
 
-      /** One name may be that of a partner and of a client: no money is paused by a guess. */
+      /** A partner and a client may share a name: an ambiguous scope must not pause money. */
       const scopeOf = (text: string, clientNamed: ClientNamed): Effect.Effect<Verdict<Scope>, Unavailable> => {
         if (text === "ALL") return Effect.succeed(accept({ scope: "ALL", partnerId: null, clientId: null }))
         const [, kind = null, name = text] = /^(partner|client):(.+)$/.exec(text) ?? []
@@ -172,7 +172,7 @@ export class Breaks extends Context.Service<
 const ambiguous = (name: string): string =>
   `${name} names a partner and a client: write partner:${name} or client:${name}, a partner's code or a client's uid.`
 
-/** The client of a name; refused when nobody has it, or several have. */
+/** Finds a client by name; refused when no client has it, or several have it. */
 type ClientNamed = (
   name: string
 ) => Effect.Effect<Verdict<{ readonly id: number; readonly partnerId: number }>, Unavailable>
@@ -205,7 +205,7 @@ const openBreak = (turn: Turn, scope: Scope, { minor, ...difference }: Differenc
 const closedAlready = conflict("CLOSED_ALREADY", "This reconciliation break is closed already.")
 
 /**
- * `read`: the break as it was read outside the mailbox, which does not hold those that clients' turns have opened. A break is
+ * `read`: the break as read outside the mailbox, which does not hold breaks opened in clients' turns. A break is
  * closed once: its closing is a unique fact.
  */
 const closeBreak = (turn: Turn, read: ReconBreakRow, reason: string): Verdict<BreakView> => {

@@ -1,4 +1,7 @@
-/** Reconciliation breaks of one client that a decision opens in that client's turn (A3-11): they pause its money out, but for open orders (A2-103). */
+/**
+ * Breaks of one client that a decision opens in that client's turn: they pause its withdrawals, but not its orders
+ * (A3-11, A2-103).
+ */
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import { start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -18,7 +21,7 @@ export const breakOfClient = (
 ): number => {
   const id = turn.nextId("reconBreak")
   const most = 2n ** 63n - 1n
-  // The venue's text may be longer than the column.
+  // The amount from the venue may exceed the column.
   const amount = difference > most ? most : difference < -most ? -most : difference
   const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
   start(turn, "reconBreaks", {
@@ -35,5 +38,5 @@ export const breakOfClient = (
   return id
 }
 
-/** The break that this turn has opened last; null: none. */
+/** The break that this turn opened last; null: none. */
 export const openedBreak = ({ draft }: Turn): number | null => draft.written("reconBreaks").at(-1)?.id ?? null

@@ -1,10 +1,12 @@
 /**
- * Collateral reports of PARTNER custody (doc 3, Collateral report rules; D11): booked or refused in the call, every gate
- * in the published order. Custody model and fields are judged before the client's turn; in it the custody model again,
- * the replay of an own reference, then standing and economic gates (collateralGates.ts). A report that an economic gate
- * refuses is a row too, and is committed though the verdict is a refusal.
+ * Collateral reports of PARTNER custody: booked or refused in the call, every gate in the published order. Custody
+ * model and fields are checked before the client's turn. The turn checks the custody model again, replays an own
+ * reference, then runs standing and economic gates (collateralGates.ts). A report that an economic gate refuses is a
+ * row too, and is committed although the verdict is a refusal.
  *
- * This is the hot path: a fresh reference costs no look-up (`fileOnce` with `look: "late"`).
+ * This is the hot path: a new reference costs no lookup (`fileOnce` with `look: "late"`).
+ *
+ * D11; doc 3, Collateral report rules.
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -123,7 +125,7 @@ export const notUnderPartner = conflict(
 const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralBody> =>
   caller.partner.row.custodyModel === "PARTNER" ? checkCollateral(body, now) : refuse(notUnderPartner)
 
-/** The request, or what is wrong with its fields. */
+/** The request, or the errors of its fields. */
 export const checkCollateral = (body: unknown, now: number): Verdict<CollateralBody> => {
   const decoded = decodeCollateral(body, { now })
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
@@ -143,14 +145,14 @@ const decide = (input: Decision): CollateralVerdict => {
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
 
-/** The client's line once the request is booked: the free margin moves with the cash (F4, F7). */
+/** The client's line after the booking: the free margin moves with the cash (F4, F7). */
 const balancesAfter = ({ turn, client, balance, request: { direction, amount } }: Decision): CollateralBalances => {
   const moved = direction === "DEPOSIT" ? amount : -amount
   const { freeMargin } = accountInTurn(turn, client).risk
   return balancesOf({ cash: balance.cash + moved, reserved: balance.reserved, freeMargin: freeMargin + moved })
 }
 
-/** Booked, or written down as REFUSED by the first economic rule that says no. */
+/** Books the report, or stores it as REFUSED by the first economic gate that refuses. */
 const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
   const { turn, client, request } = input
   const reportId = turn.nextId("collateral")
@@ -192,14 +194,14 @@ const sentenceOf = (refusal: Refusal): string => {
   return refusal.sentence
 }
 
-/** The answer for a report that was refused. */
+/** The refusal of a REFUSED report. */
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""
   return conflict(collateralReason(refusal), refusal, { reportId, status: "REFUSED", refusal, report })
 }
 
-/** A reference keeps its report for good: BOOKED with the balances after its own booking, REFUSED with its refusal. */
+/** A reference keeps its report for ever: BOOKED with the balances after its own booking, REFUSED with its refusal. */
 const answerOf = (row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
   const report = wireReport(row)
   if (report.status === "REFUSED") return refuse(refusalOf(report))

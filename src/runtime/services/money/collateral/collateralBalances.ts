@@ -1,7 +1,7 @@
 /**
- * The client's USDC line right after a report was booked: what the first answer showed and every replay shows again
- * (doc 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of version 1 kept none: their line is
- * recomputed from the postings up to their own, which never change, for an account that held nothing but cash.
+ * The client's USDC line right after a report was booked: the first reply and every replay show it. It is stored with
+ * the report. Reports of version 1 stored none: their line is recomputed from the postings up to their own, which
+ * never change; such an account held only cash (A3-01, A3-16).
  */
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../../machines/collateral/CollateralReport.ts"
@@ -11,7 +11,7 @@ import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
 import type { CollateralReportRow } from "../../../tables/collateral.ts"
 
-/** The client's line as answers show it: micro-USDC. */
+/** The client's line in replies, micro-USDC. */
 export interface Line {
   readonly cash: bigint
   readonly reserved: bigint
@@ -31,14 +31,14 @@ export const balancesOf = ({ cash, reserved, freeMargin }: Line): CollateralBala
   }
 }
 
-/** What a booked report keeps of the line; null: it is older than that. */
+/** The line that a booked report stores; null: the report is older than that. */
 export const keptBalances = ({ context }: CollateralReportRow): CollateralBalances | null => {
   const { cashAfter, reservedAfter, freeAfter, freeMarginAfter } = context
   if (cashAfter === null || reservedAfter === null || freeAfter === null || freeMarginAfter === null) return null
   return { cash: cashAfter, reserved: reservedAfter, free: freeAfter, freeMargin: freeMarginAfter }
 }
 
-/** The report with its line, recomputed where it keeps none. */
+/** The report with its line, recomputed if it stores none. */
 export const withBalances = (
   stored: RowReads["Service"],
   row: CollateralReportRow
@@ -56,10 +56,10 @@ export const withBalances = (
   })
 }
 
-/** Postings in one reading. */
+/** Postings per page. */
 const pageSize = 1_000
 
-/** Cash and reserve as the client's postings up to the report's own add up to. */
+/** Cash and reserve: the sums of the client's postings up to the report's own. */
 const lineUpTo = (
   stored: RowReads["Service"],
   { clientId, context }: CollateralReportRow

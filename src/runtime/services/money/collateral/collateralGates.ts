@@ -1,6 +1,6 @@
 /**
- * The gates of a collateral report that need the client, in the published order (doc 3, Collateral report rules):
- * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
+ * The gates of a collateral report that need the client, in the published order: refusals by the standing ones leave
+ * no row, those by the economic ones leave a REFUSED report that keeps its reference (doc 3, Collateral report rules).
  */
 import type { CollateralBody } from "../../../../machines/collateral/CollateralBody.ts"
 import { type AccountRisk, graverOf, type RiskState, unjudged } from "../../../../machines/margin/accountRisk.ts"
@@ -27,7 +27,7 @@ export interface CollateralFacts {
   /** The client's USDC line before the report. */
   readonly balance: BalanceRow
   readonly request: CollateralBody
-  /** The report that holds the reference; null when it is free, or taken to be. */
+  /** The report that holds the reference; null when it is free, or assumed to be. */
   readonly filed: CollateralReportRow | null
   readonly threshold: bigint
 }
@@ -38,7 +38,7 @@ const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 const actionOf = ({ request }: CollateralFacts) =>
   request.direction === "DEPOSIT" ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO"
 
-/** Booked deposits, a deposit's own amount included: what is held against the threshold (F25). */
+/** Booked deposits, a deposit's own amount included: compared with the threshold (F25). */
 const countedDeposits = ({ turn, request }: CollateralFacts): bigint =>
   lifetimeDeposits(turn.state) + (request.direction === "DEPOSIT" ? request.amount : 0n)
 
@@ -74,12 +74,12 @@ const size: CollateralGate = {
       : null
 }
 
-/** None of them leaves a row. */
+/** Gates whose refusal leaves no row. */
 export const rowlessGates: Gates<CollateralFacts> = [accountGate, verification, referenceGate, size]
 
 const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
 
-/** Why a report is REFUSED, beside what restrictions and stale prices say. */
+/** Sentences of REFUSED reports, besides those of restrictions and stale prices. */
 const sentences = {
   onTheBooks: "The withdrawal exceeds the client's collateral on the books.",
   margin: "The account is in margin call or close-out.",
@@ -93,7 +93,10 @@ const reasons: Readonly<Record<string, Reason>> = {
   [sentences.freeMargin]: "INSUFFICIENT_FREE_MARGIN"
 }
 
-/** The token of a report's refusal: a row keeps the sentence alone. What none of today's gates says is of an older one. */
+/**
+ * The reason token of a REFUSED report, whose row stores the sentence alone. An unknown sentence comes from an older
+ * version's gate.
+ */
 export const collateralReason = (refusal: string): Reason => reasons[refusal] ?? "COLLATERAL_REFUSED"
 
 const onTheBooks: CollateralGate = {
@@ -150,8 +153,8 @@ const livePrices: CollateralGate = {
       : null
 }
 
-/** Those that refuse with a row. */
+/** Gates whose refusal leaves a row. */
 export const economicGates: Gates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin, livePrices]
 
-/** Every gate behind the replay of an own reference. */
+/** All gates that follow the replay of an own reference. */
 export const collateralGates: Gates<CollateralFacts> = [...rowlessGates, ...economicGates]

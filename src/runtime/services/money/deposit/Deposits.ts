@@ -1,6 +1,6 @@
 /**
- * Deposit notices of BROKER custody (doc 3, Deposit notice and Money write gates; D9; A3-01..A3-06): filed by the
- * partner, decided by the operator's finance, each in the client's mailbox, which holds its PENDING notices only.
+ * Deposit notices of BROKER custody: filed by the partner, decided by the operator's finance, each in the client's
+ * mailbox, which holds its PENDING notices only (D9; A3-01..A3-06).
  */
 import { Context, Effect, Layer } from "effect"
 import type { DepositNotice, DepositStatus } from "../../../../machines/deposit/DepositNotice.ts"
@@ -58,18 +58,18 @@ export class Deposits extends Context.Service<
       body: unknown,
       store: StoreAnswer<DepositVerdict>
     ): Effect.Effect<DepositVerdict, DispatchError>
-    /** Notices of the partner, newest first; null when `clientId` is none of its clients. */
+    /** Notices of the partner, newest first; null when `clientId` is another partner's client. */
     list(
       partnerId: number,
       query: DepositQuery & { readonly clientId?: number }
     ): Effect.Effect<DepositPage | null, Unavailable>
-    /** Notices of every partner or of one, by id or code, newest first. */
+    /** Notices of all partners or of one, by id or code, newest first. */
     listAll(query: DepositQuery & { readonly partner?: string }): Effect.Effect<Verdict<DepositPage>, Unavailable>
     /** One notice of any partner. */
     show(noticeId: number): Effect.Effect<Verdict<DepositNotice>, Unavailable>
-    /** Credits the client; a notice confirmed before is answered as it is. */
+    /** Credits the client; a confirmed notice is returned unchanged. */
     confirm(caller: OperatorCaller, noticeId: number, note: string | null): Ruled
-    /** Closes the notice without a posting; a notice rejected before is answered as it is. */
+    /** Closes the notice without a posting; a rejected notice is returned unchanged. */
     reject(caller: OperatorCaller, noticeId: number, reason: string): Ruled
   }
 >()("brokerage/runtime/services/money/deposit/Deposits") {
@@ -92,7 +92,7 @@ export class Deposits extends Context.Service<
           ({ shown, end }): DepositPage => ({ deposits: shown.map(wireNotice), ...end })
         )
 
-      /** The row is read again when its mailbox no longer holds it: somebody has ruled in between. */
+      /** The row is read again when its mailbox no longer holds it, because a concurrent ruling ended it. */
       const rule = (caller: OperatorCaller, noticeId: number, ruling: DepositRuling): Ruled =>
         rereading(
           Effect.gen(function* () {
@@ -158,7 +158,7 @@ export class Deposits extends Context.Service<
 const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositBody> =>
   caller.partner.row.custodyModel === "BROKER" ? checkDeposit(body) : refuse(notUnderBroker)
 
-/** The request, or what is wrong with its fields. */
+/** The request, or the errors of its fields. */
 export const checkDeposit = (body: unknown): Verdict<DepositBody> => {
   const decoded = decodeDeposit(body)
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
@@ -176,7 +176,7 @@ const decideFiling = (
   const found = brokerClient(turn, directory, caller)
   if (!found.ok) return found
   const { client, partner } = found.value
-  // What the mailbox holds is newer than what was looked up.
+  // A row in the mailbox is newer than the result of the lookup.
   const held = turn.state.all("depositNotices").find((row) => wireNotice(row).partnerRef === request.partnerRef)
   const own = held ?? (filed?.clientId === client.id ? filed : undefined)
   if (own !== undefined) return accept({ status: 200, notice: wireNotice(own) })
@@ -184,7 +184,7 @@ const decideFiling = (
   return verdict.ok ? accept({ status: 201, notice: verdict.value }) : verdict
 }
 
-/** Null when the mailbox does not hold the notice any more: it is decided. */
+/** Null when the mailbox no longer holds the notice: it is decided. */
 const ruleOnPending = (
   turn: Turn,
   directory: Directory["Service"],

@@ -1,6 +1,6 @@
 /**
- * What happens to a deposit notice inside its client's turn: filed by the partner behind the gates of doc 3 (A3-02),
- * confirmed or rejected by finance (D9; A3-04..A3-06). Pure but for the turn's draft and ids.
+ * Decisions on a deposit notice inside its client's turn: filed by the partner behind the published gates (A3-02),
+ * confirmed or rejected by finance (D9; A3-04..A3-06). Pure except for the turn's draft and ids.
  */
 import { moneyRestriction, restrictionReasons } from "../../../../machines/client/Restriction.ts"
 import { type DepositNotice, noticeOf } from "../../../../machines/deposit/DepositNotice.ts"
@@ -27,7 +27,7 @@ import { referenceClaim } from "../../../tables/Catalogue.ts"
 
 export const wireNotice = (row: DepositNoticeRow): DepositNotice => noticeOf(row.context, row.state)
 
-/** The unique fact of a reference: one name space per partner, apart from withdrawals and collateral (A3-01). */
+/** The unique fact of a reference: one namespace per partner, apart from withdrawals and collateral (A3-01). */
 export const depositClaim = (partnerId: number, partnerRef: string): string =>
   referenceClaim("depositNotices", partnerId, partnerRef)
 
@@ -35,7 +35,10 @@ export interface Filing extends DepositFacts {
   readonly partner: PartnerView
 }
 
-/** A fresh reference: the gates after it, then the notice; of a sandbox partner it is decided in the same step (A3-06). */
+/**
+ * Handles a new reference: the gates after it, then the notice. A sandbox partner's notice is decided in the same step
+ * (A3-06).
+ */
 export const fileDeposit = (filing: Filing): Verdict<DepositNotice> => {
   const { turn, client, partner, request } = filing
   const refusal = firstRefusal(depositGates, filing)
@@ -73,7 +76,7 @@ export const fileDeposit = (filing: Filing): Verdict<DepositNotice> => {
   return accept(wireNotice(confirmed))
 }
 
-/** Finance's word on a PENDING notice. A confirmation that can't be booked now leaves it PENDING (A3-05). */
+/** Finance's ruling on a PENDING notice. A confirmation that can't be booked now leaves it PENDING (A3-05). */
 export const ruleOnDeposit = (
   turn: Turn,
   row: DepositNoticeRow,
@@ -88,7 +91,10 @@ export const ruleOnDeposit = (
     : accept(wireNotice(next))
 }
 
-/** The notice after a ruling; null when it does not take it. A confirmation's posting is named before it is made. */
+/**
+ * The notice after a ruling; null when its state does not accept the ruling. A confirmation needs the id of its
+ * posting first.
+ */
 const moved = (
   turn: Turn,
   row: DepositNoticeRow,
@@ -113,7 +119,7 @@ const moved = (
   return next
 }
 
-/** A deposit that no mark values is booked at the threshold itself, which somebody may have to explain later (F25). */
+/** A deposit without a mark to value it counts as the threshold itself; the audit entry explains that later (F25). */
 const unvaluedNote = (currency: Currency): MachineEffect => ({
   type: "audit",
   action: "deposit.unvalued",
@@ -122,18 +128,18 @@ const unvaluedNote = (currency: Currency): MachineEffect => ({
   reason: `${currency} has no value known to the service: the deposit counts as reaching the threshold of the source of wealth.`
 })
 
-/** What finance rules. */
+/** A ruling of finance. */
 export type DepositRuling =
   | { readonly to: "CONFIRMED"; readonly by: MoneyDecider; readonly note: string | null }
   | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
 
-/** The answer for a notice ruled on before: the same ruling again shows it, the other one is refused (A3-04). */
+/** The reply for a decided notice: the same ruling again returns the notice, the opposite one is refused (A3-04). */
 export const repeatedRuling = (row: DepositNoticeRow, to: DepositRuling["to"]): Verdict<DepositNotice> =>
   row.state === to
     ? accept(wireNotice(row))
     : refuse(conflict("DECIDED_ALREADY", `This deposit notice is ${row.state} already.`, { notice: wireNotice(row) }))
 
-/** What stands against crediting the client now. */
+/** Why the client can't be credited now; null when it can. */
 const confirmRefusal = (
   turn: Turn,
   row: DepositNoticeRow,
@@ -152,7 +158,7 @@ const confirmRefusal = (
     : conflict("AMOUNT_TOO_LARGE", tooLarge)
 }
 
-/** Whether cash at most and lifetime deposits stay inside 64 bits (F2). */
+/** True if maximal cash and lifetime deposits stay inside 64 bits (F2). */
 const fits = (turn: Turn, client: ClientRow, currency: Currency, amount: bigint, value: bigint): boolean => {
   const balance = balanceOf(turn, client.id, client.partnerId, currency)
   return cashAtMost(turn.state, balance) + amount <= maxMinor && balance.deposited + value <= maxMinor

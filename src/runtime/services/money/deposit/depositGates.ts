@@ -1,7 +1,4 @@
-/**
- * The gates of a deposit notice that need the client, in the published order (doc 3, Money write gates; A3-02): none
- * of them leaves a row.
- */
+/** The gates of a deposit notice that need the client, in the published order; a refusal leaves no row (A3-02). */
 import type { DepositBody } from "../../../../machines/deposit/DepositBody.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
 import type { Gate, Gates } from "../../../../machines/shared/Gates.ts"
@@ -56,7 +53,7 @@ const verification: DepositGate = {
   }
 }
 
-/** Cash at most, if everything pending in the currency were confirmed too, and this notice with it. */
+/** The cash if this notice and all pending ones of the currency were confirmed. */
 const cashReached = ({ turn, client, request }: DepositFacts): bigint =>
   turn.state
     .all("depositNotices")
@@ -65,7 +62,7 @@ const cashReached = ({ turn, client, request }: DepositFacts): bigint =>
       cashAtMost(turn.state, balanceOf(turn, client.id, client.partnerId, request.currency)) + request.amount
     )
 
-/** Lifetime deposits on the balance's row if everything pending were confirmed too, and this notice with it. */
+/** The lifetime deposits on the balance's row if this notice and all pending ones were confirmed. */
 const depositsReached = ({ turn, client, request }: DepositFacts): bigint =>
   balanceOf(turn, client.id, client.partnerId, request.currency).deposited +
   depositValue(request.currency, request.amount, turn.facts) +

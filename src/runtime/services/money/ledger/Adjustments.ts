@@ -1,6 +1,6 @@
 /**
- * Manual ledger postings by finance: the only way to correct a wrong posting, since postings never change (A2-62, A3-13,
- * A3-43; operator surface, ledger adjust). A correction never takes cash below zero (F10).
+ * Manual ledger postings by finance: the only way to correct a wrong posting, since postings never change. A
+ * correction never takes cash below zero (A2-62, A3-13, A3-43, F10).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -34,7 +34,7 @@ import { claimIn, correctionSpace } from "../../../store/references.ts"
 export type AdjustmentBody = BookingBody
 export type Adjustment = Booking
 
-/** Whose account an adjustment would be booked on. */
+/** The account that an adjustment would be booked on. */
 export interface AdjustmentCheck {
   readonly clientId: number
   readonly clientUid: string
@@ -48,7 +48,7 @@ export class Adjustments extends Context.Service<
       client: string,
       request: AdjustmentBody
     ): Effect.Effect<Verdict<Adjustment>, DispatchError>
-    /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `adjust`, before a second person must approve it. */
     check(client: string, request: AdjustmentBody): Effect.Effect<Verdict<AdjustmentCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/money/ledger/Adjustments") {
@@ -127,12 +127,12 @@ interface Signed {
   readonly amount: bigint
 }
 
-/** F2's grammar behind an optional sign. */
+/** The amount grammar (F2) behind an optional sign. */
 const signedGrammar = /^[+-]?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
 const notSignedDecimal =
   "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
 
-/** The amount with its sign, or the sentence that refuses it (F2 grammar behind an optional sign). */
+/** The amount with its sign, or the sentence that refuses it. */
 export const signedAmount = ({ currency, amount }: Pick<AdjustmentBody, "currency" | "amount">): Signed | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const text = amount.trim()
@@ -154,7 +154,7 @@ export const bookAdjustment = (
   if (!fitsBalance(amount > 0n ? cashAtMost(turn.state, before) : before.cash, amount)) {
     return refuse(invalidFields({ amount: "The amount is too large for the balance it leads to." }))
   }
-  // Nothing is open on a cash account, so negative protection would write the shortfall off at once (F10).
+  // Without open positions, negative-balance protection would write the shortfall off at once (F10).
   if (amount < 0n && before.cash + amount < 0n) {
     return refuse(conflict("BELOW_ZERO", "The adjustment would take the client's balance below zero."))
   }

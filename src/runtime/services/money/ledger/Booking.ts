@@ -1,6 +1,6 @@
 /**
- * What finance books by hand on a client's cash, corrections and payouts: how it is asked for, answered and put on record
- * (operator surface, ledger adjust and client payout; A2-62, A3-43).
+ * Manual bookings of finance on a client's cash, corrections and payouts: their request, reply and records (A2-62,
+ * A3-43).
  */
 import type { MachineEffect } from "../../../../machines/Effects.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -14,7 +14,7 @@ export type BookingBody = {
   /** Decimal string in the currency's scale. */
   readonly amount: string
   readonly reason: string
-  /** The operator's own name of it, 1 to 64 characters; booked once for each client. */
+  /** The operator's own reference, 1 to 64 characters; it is booked once per client. */
   readonly reference?: string
 }
 
@@ -26,7 +26,7 @@ export interface Booking {
   readonly amount: string
   readonly reason: string
   readonly reference: string | null
-  /** Right after it. */
+  /** The balance right after the booking. */
   readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
   readonly ts: number
 }
@@ -40,7 +40,7 @@ export interface Movement {
   readonly reference: string | null
 }
 
-/** What became of it; the balance of the currency in minor units. */
+/** The result of a booking; the balance of the currency in minor units. */
 export interface Booked {
   readonly ledgerTxId: number
   readonly cash: bigint
@@ -67,7 +67,7 @@ export const bookingOf = (
   }
 }
 
-/** The client's notice and the audit row beside the posting; cash in minor units. */
+/** The client's notice and the audit row of the booking; cash in minor units. */
 export const recordsOf = (
   action: "ledger.adjust" | "client.payout",
   txId: number,
@@ -81,7 +81,7 @@ export const recordsOf = (
   ]
 }
 
-/** Nothing is booked on a closed account, for a closed partner, or while one is being closed (D15). */
+/** The refusal on a closed account, for a closed partner, or while one is being closed (D15); null otherwise. */
 export const shutRefusal = (
   client: ClientRow,
   partner: PartnerView | null,

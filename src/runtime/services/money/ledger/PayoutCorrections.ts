@@ -1,11 +1,12 @@
 /**
- * Payouts of an older version under PARTNER custody, put right at the start (decision record 13). They were booked as if
- * the partner had paid: a collateral withdrawal without a report and without an item, so that nobody owed the money that
- * the partner still holds. Nothing written is changed: the withdrawal is reversed, and the payout is booked again as what
- * it was, a MANUAL posting of minus the amount with its settlement item. The client's balance stays as it is.
+ * Corrects payouts that an older version booked under PARTNER custody, at start (decision record 13). They were booked
+ * as if the partner had paid: a collateral withdrawal without a report and without an item, so no debt was recorded
+ * for the money that the partner still holds. Written rows do not change: the withdrawal is reversed, and the payout
+ * is booked again as a MANUAL posting of minus the amount with its settlement item. The client's balance stays the
+ * same.
  *
- * Both are one commit under keys of the payout's own, so a start after a crash goes on where this one ended. Only what is
- * under PARTNER custody can have an item: payouts of partners that have left it since, or were closed, are named in the log.
+ * Both are one commit under the payout's own keys, so a start after a crash continues. Only money under PARTNER
+ * custody can have an item: payouts of partners that have left it since, or were closed, are named in the log.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -19,7 +20,7 @@ import { type OldPayout, oldPayouts } from "../../../store/reads/ledgerReads.ts"
 const by: Attribution = { role: "SYSTEM", keyLabel: "start", requestId: "start", actor: "system:corrections" }
 const reason = "The service paid this out and not the partner, which still holds the money and owes it."
 
-/** Books what `oldPayouts` finds; needs the live partners. */
+/** Corrects the payouts that `oldPayouts` finds; needs the partners in memory. */
 export const layerPayoutCorrections: Layer.Layer<never, never, ActorHost | Directory | PgClient.PgClient> =
   Layer.effectDiscard(
     Effect.gen(function* () {

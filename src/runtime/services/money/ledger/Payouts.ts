@@ -1,12 +1,12 @@
 /**
- * Paying a client out who can't ask, because compliance holds or has refused the person (operator surface, client payout;
- * A3-43): the postings of a withdrawal, in one turn and behind the same money-out gate. With a reference of finance's own
- * it is paid once: the same payout again is answered with the first, so the command is safe to repeat.
+ * Pays a client out who can't request it, because compliance holds or has refused the person: the postings of a
+ * withdrawal, in one turn and behind the same money-out gate. A payout with a reference of finance is paid once: a
+ * repetition returns the first, so the command is safe to repeat (A3-43).
  *
- * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own: a MANUAL posting of minus
- * the amount with its settlement item, which the partner owes from then on (decision record 13). Another currency is with
- * the service there too, no route lets anybody ask for it, and so it is paid out at any level, with the postings of a
- * withdrawal.
+ * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own: a MANUAL posting of
+ * minus the amount with its settlement item, which the partner owes from then on (decision record 13). Other
+ * currencies are with the service there too, and no route lets a partner request them; so they are paid out at any
+ * verification level, with the postings of a withdrawal.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -46,11 +46,11 @@ import { withinTime } from "../../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../../account/accountNow.ts"
 import { type ClientTurn, freeMoney } from "../withdrawal/withdrawalDecisions.ts"
 
-/** The amount is more than zero. */
+/** The amount must be positive. */
 export type PayoutBody = BookingBody
 export type Payout = Booking
 
-/** What `check` found: the client, and the payout when the reference is paid already. */
+/** The result of `check`: the client, and the payout when the reference is already paid. */
 export interface PayoutCheck {
   readonly clientId: number
   readonly clientUid: string
@@ -63,7 +63,7 @@ export class Payouts extends Context.Service<
   Payouts,
   {
     pay(caller: OperatorCaller, client: string, request: PayoutBody): Answer<Payout>
-    /** Whether `pay` could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `pay`, before a second person must approve it. */
     check(client: string, request: PayoutBody): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/money/ledger/Payouts") {
@@ -76,7 +76,7 @@ export class Payouts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const stored = yield* RowReads
 
-      /** The payout that a reference of the client's belongs to. */
+      /** Finds the payout behind a reference of the client. */
       const filedBy =
         (client: ClientRow) =>
         (ledgerTxId: number): Effect.Effect<Paid, Unavailable> =>
@@ -91,7 +91,7 @@ export class Payouts extends Context.Service<
             }
           )
 
-      /** What stands against paying a client now. */
+      /** Why the client can't be paid now; null when it can. */
       const refusalOf = (
         row: ClientRow,
         state: SubjectState,
@@ -192,7 +192,7 @@ const otherPayout = (ledgerTxId: number): Refusal =>
     }
   )
 
-/** What a reference was paid as. */
+/** The stored payout of a reference. */
 interface Paid {
   readonly ledgerTxId: number
   readonly row: BookedPayout
@@ -201,7 +201,7 @@ interface Paid {
 const isSame = (row: BookedPayout, { currency, minor, reason }: Movement): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
-/** The payout that has the reference, if it is this one; another one is refused. */
+/** The payout behind the reference if it equals this one; a different one is refused. */
 const replayOf = (client: ClientRow, movement: Movement, { ledgerTxId, row }: Paid): Verdict<Payout> => {
   if (!isSame(row, movement)) return refuse(otherPayout(ledgerTxId))
   const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]
@@ -213,15 +213,15 @@ interface Paying {
   readonly partner: PartnerView
   readonly account: AccountNow
   readonly paused: boolean
-  /** Sentences on what ties up the client's money: named where the payout is refused. */
+  /** Sentences on open objects that tie up the client's money; the refusal lists them. */
   readonly open: ReadonlyArray<string>
 }
 
-/** Whether the client's partner has a route for the currency: collateral is USDC alone. */
+/** True if the partner has a route to request the currency: collateral is USDC only. */
 const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
-/** Only what the client can't ask for, and only what a withdrawal would let out. */
+/** Refuses money that the partner can request itself, and money that a withdrawal would not let out. */
 const payoutRefusal = (
   { client, partner, account, paused, open }: Paying,
   { currency, minor }: Movement
@@ -254,7 +254,7 @@ const payOut = ({ turn, client, partner }: ClientTurn, movement: Movement): Payo
       reason,
       refs: { payoutId, ...(reference === null ? {} : { reference }) }
     }) satisfies MachineEffect
-  // Transactions are numbered in the order in which they are booked: the seals rely on it.
+  // Transactions are numbered in the order of booking: the seals depend on it.
   if (!owed)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
   const txId = owed ? payoutId : turn.nextId("transaction")

@@ -1,4 +1,4 @@
-/** One page of `ledger export`: what was asked for is judged, then read (operator surface, ledger export; A2-62). */
+/** One page of `ledger export`: checks the query, then reads (A2-62). */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { accept, invalidFields, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -20,7 +20,7 @@ export interface LedgerExportQuery {
   readonly partner?: string
   readonly from?: number
   readonly to?: number
-  /** As the first page answered it; absent on the first page. */
+  /** From the reply to the first page; absent on the first page. */
   readonly upTo?: number
   readonly after?: number
 }

@@ -1,15 +1,15 @@
 /**
- * The bulk settlement report (doc 3, Settlement reporting rules 2; A3-21; A1-51, A1-53). Its entries concern many
- * clients, so it can't be one commit: the entries of one client are decided in order in one turn of its mailbox, and the
- * clients are independent of each other.
+ * The bulk settlement report. Its entries concern many clients, so it can't be one commit: the entries of one client
+ * are decided in order in one turn of its mailbox, and the clients are independent of each other.
  *
- * Under an Idempotency-Key each of those commits also writes what it came to, as the client's part of the answer. A
- * request that is repeated after a crash, or after a part of it found the service busy, takes the parts that are there
- * as they are and decides only the rest, so that its one answer says what the request did, whichever of its tries did
- * it. Without a key a repetition is another request: it finds its items changed already.
+ * Under an Idempotency-Key each of those commits also stores its results, as the client's part of the reply. A request
+ * that is repeated after a crash, or after the service was busy for some clients, reuses the stored parts and decides
+ * only the rest. So its reply states the result of the request, whichever attempt produced it. Without a key a
+ * repetition is another request: it finds its items changed already.
  *
- * Bounded: 500 entries, so 500 clients; as many rows are read, in one query. A part is 24 hours old when it is deleted
- * (workers/AnswerSweep.ts); from then on its key is free (A1-52).
+ * Limits: 500 entries, so 500 clients; as many rows are read, in one query. A part is deleted after 24 hours
+ * (workers/AnswerSweep.ts); from then on its key is free. Doc 3, Settlement reporting rules; A3-21, A1-51, A1-52,
+ * A1-53.
  */
 import { Context, Effect, Exit, Layer } from "effect"
 import {
@@ -36,15 +36,15 @@ import { RowReads } from "../../../ports/RowReads.ts"
 import { isSame, type KeyedRequest } from "../../shared/KeyedRequest.ts"
 import { applyReport, changesOfItem, lostToReports, noItem } from "./settlementDecisions.ts"
 
-/** Clients whose mailboxes are asked at the same time: one that is busy holds up none but itself. */
+/** Clients decided in parallel: a busy mailbox delays its own client only. */
 const clientsAtOnce = 64
 
 export class BulkReports extends Context.Service<
   BulkReports,
   {
     /**
-     * Applies the entries. Fails when a client could not be decided now: what was done for the others stays done, and
-     * the same request under the same key goes on from there.
+     * Applies the entries. Fails when a client could not be decided now: results for the others stay, and the same
+     * request under the same key continues from there.
      */
     report(caller: Caller, body: unknown, key: KeyedRequest | null): Effect.Effect<Verdict<BulkAnswer>, DispatchError>
   }
@@ -57,7 +57,7 @@ export class BulkReports extends Context.Service<
       const directory = yield* Directory
       const stored = yield* RowReads
 
-      /** The partner's items of these ids. */
+      /** The partner's items with these ids. */
       const itemsOf = (partnerId: number, entries: ReadonlyArray<BulkEntry>) => {
         const ids = [...new Set(entries.map(({ itemId }) => itemId))].filter((id) => id > 0)
         if (ids.length === 0) return Effect.succeed(new Map<number, SettlementItemRow>())
@@ -67,7 +67,7 @@ export class BulkReports extends Context.Service<
         )
       }
 
-      /** What earlier tries of the request did, by client; parts too old to be replayed no longer count. */
+      /** Results of earlier attempts of the request, by client; parts too old for a replay do not count. */
       const partsOf = (partnerId: number, { key }: KeyedRequest) =>
         Effect.map(
           stored.page(
@@ -81,7 +81,7 @@ export class BulkReports extends Context.Service<
           (rows) => rows.filter((row) => clock.now() - row.decidedAt < idempotency.replayMillis)
         )
 
-      /** One turn of one client's mailbox; items that others changed meanwhile are read again. */
+      /** One turn of one client's mailbox; items that concurrent reports changed are read again. */
       const decideClient = (
         caller: Caller,
         clientId: number,
@@ -108,7 +108,7 @@ export class BulkReports extends Context.Service<
           )
         const again = (tries: number): Effect.Effect<ReadonlyArray<PlacedRow>, DispatchError> =>
           Effect.gen(function* () {
-            // An earlier try, lost sight of when the database was, may have been the one that won.
+            // The winner may be an earlier attempt of this request with an unknown result.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
             const done = parts.find((part) => part.clientId === clientId)
@@ -124,8 +124,8 @@ export class BulkReports extends Context.Service<
             if (!decoded.ok) return refuse(decoded.refusal)
             const { count, entries, refused } = decoded.body
             const partnerId = caller.partner.row.id
-            // Items before parts: a try whose fate is not known yet may land in between. Then either its part is found,
-            // or the items are as they were before it and the commit below loses to its claims.
+            // Items are read before parts: an earlier attempt with an unknown result may commit in between. Then either
+            // its part is found, or the items are as before it and the commit below loses to its claims.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
             if (key !== null && !parts.every((part) => isSame(part.fingerprint, key)))
@@ -134,7 +134,7 @@ export class BulkReports extends Context.Service<
             const missing = (byClient.get(0) ?? []).map(unknownRow)
             byClient.delete(0)
             const done = new Map(parts.map((part) => [part.clientId, part]))
-            // Each to its end, whatever becomes of the others: an interrupted one would be done in part for nothing.
+            // Each client runs to its end, even if others fail: an interruption would waste decided work.
             const ended = yield* Effect.forEach(
               byClient,
               ([clientId, own]) => {
@@ -161,7 +161,7 @@ const partsMax = 500
 
 const unknownRow = ({ place, itemId }: BulkEntry): PlacedRow => [place, rowOfRefusal(itemId, noItem)]
 
-/** Rows of a client's entries; an item that came to be after the client's part was decided was unknown to it. */
+/** Rows of a client's entries; an item that was created after the client's part was decided was unknown to it. */
 const restOf = (entries: ReadonlyArray<BulkEntry>, rows: ReadonlyMap<number, BulkRow>): ReadonlyArray<PlacedRow> =>
   entries.map((entry) => {
     const row = rows.get(entry.place)
@@ -173,7 +173,7 @@ const rowsOfPart = ({ results }: BulkPartRow): ReadonlyMap<number, BulkRow> => n
 const putPart = (turn: Turn, part: Omit<BulkPartRow, "results" | "decidedAt">, rows: ReadonlyArray<PlacedRow>): void =>
   turn.draft.put("bulkReportParts", { ...part, results: rows, decidedAt: turn.now })
 
-/** One client's entries in their order, each on the item as the one before has left it. */
+/** One client's entries in order, each on the item as the previous entry left it. */
 const decideEntries = (
   turn: Turn,
   entries: ReadonlyArray<BulkEntry>,

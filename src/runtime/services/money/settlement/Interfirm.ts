@@ -1,8 +1,7 @@
 /**
- * Payments between the firms, written down by finance (doc 3, Interfirm settlement record; A3-25; operator surface,
- * interfirm record). A record is a fact: it never changes, and a wrong one is put right by another of the opposite sign.
- * One a partner and transaction reference: the same record again is answered with the one that is there, so the command
- * is safe to repeat.
+ * Payments between the firms, recorded by finance. A record never changes, and a wrong one is corrected by another of
+ * the opposite sign. A partner and transaction reference has one record: the same record again returns the first, so
+ * the command is safe to repeat (A3-25).
  */
 import { Context, Effect, Layer } from "effect"
 import type { InterfirmRecord } from "../../../../machines/settlement/SettlementFigures.ts"
@@ -30,7 +29,7 @@ import { fileOnce, filedUnder, rowFiled } from "../../shared/fileOnce.ts"
 import { claimIn, interfirmSpace } from "../../../store/references.ts"
 
 export type InterfirmBody = {
-  /** Signed decimal string of USDC, not zero: positive, the service paid the partner. */
+  /** Signed decimal string of USDC, not zero; positive: the service paid the partner. */
   readonly amount: string
   /** The period that the payment settles, Unix ms, both ends inclusive. */
   readonly periodFrom: number
@@ -43,7 +42,7 @@ export type InterfirmBody = {
 /** A checked request. */
 type Payment = Pick<InterfirmRow, "amount" | "periodFrom" | "periodTo" | "txRef" | "note">
 
-/** What `check` found: the partner, and the record when it is there already. */
+/** The result of `check`: the partner, and the record when it exists already. */
 export interface InterfirmCheck {
   readonly partnerId: number
   readonly recorded: InterfirmRecord | null
@@ -57,7 +56,7 @@ export class Interfirm extends Context.Service<
       partner: string,
       request: InterfirmBody
     ): Effect.Effect<Verdict<InterfirmRecord>, DispatchError>
-    /** Whether `record` could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `record`, before a second person must approve it. */
     check(partner: string, request: InterfirmBody): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/money/settlement/Interfirm") {
@@ -70,7 +69,7 @@ export class Interfirm extends Context.Service<
 
       const recordOf = rowFiled(stored, "interfirmRecords")
 
-      /** Whether the firms can owe each other: PARTNER custody now, or at some time before. */
+      /** True if the firms can owe each other: PARTNER custody now or in the past. */
       const everUnderPartner = ({ id, custodyModel }: PartnerRow): Effect.Effect<boolean, Unavailable> =>
         Effect.gen(function* () {
           if (custodyModel === "PARTNER") return true
@@ -95,7 +94,7 @@ export class Interfirm extends Context.Service<
             if (!found.ok) return found
             const { row, payment } = found.value
             const recorded = yield* filedUnder(stored, claimOf(row.id, payment), recordOf)
-            // A repetition is answered as one before anything that has come to stand against it since.
+            // A repetition is replayed before refusals that have arisen since the first.
             if (recorded !== null) {
               const replay = replayOf(recorded, payment)
               return replay.ok ? accept({ partnerId: row.id, recorded: replay.value }) : replay
@@ -109,10 +108,10 @@ export class Interfirm extends Context.Service<
           Effect.gen(function* () {
             const found = find(partner, request)
             if (!found.ok) return found
-            const { payment, row: asked } = found.value
-            const partnerId = asked.id
-            // Once so, so for ever: what is true before the turn is true in it.
-            const canOwe = yield* everUnderPartner(asked)
+            const { payment, row: partnerRow } = found.value
+            const partnerId = partnerRow.id
+            // Once true, always true: a result before the turn holds in it.
+            const canOwe = yield* everUnderPartner(partnerRow)
             return yield* fileOnce(
               { host, stored },
               {
@@ -147,7 +146,7 @@ const otherRecord = (settlementId: number): Refusal =>
 const isSame = (row: InterfirmRow, { amount, periodFrom, periodTo, note }: Payment): boolean =>
   row.amount === amount && row.periodFrom === periodFrom && row.periodTo === periodTo && row.note === note
 
-/** The record that has the reference, if it is this one; another one is refused. */
+/** The record behind the reference if it equals this one; a different one is refused. */
 const replayOf = (row: InterfirmRow, payment: Payment): Verdict<InterfirmRecord> =>
   isSame(row, payment) ? accept(wireInterfirm(row)) : refuse(otherRecord(row.id))
 
@@ -156,7 +155,10 @@ const nothingBetween = conflict(
   "This partner has never been under PARTNER custody, so the firms owe each other nothing."
 )
 
-/** Nothing is recorded for a closed partner, or while it is being closed: its balance has been counted (D15). */
+/**
+ * The refusal for a partner that is closed or being closed, because its balance has been counted (D15); null
+ * otherwise.
+ */
 const shutRefusal = ({ id, state }: PartnerRow, closing: ReadonlySet<number>): Refusal | null => {
   if (state === "CLOSED") return conflict("PARTNER_CLOSED", "The partner is closed.")
   return closing.has(id) ? conflict("PARTNER_CLOSED", "The partner is being closed.") : null

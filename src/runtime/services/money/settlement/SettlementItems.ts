@@ -1,11 +1,10 @@
 /**
- * Settlement items as the partner reads and reports them (doc 3, Settlement item and Settlement reporting rules;
- * D12). Items are born with their postings (runtime/effects/settlementItems.ts); custody plays no part here, so items on
- * file stay readable and reportable whatever the partner's model is now.
+ * Settlement items as the partner reads and reports them. Postings create items (runtime/effects/settlementItems.ts).
+ * The custody model plays no part here, so stored items stay readable and reportable under any later model.
  *
  * Items are not kept in memory. A report reads the item's row first and is then decided in its client's mailbox; its
  * commit claims the item's next change, so that of two reports decided on the same row only one is applied. The other
- * reads the row again.
+ * reads the row again (D12).
  */
 import { Context, Effect, Layer } from "effect"
 import type { SettlementItem, SettlementStatus } from "../../../../machines/settlement/SettlementItem.ts"
@@ -30,7 +29,7 @@ import { applyReport, changesOfItem, lostToReports, noItem, wireItem } from "./s
 
 export interface SettlementReported {
   readonly item: SettlementItem
-  /** False for a repeat of the status that the item has: nothing was rewritten. */
+  /** False when the item already had the reported status: nothing was written. */
   readonly changed: boolean
 }
 
@@ -50,7 +49,7 @@ export interface SettlementPage extends PageEnd {
 export class SettlementItems extends Context.Service<
   SettlementItems,
   {
-    /** The partner's client of this id or uid; null when it has none. */
+    /** The partner's client with this id or uid; null when it has none. */
     clientOf(partnerId: number, idOrUid: string): Effect.Effect<number | null, Unavailable>
     /** Items of the partner, newest first; `clientId` must be one of its clients. */
     list(partnerId: number, query: SettlementQuery): Effect.Effect<SettlementPage, Unavailable>
@@ -146,5 +145,5 @@ export class SettlementItems extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); the database is asked for nothing else. */
+/** Prefix, hyphen, digits (F31); other texts cause no query. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/

@@ -1,13 +1,12 @@
 /**
- * What a partner and the service reconcile by: the settlement report and summary of a window of time, and the payments
- * recorded between the firms (doc 3, Settlement report, Settlement summary, Interfirm settlement record;
- * A3-22..A3-25, A3-41, A3-42).
+ * Reconciliation between a partner and the service: the settlement report and summary of a time window, and the
+ * payments recorded between the firms.
  *
- * Growth: an answer reads the totals of the window's days, at most 3 rows a day for items (one a state) and one a day
- * for each currency and posting type that moved, and row by row only the parts of days at the window's two ends: a
- * partner with a million items in a year reads about 1,100 rows of totals for the whole year, which ends now and begins
- * at a day, and at most two days' items more for a window that cuts days. Records of payments are read by partner; a
- * partner has some a week. Each answer is one statement, so all its figures are of one moment.
+ * Growth: a report reads daily totals, at most 3 rows per day for items (one per state) and one per day for each
+ * currency and posting type that moved. It reads single rows only for partial days at the window's two ends. A partner
+ * with a million items in a year reads about 1,100 rows of totals for the whole year, and the items of at most two
+ * days more. Records of payments are read by partner; a partner has some per week. Each reply is one statement, so all
+ * its figures are of one moment (A3-22..A3-25, A3-41, A3-42).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -43,7 +42,7 @@ import {
 } from "../../../store/reads/settlementReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 
-/** Unix ms, both ends inclusive; `now` is when the question came. */
+/** Unix ms, both ends inclusive; `now`: time of the request. */
 export interface WindowQuery {
   readonly from: number
   readonly to: number
@@ -119,19 +118,19 @@ export class SettlementReports extends Context.Service<
   )
 }
 
-/** $1 to $9 of the statements. */
+/** Parameters $1 to $9 of the statements. */
 const windowValues = (partnerId: number, { from, to, now }: WindowQuery): ReadonlyArray<number> => {
   const { days, edges } = dayWindow(from, to, now)
   return [partnerId, from, to, days.from, days.to, ...edges.flatMap((edge) => [edge.from, edge.to])]
 }
 
-/** $10 to $12 of the report's. */
+/** Parameters $10 to $12 of the report's statement. */
 const untilEnd = ({ to, now }: WindowQuery): ReadonlyArray<number> => {
   const { lastDay, part } = everythingUntil(to, now)
   return [lastDay, part.from, part.to]
 }
 
-/** Sums of a figure, by what its rows are grouped by; micro-USDC or minor units of the currency. */
+/** Sums of a figure by the group of its rows; micro-USDC or minor units of the currency. */
 const byName = (rows: ReadonlyArray<FigureRow>, figure: string): ReadonlyMap<string, FigureRow> =>
   new Map(rows.flatMap((row) => (row.figure === figure ? [[row.name, row] as const] : [])))
 
@@ -152,7 +151,7 @@ const itemsOf = (rows: ReadonlyArray<FigureRow>): SumsByState => {
 
 const moved = ["deposits", "withdrawals", "commissions", "pnl", "closing"] as const
 
-/** USDC always, any other currency when one of its figures is not zero. */
+/** USDC always; another currency if one of its figures is not zero. */
 const reportCurrencies = (rows: ReadonlyArray<FigureRow>): SettlementReportFigures["currencies"] =>
   currencyCodes.flatMap((currency: Currency) => {
     const [deposits, withdrawals, commissions, pnl, closing] = moved.map((figure) => sumOf(rows, figure, currency))

@@ -1,6 +1,6 @@
 /**
- * What a partner's report does to one settlement item, inside the mailbox of the item's client: the same for a report of
- * one item and for each entry of a bulk report (doc 3, Settlement reporting rules; D12; A3-20).
+ * The effect of a partner's report on one settlement item, inside the mailbox of the item's client: the same for a
+ * report of one item and for each entry of a bulk report (D12; A3-20).
  */
 import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { itemOf, type SettlementEvent, type SettlementItem } from "../../../../machines/settlement/SettlementItem.ts"
@@ -14,7 +14,7 @@ import { advance } from "../../../effects/advance.ts"
 
 export const noItem: Refusal = unknown("Settlement item")
 
-/** An item changes twice at most, so a report of it can lose to others no more often. */
+/** An item changes twice at most, so a report of it can lose to concurrent ones no more often. */
 export const changesOfItem = 2
 
 export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.context, row.state)
@@ -22,7 +22,7 @@ export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.c
 /** The unique fact of an item's n-th change. */
 const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
 
-/** True when a commit lost to other reports of items, and to nothing else: their rows are to be read again. */
+/** True when a commit lost to other reports of items, and to nothing else: their rows must be read again. */
 export const lostToReports = (error: DispatchError): error is ClaimLost =>
   error._tag === "ClaimLost" && error.claims.every(({ name }) => /^item:\d+:\d+$/.test(name))
 
@@ -34,11 +34,11 @@ const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReportBody
 export interface AppliedReport {
   /** The item after the report. */
   readonly row: SettlementItemRow
-  /** False for a repeat of the status that the item has: nothing was rewritten. */
+  /** False when the item already had the reported status: nothing was written. */
   readonly changed: boolean
 }
 
-/** The report's effect on the row as it was read, or as an earlier entry of this turn has left it. */
+/** The report's effect on the row as read, or as an earlier entry of this turn left it. */
 export const applyReport = (
   turn: Turn,
   row: SettlementItemRow,

@@ -1,7 +1,6 @@
 /**
- * Withdrawal requests of BROKER custody (doc 3, Withdrawal request and Money write gates; D10; A3-01, A3-02,
- * A3-06..A3-08, A3-12): filed and cancelled by the partner, decided by the operator's finance, each in the client's
- * mailbox.
+ * Withdrawal requests of BROKER custody: filed and cancelled by the partner, decided by the operator's finance, each
+ * in the client's mailbox (D10; A3-01, A3-02, A3-06..A3-08, A3-12).
  */
 import { Context, Effect, Layer } from "effect"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -53,7 +52,7 @@ import {
 import { pendingPay, logOtherDestination } from "./pendingPay.ts"
 import { checkWithdrawal } from "./withdrawalGates.ts"
 
-/** 201 for a request filed now, 200 for the original of an own reference. */
+/** 201 for a request filed now, 200 for the replay of an own reference. */
 export type WithdrawalVerdict = Verdict<{ readonly status: 200 | 201; readonly request: WithdrawalRequest }>
 
 export type CancelVerdict = Verdict<{ readonly request: WithdrawalRequest; readonly alreadyDecided: boolean }>
@@ -68,13 +67,13 @@ interface WithdrawalQuery extends PageQuery {
 
 type Ruled = Effect.Effect<Verdict<WithdrawalRequest>, DispatchError>
 
-/** What `check` found: the request, and whether the step is taken already. */
+/** The result of `check`: the request, and whether the step is already done. */
 export interface WithdrawalCheck {
   readonly request: WithdrawalRequest
   readonly repeated: boolean
 }
 
-/** What finance rules; who rules is added from the caller. */
+/** A ruling of finance; the caller is added to it. */
 export type FinanceRuling =
   | { readonly to: "APPROVED" | "PAID" }
   | { readonly to: "REJECTED" | "FAILED"; readonly reason: string }
@@ -87,7 +86,7 @@ export class Withdrawals extends Context.Service<
       clientId: number,
       body: unknown,
       store: StoreAnswer<WithdrawalVerdict>,
-      /** The JSON that the body was parsed from: the destination is kept as it is written there. */
+      /** The JSON text of the body: the destination is stored as written there. */
       text?: string
     ): Effect.Effect<WithdrawalVerdict, DispatchError>
     /** `requestId` null: the path names no request that could exist. */
@@ -97,20 +96,23 @@ export class Withdrawals extends Context.Service<
       requestId: number | null,
       store: StoreAnswer<CancelVerdict>
     ): Effect.Effect<CancelVerdict, DispatchError>
-    /** The refusal when the partner has no such request, else null. */
+    /** The refusal when the partner has no such request; otherwise null. */
     missing(partnerId: number, requestId: number | null): Effect.Effect<Refusal | null, Unavailable>
-    /** Requests of the partner, newest first; null when `clientId` is none of its clients. */
+    /** Requests of the partner, newest first; null when `clientId` is another partner's client. */
     list(
       partnerId: number,
       query: WithdrawalQuery & { readonly clientId?: number }
     ): Effect.Effect<WithdrawalPage | null, Unavailable>
-    /** Requests of every partner or of one, by id or code, newest first. */
+    /** Requests of all partners or of one, by id or code, newest first. */
     listAll(query: WithdrawalQuery & { readonly partner?: string }): Effect.Effect<Verdict<WithdrawalPage>, Unavailable>
     /** One request of any partner. */
     show(requestId: number): Effect.Effect<Verdict<WithdrawalRequest>, Unavailable>
-    /** One step by finance; a step taken before is answered as it is. Refused with the reason, nothing changes. */
+    /**
+     * One step by finance; a step that is already done returns the request unchanged. After a refusal nothing has
+     * changed.
+     */
     rule(caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled
-    /** Whether a step could be taken now: asked before it is put before a second pair of eyes. */
+    /** Dry run of a step, before a second person must approve it. */
     check(requestId: number, to: "APPROVED" | "PAID" | "FAILED"): Effect.Effect<Verdict<WithdrawalCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/money/withdrawal/Withdrawals") {
@@ -138,7 +140,10 @@ export class Withdrawals extends Context.Service<
               { column: "partner_id", value: partnerId }
             ])
 
-      /** As a list shows it: a destination put in afterwards is shown to nobody, so nobody pays to it. */
+      /**
+       * A request as a list shows it: a destination that was changed in the database is hidden, so that no payment
+       * goes there.
+       */
       const shownRequest = (row: WithdrawalRow): WithdrawalRequest =>
         wireRequest(showsFiledDestination(sealing, row) ? row : { ...row, destination: null })
 
@@ -148,7 +153,7 @@ export class Withdrawals extends Context.Service<
           ({ shown, end }): WithdrawalPage => ({ withdrawals: shown.map(shownRequest), ...end })
         )
 
-      /** The ruling on the row that the mailbox holds; null when it holds it no more, because it has ended. */
+      /** The ruling on the row in the mailbox; null when the row has left it, because the request has ended. */
       const runRuling = (
         turn: Turn,
         requestId: number,
@@ -164,7 +169,7 @@ export class Withdrawals extends Context.Service<
         return ruleOnWithdrawal({ turn, client, partner, sealing }, row, wanted)
       }
 
-      /** What finance is shown is the stored row, so that is judged too, not the mailbox's alone. */
+      /** Finance sees the stored row, so that row is checked too, not only the mailbox's. */
       const standingRefusal = (
         row: WithdrawalRow,
         to: WithdrawalRuling["to"]
@@ -173,7 +178,7 @@ export class Withdrawals extends Context.Service<
           ? pendingPay({ host, clock }, row.id)
           : Effect.succeed(row.state === fromOf[to] ? destinationRefusal(sealing, row, to) : null)
 
-      /** By the id alone; the row is read again when its mailbox no longer holds it. */
+      /** Rules on a request by its id; the row is read again when its mailbox no longer holds it. */
       const onRow = (caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled =>
         rereading(
           Effect.gen(function* () {
@@ -311,7 +316,7 @@ const rulingOf = (caller: OperatorCaller, ruling: FinanceRuling, paused: boolean
   }
 }
 
-/** The answer to a cancel of what has ended: nothing to do, unless the money has gone (A3-12). */
+/** The reply to a cancel of an ended request: nothing to do, unless the money has been paid (A3-12). */
 const cancelled = (row: WithdrawalRow): CancelVerdict =>
   row.state === "PAID" ? refuse(alreadyDecided(row)) : accept({ request: wireRequest(row), alreadyDecided: true })
 
@@ -334,7 +339,7 @@ const decideFiling = (turn: Turn, { caller, directory, filed, ...filing }: Filin
   const found = brokerClient(turn, directory, caller)
   if (!found.ok) return found
   const { client, partner } = found.value
-  // What the mailbox holds is newer than what was looked up.
+  // A row in the mailbox is newer than the result of the lookup.
   const held = turn.state.all("withdrawalRequests")
   const own =
     held.find((row) => row.context.partnerRef === filing.request.partnerRef) ??

@@ -1,6 +1,6 @@
 /**
- * What guards a withdrawal besides its own gates (operator surface, Four eyes; D10): while an approval of its payment
- * waits the bank may be paying, so the money is not given back; and another destination than the filed one is logged.
+ * Guards of a withdrawal besides its own gates (D10). While an approval of its payment is pending the bank may be
+ * paying, so the money is not given back. A destination other than the filed one is logged.
  */
 import { Effect } from "effect"
 import { conflict, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -15,7 +15,7 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
 }
 
-/** The refusal that names the approval, or null. The system's mailbox holds the PENDING ones. */
+/** The refusal that names the pending approval, or null. The system's mailbox holds the PENDING ones. */
 export const pendingPay = ({ host, clock }: Parts, requestId: number): Effect.Effect<Refusal | null, Unavailable> =>
   host.read(systemSubject, (state) => {
     const row = state.all("approvals").find((each) => isPayOf(each, requestId) && expiresAt(each) > clock.now())
@@ -32,7 +32,7 @@ const isPayOf = ({ command, args, state }: ApprovalRow, requestId: number): bool
 
 const expiresAt = ({ context }: ApprovalRow): number => context.expiresAt
 
-/** Logs a destination that was put in afterwards: whoever watches the log must learn of it, not the caller alone. */
+/** Logs a changed destination: operators must learn of it from the log, not only the caller from the refusal. */
 export const logOtherDestination = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
   verdict.ok || !isOtherDestination(verdict.refusal)
     ? Effect.void

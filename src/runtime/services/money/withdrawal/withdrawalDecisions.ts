@@ -1,6 +1,6 @@
 /**
- * What happens to a withdrawal request inside its client's turn: filed behind the gates of doc 3 (A3-02), approved
- * behind the money-out gate, paid, turned down or taken back (D10; A3-06, A3-08, A3-12). Pure but for the turn's draft
+ * Decisions on a withdrawal request inside its client's turn: filed behind the published gates (A3-02), approved
+ * behind the money-out gate, paid, rejected or cancelled (D10; A3-06, A3-08, A3-12). Pure except for the turn's draft
  * and ids.
  */
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -36,23 +36,21 @@ import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
 import { advance, start } from "../../../effects/advance.ts"
 import { referenceClaim } from "../../../tables/Catalogue.ts"
 
-/** The unique fact of a reference: one name space per partner, apart from deposits and collateral (A3-01). */
+/** The unique fact of a reference: one namespace per partner, apart from deposits and collateral (A3-01). */
 export const withdrawalClaim = (partnerId: number, partnerRef: string): string =>
   referenceClaim("withdrawalRequests", partnerId, partnerRef)
 
 export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(row.context, row.state, row.destination)
 
-/** What fingerprints are made with. */
 export type Fingerprints = Pick<Sealing, "fingerprint">
 
-/** The client of a turn. */
 export interface ClientTurn {
   readonly turn: Turn
   readonly client: ClientRow
   readonly partner: PartnerView
 }
 
-/** The client's money in a currency with the risk of the whole account (A3-08). */
+/** The client's money in a currency with the risk of the whole account. */
 export const freeMoney = ({ cashOf, risk, recorded }: AccountNow, currency: Currency): FreeMoney => ({
   currency,
   cash: cashOf(currency),
@@ -63,11 +61,14 @@ export const freeMoney = ({ cashOf, risk, recorded }: AccountNow, currency: Curr
 export interface WithdrawalFiling extends WithdrawalFacts {
   readonly partner: PartnerView
   readonly sealing: Fingerprints
-  /** Whether an open reconciliation break pauses the client's money out. */
+  /** True if an open reconciliation break pauses the client's withdrawals. */
   readonly paused: boolean
 }
 
-/** A fresh reference: the gates after it, then the request; of a sandbox partner it is paid in the same turn (A3-06). */
+/**
+ * Handles a new reference: the gates after it, then the request. A sandbox partner's request is paid in the same turn
+ * (A3-06).
+ */
 export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequest> => {
   const { turn, client, partner, request, sealing } = filing
   const refusal = firstRefusal(withdrawalGates, filing)
@@ -103,8 +104,8 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
 }
 
 /**
- * Approved and paid by the sandbox itself. What would keep finance from approving keeps the sandbox too: then the request
- * stays REQUESTED, so that a developer can see it.
+ * Approved and paid by the sandbox itself. A reason that would stop finance from approving stops the sandbox too: then
+ * the request stays REQUESTED, so that a developer can see it.
  */
 const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow => {
   const approved = ruleOnWithdrawal(filing, row, { to: "APPROVED", by: "PARTNER", paused: filing.paused })
@@ -114,16 +115,16 @@ const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow 
   return paid.value
 }
 
-/** What is ruled on a request that is still open: by finance, and CANCELLED by the partner. */
+/** A ruling on an open request: by finance, or CANCELLED by the partner. */
 export type WithdrawalRuling =
   | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
   | { readonly to: "PAID" }
   | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
-  /** Approved, then refused by the bank for good: ends REJECTED. */
+  /** Approved, then rejected by the bank for good: ends REJECTED. */
   | { readonly to: "FAILED"; readonly by: MoneyDecider; readonly reason: string }
   | { readonly to: "CANCELLED" }
 
-/** One step of a request, or why it can't be taken now; a refusal leaves the request and its reserve as they are. */
+/** One step of a request, or the reason against it; a refusal leaves the request and its reserve unchanged. */
 export const ruleOnWithdrawal = (
   of: ClientTurn & { readonly sealing: Fingerprints },
   row: WithdrawalRow,
@@ -136,7 +137,7 @@ export const ruleOnWithdrawal = (
   if (refusal !== null) return refuse(refusal)
   const event = eventOf(of.turn, ruling)
   const instance = instanceOf(of.client, of.partner)
-  // Only an approval's posting is named before it is made.
+  // Only an approval needs the id of its posting first.
   const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
   const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
   if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${ruling.to}`)
@@ -151,7 +152,7 @@ export interface RulingFacts {
   readonly sealing: Fingerprints
 }
 
-/** Why a ruling can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
+/** Why a ruling can't be carried out now; null when it can. It is also checked before a second person must approve. */
 export const rulingRefusal = (
   { client, account, episodes, sealing }: RulingFacts,
   row: WithdrawalRow,
@@ -161,21 +162,21 @@ export const rulingRefusal = (
   const other = destinationRefusal(sealing, row, to)
   if (other !== null || to !== "APPROVED") return other
   const { restrictions } = clientContext(client)
-  // The amount is already reserved, so no further money has to be free. The free money must not be negative, and the amount must
-  // not stand behind an unrepaid write-off (F10).
+  // The amount is already reserved, so no further money has to be free. The free money must not be negative, and no
+  // unrepaid write-off may have a claim on the amount (F10).
   const sentence =
     moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n) ??
     (standsBehind(row, episodes) ? moneyOutSentences.insufficient : null)
   return sentence === null ? null : conflict(moneyOutReasons[sentence], sentence)
 }
 
-/** The answer for a request that is past the ruling. */
+/** The refusal for a request that is past the ruling. */
 export const alreadyDecided = (row: WithdrawalRow): Refusal =>
   conflict("DECIDED_ALREADY", `This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
 
 /**
- * Whether the request stands as the ruling left it: the same ruling once more, after an answer that was lost (as A3-04
- * has it for deposits). REJECTED shows by its transaction whether it had been approved before.
+ * True if the request is as the ruling left it: the same ruling once more, after a lost reply (as A3-04 has it for
+ * deposits). The transaction of a REJECTED request shows whether it had been approved before.
  */
 export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): boolean => {
   switch (to) {
@@ -190,7 +191,7 @@ export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): bool
   }
 }
 
-/** Somebody has been in the database, or version 1 filed it: no money goes where it says. */
+/** The destination was changed in the database, or version 1 filed the request: no payment goes there. */
 export const destinationRefusal = (
   sealing: Fingerprints,
   row: WithdrawalRow,
@@ -208,7 +209,7 @@ export const destinationRefusal = (
   )
 }
 
-/** True for the refusal that somebody has to look into at once. */
+/** True for the refusal that an operator must examine at once. */
 export const isOtherDestination = (refusal: Refusal): boolean =>
   refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
 

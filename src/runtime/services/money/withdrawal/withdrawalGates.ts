@@ -1,6 +1,6 @@
 /**
- * The gates of a withdrawal request that need the client, in the published order (doc 3, Money write gates and
- * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
+ * The gates of a withdrawal request that need the client, in the published order; a refusal leaves no row (A3-02,
+ * A3-08).
  */
 import { graverOf, unjudged } from "../../../../machines/margin/accountRisk.ts"
 import type { Gate, Gates } from "../../../../machines/shared/Gates.ts"
@@ -92,7 +92,7 @@ const reserve: WithdrawalGate = {
   })
 }
 
-/** The request, or what is wrong with its fields. */
+/** The request, or the errors of its fields. */
 export const checkWithdrawal = (body: unknown, text?: string): Verdict<WithdrawalBody> => {
   const decoded = decodeWithdrawal(body, text)
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))

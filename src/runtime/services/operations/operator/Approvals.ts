@@ -1,9 +1,9 @@
 /**
- * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it
- * (operator surface, Four eyes). The grant is recorded first. The command's own commit claims the fact that the approval is
- * used (`usedFact`); a command that was refused, or had nothing left to do, is followed by a commit that claims it. So the
- * command takes effect at most once, whatever happens in between. A granted command whose outcome is unknown (the process
- * died, the database was away) may be granted again.
+ * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it.
+ * The grant is recorded first. The command's own commit claims the fact that the approval is used (`usedFact`); a
+ * command that was refused, or had nothing to do, is followed by a commit that claims it. So the command takes effect
+ * at most once, whatever happens in between. A granted command with an unknown outcome (the process died, the database
+ * was away) may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -53,7 +53,7 @@ export interface ApprovalView {
   readonly command: string
   readonly args: Json
   readonly status: ApprovalStatus
-  /** What became of a granted command; null for the others. */
+  /** The outcome of a granted command; otherwise null. */
   readonly outcome: ApprovalOutcome | null
   readonly requestedBy: number
   readonly requestedAt: number
@@ -64,17 +64,17 @@ export interface ApprovalView {
 
 export interface Pending {
   readonly approvalId: number
-  /** In a dry run. */
+  /** Present in a dry run. */
   readonly deed?: Deed
 }
 
-/** What a command does when it is granted, as things stand; or why it would be refused. */
+/** The effect of a command if it were granted now; or why it would be refused. */
 export type Deed =
   | { readonly result: Json; readonly would: DryRunSummary; readonly changes: ReadonlyArray<Change> }
   | { readonly refusal: string }
 
 export interface ApprovalDetails extends ApprovalView {
-  /** Null for one that is decided, and for whoever may not run the command. */
+  /** Null for a decided approval, and for a caller who may not run the command. */
   readonly deed: Deed | null
 }
 
@@ -89,22 +89,22 @@ type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Approvals extends Context.Service<
   Approvals,
   {
-    /** Runs the command at once, or answers the approval it waits for when four eyes guard it. */
+    /** Runs the command at once, or returns the pending approval when four eyes guard it. */
     submit<C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C> | Pending>
     /** Newest first. */
     list(query: {
       readonly status?: ApprovalStatus
       readonly limit: number
     }): Effect.Effect<ReadonlyArray<ApprovalView>, Unavailable>
-    /** One approval; with its deed only for `mayRun` of its command. Null: there is no such approval. */
+    /** One approval; with its effect only if `mayRun` covers its command. Null: there is no such approval. */
     show(
       caller: OperatorCaller,
       approvalId: number,
       mayRun: (command: string) => boolean
     ): Effect.Effect<ApprovalDetails | null, DispatchError>
-    /** The command an approval is bound to, for ever; null when there is no such approval. */
+    /** The command of an approval, which never changes; null when there is no such approval. */
     commandOf(approvalId: number): Effect.Effect<string | null, Unavailable>
-    /** The caller's role covers the command: the gate has asked `commandOf`. */
+    /** The caller's role covers the command: the gate has checked `commandOf`. */
     grant(caller: OperatorCaller, approvalId: number): Answer<Granted>
     refuse(caller: OperatorCaller, approvalId: number): Answer<ApprovalView>
   }
@@ -115,7 +115,7 @@ export class Approvals extends Context.Service<
       const host = yield* ActorHost
       const settings = yield* Settings
       const commands = yield* guardedCommands
-      // Better no service than one that says that it waits for a second key and does not.
+      // Rather fail at start than claim to wait for a second key and not do it.
       const empty = guardNothing(settings.fourEyes, commands)
       if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
       const sql = yield* PgClient.PgClient
@@ -149,7 +149,7 @@ export class Approvals extends Context.Service<
           decide: (turn) => ruleOnApproval(turn, approvalId, caller.keyId, event)
         })
 
-      /** A grant in its turn: from its commit on the command rests on both keys. A dry run grants nothing. */
+      /** The turn of a grant: from its commit on the command depends on both keys. A dry run grants nothing. */
       const grantInTurn = (
         caller: OperatorCaller,
         approvalId: number,
@@ -168,7 +168,7 @@ export class Approvals extends Context.Service<
         })
       }
 
-      /** What the audit kept of the request when it was made; null when there is no such row. */
+      /** The audit's record of the request; null when there is no such row. */
       const requestedAs = (approvalId: number) =>
         Effect.map(
           stored.page(
@@ -182,12 +182,12 @@ export class Approvals extends Context.Service<
           ([row]) => row?.reason ?? null
         )
 
-      /** A granted approval whose command has left no trace: the same conditions as for a grant, asked again. */
-      const resume = (caller: OperatorCaller, row: ApprovalRow, asked: string | null): Answer<ApprovalRow> =>
+      /** A granted approval whose command has left no trace: the conditions of a grant are checked again. */
+      const resume = (caller: OperatorCaller, row: ApprovalRow, recorded: string | null): Answer<ApprovalRow> =>
         Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
           used.length > 0
             ? Effect.succeed(refuse(decidedAlready))
-            : grantInTurn(caller, row.id, (turn) => resumeApproval(turn, row, caller.keyId, asked))
+            : grantInTurn(caller, row.id, (turn) => resumeApproval(turn, row, caller.keyId, recorded))
         )
 
       const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
@@ -195,7 +195,7 @@ export class Approvals extends Context.Service<
         return guarded.run(caller, args)
       }
 
-      /** Runs the command for its answer alone, in a dry run of its own. */
+      /** Runs the command in a dry run of its own, for its result. */
       const deedOf = (
         caller: OperatorCaller,
         command: GuardedName,
@@ -222,8 +222,8 @@ export class Approvals extends Context.Service<
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command)))),
-          // Another grant of the same approval was faster, or a key that it rests on is revoked. After `isKnownAway`: a
-          // look that fails here must not say that the approval is still unused.
+          // Another grant of the same approval was faster, or a key that it depends on is revoked. It comes after
+          // `isKnownAway`, because a read that fails here must not report the approval as unused.
           Effect.catchIf(isUsed(id), ({ claims }) =>
             claims.some(({ owner }) => owner === 0)
               ? host.read(systemSubject, (state) =>
@@ -234,7 +234,7 @@ export class Approvals extends Context.Service<
         )
       }
 
-      /** A command that had nothing left to do has taken no unique fact: the approval is used all the same. */
+      /** A command that had nothing to do has claimed no fact: the approval is used all the same. */
       const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
         currentDryRun() === null
           ? stored.holders([usedFact(approvalId)]).pipe(
@@ -243,7 +243,10 @@ export class Approvals extends Context.Service<
             )
           : Effect.void
 
-      /** The command's own commit has not said so. Failing to say so leaves the approval open to another grant. */
+      /**
+       * Claims the fact that the command's own commit has not claimed. After a failure the approval can be granted
+       * again.
+       */
       const useUp = (
         caller: OperatorCaller,
         approvalId: number,
@@ -269,12 +272,12 @@ export class Approvals extends Context.Service<
           })
           .pipe(Effect.ignore)
 
-      /** A dry run shows what the grant would do beside the request. */
+      /** A dry run shows the effect of the grant beside the request. */
       const pending = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<Pending> =>
-        Effect.flatMap(request(caller, command, args), (asked): Answer<Pending> =>
-          currentDryRun() === null || !asked.ok
-            ? Effect.succeed(asked)
-            : Effect.map(deedOf(caller, command, args), (deed) => accept({ ...asked.value, deed }))
+        Effect.flatMap(request(caller, command, args), (pending): Answer<Pending> =>
+          currentDryRun() === null || !pending.ok
+            ? Effect.succeed(pending)
+            : Effect.map(deedOf(caller, command, args), (deed) => accept({ ...pending.value, deed }))
         )
 
       return Approvals.of({
@@ -313,17 +316,17 @@ export class Approvals extends Context.Service<
             running.set(approvalId, null)
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
-              const asked = yield* requestedAs(approvalId)
+              const recorded = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
-                  ? yield* resume(caller, row, asked)
+                  ? yield* resume(caller, row, recorded)
                   : yield* grantInTurn(caller, approvalId, (turn) =>
-                      grantApproval(turn, approvalId, caller.keyId, asked)
+                      grantApproval(turn, approvalId, caller.keyId, recorded)
                     )
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(
               Effect.ensuring(Effect.sync(() => running.delete(approvalId))),
-              // A caller who hangs up between the commits must not leave the outcome open for nothing.
+              // A caller that disconnects between the commits must not leave the outcome unknown.
               Effect.uninterruptible
             )
           }),
@@ -342,7 +345,7 @@ const isUsed =
   (error: DispatchError): error is ClaimLost =>
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
 
-/** Nothing was done for certain, and the approval is not used. */
+/** Certainly nothing was done, and the approval is not used. */
 const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
 
 const notRun = (approvalId: number, command: string): Refusal =>
@@ -356,7 +359,7 @@ const notRun = (approvalId: number, command: string): Refusal =>
     }
   )
 
-/** The command refused what four eyes let through: said as such, because the approval is gone. */
+/** The refusal of a granted command; it mentions that the approval is used up. */
 const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : "The command was refused."
   const details =
@@ -371,7 +374,7 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
   )
 }
 
-/** Granted without a trace of its command: the process died in between, or the command could not run. */
+/** The outcome of a grant; without a trace of its command, the process died in between or the command could not run. */
 const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcome | null => {
   if (row.state !== "GRANTED") return null
   const fact = used.find(({ name }) => name === usedFact(row.id))

@@ -1,6 +1,6 @@
 /**
- * Reads of the audit stream in commit order: ids become visible in that order, so a reader by cursor never skips one
- * (A3-45; operator surface, audit tail, machine inspect). The chain of hashes is proved by `ledger verify`.
+ * Reads of the audit stream in commit order: ids become visible in that order, so a reader by cursor never skips one.
+ * `ledger verify` proves the chain of hashes (A3-45).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -27,7 +27,7 @@ export interface AuditEntry {
   readonly role: string
   readonly keyLabel: string
   readonly requestId: string
-  /** kind:id of what was acted on. */
+  /** kind:id of the object of the action. */
   readonly object: string | null
   readonly action: string
   readonly before: string | null
@@ -35,7 +35,7 @@ export interface AuditEntry {
   readonly reason: string | null
 }
 
-/** Rows, and whether there are more of those that were asked for: later ones for a reader forward, else earlier ones. */
+/** Rows, and whether more match: later ones when reading forward, otherwise earlier ones. */
 export interface AuditPage {
   readonly entries: ReadonlyArray<AuditEntry>
   readonly hasMore: boolean
@@ -44,7 +44,10 @@ export interface AuditPage {
 export class AuditTrail extends Context.Service<
   AuditTrail,
   {
-    /** Newest last. With `after` or `since` alone the first that follow, otherwise the newest rows, with `before` those below it. */
+    /**
+     * Newest last. With only `after` or `since`, the first rows that follow; otherwise the newest rows, with `before`
+     * those below it.
+     */
     read(query: AuditQuery): Effect.Effect<AuditPage, Unavailable>
     /** The newest rows of the sources, newest last. */
     history(query: HistoryQuery): Effect.Effect<ReadonlyArray<AuditEntry>, Unavailable>

@@ -1,6 +1,6 @@
 /**
- * What the operator looks at: clients with everything that holds them, and one live object of any machine with its
- * timers and history (operator surface: client list and show, machine inspect). Never a KYC payload.
+ * Operator views of clients with all their holds, and of one live object of any machine with its timers and history.
+ * They never contain a KYC payload.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -49,7 +49,7 @@ export interface ClientRowView extends ClientWire {
   readonly partnerId: number
 }
 
-/** Money in USDC. */
+/** Amounts in USDC. */
 interface MarginView {
   readonly initialMargin: string
   readonly maintenanceMargin: string
@@ -62,7 +62,7 @@ interface MarginView {
 export interface ClientView extends ClientRowView {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly openCases: ReadonlyArray<number>
-  /** At the marks of the moment, so that a dry run shows what a command would do to it; null while no venue is attached. */
+  /** At the present marks, so that a dry run shows a command's effect on it; null while no venue is attached. */
   readonly margin: MarginView | null
   readonly balances: ReadonlyArray<{
     readonly currency: string
@@ -93,20 +93,20 @@ export interface MachineInstance {
   readonly version: string
   readonly context: Json
   readonly timers: ReadonlyArray<PendingTimer>
-  /** Calls of the venue that wait for their outcome. */
+  /** In-doubt calls to the venue. */
   readonly calls: ReadonlyArray<OpenCall>
   /** Newest last. */
   readonly history: ReadonlyArray<AuditEntry>
-  /** Steps of the same time that no audit row tells, oldest first. */
+  /** Steps of the same period without an audit row, oldest first. */
   readonly own: ReadonlyArray<OwnStep>
-  /** Nothing of it comes behind this page. */
+  /** True if no newer page follows. */
   readonly isNewest: boolean
-  /** Whether the history goes further back, and the cursor of what is older. */
+  /** True if there is older history; `nextBefore` is its cursor. */
   readonly hasMore: boolean
   readonly nextBefore: number | null
 }
 
-/** How many objects of a machine are in each state. */
+/** Number of a machine's objects per state. */
 export interface MachineCount {
   readonly name: Kind
   readonly states: Readonly<Record<string, number>>
@@ -116,7 +116,7 @@ export class Inspect extends Context.Service<
   Inspect,
   {
     clients(query: ClientFilter & { readonly partner?: string }): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
-    /** As `findClient` takes it. */
+    /** By any name that `findClient` accepts. */
     client(idOrUid: string): Effect.Effect<Verdict<ClientView>, Unavailable>
     /** One object with a page of its history. */
     machine(kind: string, id: string, page: PageQuery): Effect.Effect<Verdict<MachineInstance>, Unavailable>
@@ -142,7 +142,7 @@ export class Inspect extends Context.Service<
             const view = partner === undefined ? null : directory.findPartner(partner)
             if (partner !== undefined && view === null) return refuse(unknown("Partner"))
             const page = listedClients(sql, sealing, view?.row.id ?? null, { ...filter, limit: filter.limit + 1 })
-            // A part of a name is looked for row by row: what takes longer than a read may is given up.
+            // The search for a part of a name scans rows: it fails when it exceeds the time limit of a read.
             const found = yield* withinTime(Effect.catch(page, whenAway), () => new Unavailable({ unknown: false }))
             const { shown, end } = cutPage(found, filter.limit, ({ row }) => row.id)
             const facts = host.facts()
@@ -164,7 +164,7 @@ export class Inspect extends Context.Service<
         counts: stateCounts(sql).pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
         machine: (name, id, page) =>
           Effect.gen(function* () {
-            // Commands are written small, as in `closeout list`.
+            // Operators type names in any case, as in `closeout list`.
             const named = kindNamed(name)
             if (!named.ok) return named
             const kind = named.value
@@ -187,7 +187,7 @@ export class Inspect extends Context.Service<
               subject: found.subject,
               state: found.row.state,
               version: found.row.version,
-              // What is stored as JSON is JSON: contexts are typed by their machines instead.
+              // Stored JSON is valid JSON; the machines type their contexts otherwise.
               context: found.row.context as Json,
               calls,
               timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
@@ -203,7 +203,7 @@ export class Inspect extends Context.Service<
   )
 }
 
-/** The time of the row that a page ends before; a page without ends with all there is. */
+/** The time of the row that ends a page; the last page ends at the beginning of the history. */
 const endOf = (
   audit: AuditTrail["Service"],
   sources: FoundInstance["history"],
@@ -271,15 +271,15 @@ const balanceView = (row: BalanceRow) => {
 export interface OpenCall {
   readonly ref: string
   readonly call: string
-  /** In flight since, Unix ms. */
+  /** Start of the call, Unix ms. */
   readonly at: number
-  /** Status queries of this process to the venue. */
+  /** Status queries that this process has sent to the venue. */
   readonly asked: number
-  /** The venue's last answer about it; BEING_MADE: no query was sent yet. */
+  /** The venue's last reply about it; BEING_MADE: no query was sent yet. */
   readonly found: "BEING_MADE" | Found
 }
 
-/** Calls of the venue in flight of one object, the oldest first (D6). */
+/** Calls to the venue in flight for one object, the oldest first (D6). */
 const openCalls = (
   state: SubjectState,
   { kind, id }: { readonly kind: Kind; readonly id: number },
@@ -288,7 +288,7 @@ const openCalls = (
   state
     .all("venueCalls")
     .filter(({ ref }) => {
-      // A close-out waits for whatever of its client is in flight.
+      // A close-out waits for all calls of its client.
       if (kind === "closeOut") return true
       const owner = ownerOfRef(ref)
       return owner !== null && owner.owner === kind && owner.id === id

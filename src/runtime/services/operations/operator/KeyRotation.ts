@@ -1,8 +1,8 @@
 /**
- * Rotation of the encryption key while the service runs (architecture, At rest: rotation by command). The next key is in
- * the key file for good before anything is sealed with it, so no crash leaves a value that nobody can open: file, audit,
- * canary, first use. A key that got no further than the file is taken up by the next rotation or the next start. What was
- * sealed with older keys is then sealed again in the background (ResealWorker); another rotation waits for its end.
+ * Rotation of the encryption key while the service runs. The next key is durable in the key file before a value is
+ * sealed with it, so no crash leaves an unreadable value: file, audit, canary, first use. A key that only reached the
+ * file is used by the next rotation or the next start. Values sealed with older keys are then sealed again in the
+ * background (ResealWorker); another rotation waits for the end of that.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Latch, Layer, Semaphore } from "effect"
@@ -26,7 +26,7 @@ export interface EncryptionView {
   /** Number of the key that new values are sealed with. */
   readonly current: number
   readonly keys: ReadonlyArray<{ readonly number: number; readonly sealedValues: number }>
-  /** `running`: the background is at work, or makes sure that nothing was left. */
+  /** `running`: the background pass is working or makes its final check. */
   readonly resealing: { readonly running: boolean; readonly remaining: number }
 }
 
@@ -39,20 +39,20 @@ export class KeyRotation extends Context.Service<
   KeyRotation,
   {
     rotate(caller: OperatorCaller): Effect.Effect<Verdict<Rotated>, DispatchError>
-    /** Counts every sealed value, one caller at a time: on a large database this takes its time. */
+    /** Counts every sealed value, one caller at a time: slow on a large database. */
     readonly show: Effect.Effect<EncryptionView, Unavailable>
-    /** Asks for a pass over all values. */
+    /** Requests a pass over all values. */
     readonly beginResealing: () => void
-    /** Completes when a pass is asked for. */
+    /** Completes when a pass is requested. */
     readonly resealingWanted: Effect.Effect<void>
     readonly endResealing: () => void
-    /** When this process began to seal with another key (wall clock, Unix ms); 0 while it has not. */
+    /** Time at which this process began to seal with another key (wall clock, Unix ms); 0: it has not. */
     readonly rotatedAt: () => number
-    /** Writes keys into the audit, by number alone. */
+    /** Writes key numbers, never keys, into the audit. */
     note(by: Attribution, action: string, before: number | null, after: number): Effect.Effect<void, DispatchError>
   }
 >()("brokerage/runtime/services/operations/operator/KeyRotation") {
-  /** `keyStore`: null when the keys are not kept by this service; then they are not rotated by it either. */
+  /** `keyStore`: null when another system keeps the keys; then this service can't rotate them. */
   static readonly layer = (keyStore: KeyStore | null) =>
     Layer.effect(
       KeyRotation,
@@ -86,7 +86,7 @@ export class KeyRotation extends Context.Service<
               ])
           })
 
-        /** The keys as filed, if they go on from those in use. */
+        /** The keys in the file, if they continue those in use. */
         const filed = (store: KeyStore): Verdict<SealingKeys> => {
           try {
             const found = store.read()
@@ -106,7 +106,7 @@ export class KeyRotation extends Context.Service<
             const previous = sealing.current()
             const before = yield* Effect.sync(() => filed(store))
             if (!before.ok) return before
-            // A key that is filed and not in use was left by a rotation that ended too early.
+            // A key that is in the file and not in use comes from a rotation that was interrupted.
             const left = before.value.current > previous
             const current = left ? before.value.current : previous + 1
             if (current > lastKeyNumber) return refuse(keysUsedUp)
@@ -121,7 +121,7 @@ export class KeyRotation extends Context.Service<
             yield* stampCanary(makeSealing(keys)).pipe(
               Effect.provideService(SqlClient.SqlClient, sql),
               Effect.catch(whenUnsure),
-              // The audit has it: whoever repeats the command should look first.
+              // The audit has the rotation already: the operator should check before repeating the command.
               Effect.mapError(() => new Unavailable({ unknown: true }))
             )
             sealing.adopt(keys)
@@ -169,7 +169,7 @@ export class KeyRotation extends Context.Service<
     )
 }
 
-/** The keys with a new one, as they lie in the store; null when it could not be written. */
+/** The keys with a new one, as written to the store; null when the write failed. */
 const withNewKey = (store: KeyStore, number: number): SealingKeys | null => {
   try {
     store.add(number, randomBytes(32))

@@ -1,6 +1,6 @@
 /**
- * The objects of the machines as a map of them shows: who is in a state, what belongs together, what partners and clients are
- * called (operator surface, machine instances, atlas). Reads alone.
+ * Objects of the machines for a map of them (atlas): the objects in a state, related objects, and names of partners
+ * and clients. Read-only.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -33,7 +33,7 @@ export interface InstancePage {
   readonly nextAfter: string | null
 }
 
-/** An object that the same mailbox holds, or an approval and what it is about. */
+/** An object in the same mailbox, or an approval and its object. */
 export interface Related {
   readonly kind: Kind
   readonly id: string
@@ -48,7 +48,7 @@ export interface PartnerName {
   readonly name: string
 }
 
-/** Related objects of a kind that are named; the newest. */
+/** Related objects listed per kind, newest ones. */
 const relatedOfKind = 12
 
 export class MachineObjects extends Context.Service<
@@ -61,11 +61,11 @@ export class MachineObjects extends Context.Service<
       page: { readonly limit: number; readonly after?: string }
     ): Effect.Effect<Verdict<InstancePage>, Unavailable>
     /**
-     * The approvals that wait for the object's next step, and what the mailbox of a client or a partner holds beside it, newest first
-     * in each kind; of an approval the object that it is about.
+     * The approvals that the object's next step waits for, and the other objects in a client's or partner's mailbox,
+     * newest first in each kind; for an approval, its object.
      */
     related(kind: Kind, id: string, subject: string): Effect.Effect<ReadonlyArray<Related>, Unavailable>
-    /** What clients are called, by id. */
+    /** Names of clients, by id. */
     clients(ids: ReadonlyArray<number>): Effect.Effect<ReadonlyArray<ClientName>, Unavailable>
     partner(id: number): PartnerName | null
   }
@@ -86,7 +86,7 @@ export class MachineObjects extends Context.Service<
           return about === null || found === null ? [] : [{ ...about, state: found.row.state, subject: found.subject }]
         })
 
-      /** PENDING ones alone are in the system's mailbox. */
+      /** The system's mailbox holds PENDING ones only. */
       const approvalsOf = (kind: Kind, id: string): Effect.Effect<ReadonlyArray<Related>, Unavailable> =>
         host.read(systemSubject, (rows) =>
           rows
@@ -148,15 +148,15 @@ export class MachineObjects extends Context.Service<
   )
 }
 
-/** What stands behind the kind in an object's name. */
+/** The object's name without its kind. */
 const nameOf = (table: MachineTable, row: Parameters<typeof objectName>[1]): string => {
   const name = objectName(table, row as never)
   return name.slice(name.indexOf(":") + 1)
 }
 
-/** The key that a page goes on behind; undefined: no key of the kind. */
+/** The key that a page continues after; undefined: it is no key of the kind. */
 const keyOfName = (kind: Kind, name: string): ReadonlyArray<string | bigint> | undefined => {
-  // No text of the database has this character.
+  // No text in the database contains this character.
   if (name.includes("\u0000")) return undefined
   const [first = "", ...rest] = name.split(":")
   const id = parseId(first)
@@ -168,7 +168,7 @@ interface ObjectName {
   readonly id: string
 }
 
-/** The nearest object first: a client or a partner only where no object of theirs is named. */
+/** In order of precedence: a client or a partner counts only if no object of theirs is named. */
 const kindOfArgument = [
   ["requestId", "withdrawalRequest"],
   ["breakId", "reconBreak"],
@@ -178,7 +178,7 @@ const kindOfArgument = [
   ["partner", "partner"]
 ] as const satisfies ReadonlyArray<readonly [argument: string, kind: Kind]>
 
-/** The object of a command that waits for a second operator key, as its arguments name it. Null: they name none. */
+/** The object of a pending command, from its arguments. Null: they name none. */
 const objectOfApproval = ({ args }: Pick<ApprovalRow, "args">): ObjectName | null => {
   const [named = "", ...rest] = typeof args["object"] === "string" ? args["object"].split(":") : []
   // `venue resolve` abbreviates the kind.

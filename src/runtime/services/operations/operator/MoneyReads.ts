@@ -1,6 +1,6 @@
 /**
- * Collateral reports, settlement items, payments between the firms and postings as staff look them up (operator surface): of all
- * clients, of one, or of one partner. What partners read is shown the same way.
+ * Collateral reports, settlement items, payments between the firms and postings for staff: of all clients, of one, or
+ * of one partner. Partners see the same rows in the same form.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -43,12 +43,12 @@ export class MoneyReads extends Context.Service<
   MoneyReads,
   {
     reports(query: MoneyQuery): Found<{ readonly reports: ReadonlyArray<CollateralReport> }>
-    /** `since`: that occurred at this time or later, Unix ms. */
+    /** `since`: items that occurred at this time or later, Unix ms. */
     items(query: MoneyQuery & { readonly since?: number }): Found<{ readonly items: ReadonlyArray<ItemView> }>
     settlements(
       query: PageQuery & Pick<Whose, "partner">
     ): Found<{ readonly settlements: ReadonlyArray<InterfirmRecord> }>
-    /** Of one client, newest first. */
+    /** One client's postings, newest first. */
     postings(
       client: string,
       query: PageQuery & Partial<PostingFilter>

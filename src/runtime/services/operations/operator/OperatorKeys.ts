@@ -1,6 +1,6 @@
 /**
- * Operator keys (bok_): who may use the operator surface, and in which role. The readable key exists only in the answer
- * that issues it; the database holds its SHA-256 (operator surface, rules; D17).
+ * Operator keys (bok_): the access to the operator surface, with a role each. The readable key exists only in the
+ * reply that issues it; the database holds its SHA-256 (D17).
  */
 import { Context, Effect, Layer } from "effect"
 import type { ApiKeyStatus } from "../../../../machines/partner/ApiKey.ts"
@@ -36,15 +36,15 @@ export interface IssuedOperator {
   readonly role: OperatorRole
 }
 
-/** Where the first key is kept, readable by the service's owner alone. */
+/** The file of the first key, readable only by the service's owner. */
 export interface KeyFile {
   /** The file's text; null when there is none. */
   readonly read: () => string | null
-  /** Whole or not at all. */
+  /** Atomic: writes the whole key or nothing. */
   readonly write: (key: string) => void
 }
 
-/** `made`: in the file and live. `kept`: nothing to do. `missing`: there are live ADMIN keys, but not in the file. */
+/** `made`: in the file and live. `kept`: nothing to do. `missing`: live ADMIN keys exist, but none is in the file. */
 export type FirstKey = "made" | "kept" | "missing"
 
 export class OperatorKeys extends Context.Service<
@@ -62,7 +62,8 @@ export class OperatorKeys extends Context.Service<
     ): Effect.Effect<Verdict<OperatorView>, DispatchError>
     /**
      * First start: makes an ADMIN key when there is no live one. The readable key is in the file before its hash is
-     * committed, so a process that dies in between leaves no key that nobody can read; the next start takes it from there.
+     * committed, so a crash in between leaves no key that is lost to its owner; the next start uses the key in the
+     * file.
      */
     ensureFirst(file: KeyFile): Effect.Effect<FirstKey, DispatchError>
   }
@@ -73,7 +74,10 @@ export class OperatorKeys extends Context.Service<
       const host = yield* ActorHost
       const directory = yield* Directory
 
-      /** The revocation ends the granted commands on their way that rest on the key; `done`: those that were faster. */
+      /**
+       * The revocation stops granted commands that depend on the key and are not committed; `done`: those that were
+       * committed first.
+       */
       const revoke = (
         caller: OperatorCaller,
         operatorId: number,
@@ -97,7 +101,7 @@ export class OperatorKeys extends Context.Service<
             )
           )
 
-      /** A key left in the file by a start that did not get further: well-formed, and never the key of anybody. */
+      /** A key that an interrupted start left in the file: well-formed, and never issued. */
       const leftKey = (file: KeyFile): string | null => {
         const text = file.read()?.trim() ?? ""
         const isTaken = () => directory.operatorKeys().some(({ hash }) => hash === hashKey(text))
@@ -144,7 +148,7 @@ export class OperatorKeys extends Context.Service<
   )
 }
 
-/** Nobody asked for the first key: the service made it. */
+/** The service makes the first key without a request. */
 const firstStart: Attribution = {
   role: "SYSTEM",
   keyLabel: "first start",
@@ -185,8 +189,8 @@ interface EndedApproval {
 }
 
 /**
- * A command that rests on the key, from the commit of its grant on: until then the approval is PENDING, this revocation
- * refuses the grant by itself, and nothing is used up.
+ * A command that depends on the key since the commit of its grant. Before that the approval is PENDING, this
+ * revocation alone prevents the grant, and no approval is used up.
  */
 const restingOn = (
   state: SubjectState,
@@ -194,13 +198,13 @@ const restingOn = (
   running: Running | null,
   operatorId: number
 ): ReadonlyArray<EndedApproval> => {
-  // A grant that was decided and not written leaves the approval where it waits.
+  // A grant that was decided and not committed leaves the approval pending.
   if (running === null || state.get("approvals", String(approvalId)) !== undefined) return []
   if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that requested it is revoked" }]
   return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []
 }
 
-/** `onTheWay`: granted commands that are not committed; none of them will be. */
+/** `onTheWay`: granted commands without a commit; the revocation prevents all of them. */
 const revokeOperatorKey = (
   turn: Turn,
   operatorId: number,

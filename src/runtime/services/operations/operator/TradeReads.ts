@@ -1,6 +1,6 @@
 /**
- * Requests for quotes, knock-out contracts, margin and close-outs of all clients as staff read them (operator surface). What
- * partners read is shown the same way, with whose it is.
+ * Requests for quotes, knock-out contracts, margin and close-outs of all clients for staff. Partners see the same rows
+ * in the same form; staff also see the owner.
  */
 import type { Noun } from "../../../../machines/shared/RefusalReason.ts"
 import { PgClient } from "@effect/sql-pg"
@@ -41,7 +41,7 @@ export class TradeReads extends Context.Service<
     rfq(id: string): Found<RfqWire>
     contracts(query: TradeQuery): Found<PageEnd & { readonly contracts: ReadonlyArray<ContractView> }>
     contract(id: string): Found<ContractView>
-    /** `open`: those that go on alone, or those that are over alone. */
+    /** `open`: true for running close-outs only, false for ended ones only. */
     closeOuts(
       query: PageQuery & Whose & { readonly open?: boolean }
     ): Found<PageEnd & { readonly closeouts: ReadonlyArray<CloseOutWire> }>

@@ -1,6 +1,6 @@
 /**
- * All items that wait for staff, oldest first (operator surface, queue). They come from the system's approvals, from the open
- * cases and breaks in memory, and from tables with an index of their open rows.
+ * All items that wait for staff, oldest first. They come from the system's approvals, from the open cases and breaks
+ * in memory, and from tables with an index of their open rows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -22,22 +22,22 @@ import { Breaks } from "../../money/breaks/Breaks.ts"
 import { systemSubject } from "../../shared/OperatorCaller.ts"
 import { type OpenCase, openCases } from "./openCases.ts"
 
-/** A call of the venue is in doubt once it has had no answer for this long (A2-116). */
+/** Age from which a call to the venue without a reply counts as in doubt (A2-116). */
 const doubtAfterMillis = 60_000
 
 export interface QueueQuery {
-  /** Of all kinds together. */
+  /** Over all kinds. */
   readonly limit: number
   readonly kind?: WaitingKind
 }
 
-/** `requestedBy`: of an approval, the operator key that asked; whoever asked can't grant. */
+/** `requestedBy`: the operator key that requested an approval; it can't grant it. */
 export type WaitingItem = Waiting & { readonly requestedBy: number | null; readonly guards: string | null }
 
 export interface Queue {
   readonly asOf: number
   readonly waiting: ReadonlyArray<WaitingItem>
-  /** Of each kind that has any, also of those that `kind` leaves out. */
+  /** For each kind with items, including kinds that `kind` filters out. */
   readonly counts: ReadonlyArray<{ readonly kind: WaitingKind; readonly count: number; readonly oldestAt: number }>
   readonly hasMore: boolean
 }
@@ -69,10 +69,10 @@ export class WaitingQueue extends Context.Service<
             const approvals = yield* host.read(systemSubject, (state) =>
               state.all("approvals").filter(({ state }) => state === "PENDING")
             )
-            const asked = askedFor(approvals)
+            const pending = pendingObjects(approvals)
             const standing = reconBreaks.standing()
-            const breaks = standing.filter(({ id }) => !asked.breaks.has(id))
-            const stored = yield* inTime(waitingRows(sql, limit, asOf - doubtAfterMillis, asked))
+            const breaks = standing.filter(({ id }) => !pending.breaks.has(id))
+            const stored = yield* inTime(waitingRows(sql, limit, asOf - doubtAfterMillis, pending))
             const whole = [
               ...approvals.map((row) => ofApproval(row, standing)),
               ...breaks.map(ofBreak),
@@ -137,7 +137,10 @@ const ownerIn = (
   { clientId, clientUid }: Pick<Draft, "clientId" | "clientUid">
 ): ClientOwner | undefined => owners.find(({ id, uid }) => (clientId === null ? uid === clientUid : id === clientId))
 
-/** Whose it is is said by the arguments, which name partners and clients by id, and by the break that one would close. */
+/**
+ * The owner of an approval, from its arguments, which name partners and clients by id, or from the break that it would
+ * close.
+ */
 const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Draft => {
   const { id, state, command, args, requestedBy, requestedAt } = row
   const { amount, currency, asset, client, clientUid, partner, breakId } = args as { readonly [name: string]: unknown }
@@ -164,18 +167,18 @@ const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Dra
   }
 }
 
-/** What has been asked for: it waits as its approval, and to ask for it again is no decision. */
-const askedFor = (approvals: ReadonlyArray<ApprovalRow>): AskedFor & { readonly breaks: ReadonlySet<number> } => {
-  const asked = { withdrawals: new Array<number>(), swaps: new Array<number>(), calls: new Array<string>() }
+/** Objects with a pending approval: they appear as that approval, because requesting it again is no decision. */
+const pendingObjects = (approvals: ReadonlyArray<ApprovalRow>): AskedFor & { readonly breaks: ReadonlySet<number> } => {
+  const pending = { withdrawals: new Array<number>(), swaps: new Array<number>(), calls: new Array<string>() }
   const breaks = new Set<number>()
   for (const { command, args } of approvals) {
     const { requestId, swapId, breakId, ref } = args as { readonly [name: string]: unknown }
-    if (command.startsWith("withdrawal ") && typeof requestId === "number") asked.withdrawals.push(requestId)
-    if (command === "swap writeoff" && typeof swapId === "number") asked.swaps.push(swapId)
+    if (command.startsWith("withdrawal ") && typeof requestId === "number") pending.withdrawals.push(requestId)
+    if (command === "swap writeoff" && typeof swapId === "number") pending.swaps.push(swapId)
     if (command === "break close" && typeof breakId === "number") breaks.add(breakId)
-    if (command === "venue resolve" && typeof ref === "string") asked.calls.push(ref)
+    if (command === "venue resolve" && typeof ref === "string") pending.calls.push(ref)
   }
-  return { ...asked, breaks }
+  return { ...pending, breaks }
 }
 
 const ofBreak = ({ id, state, partnerId, clientId, currency, context, openedAt }: ReconBreakRow): Draft => ({
@@ -225,7 +228,7 @@ const ofRow = (row: WaitingRow, partner: string | null): Draft => {
 
 type Deciding = Pick<Draft, "kind" | "command" | "decide"> & { readonly about?: string }
 
-/** What each kind of row is decided by. */
+/** The commands that decide each kind of row. */
 const deciding = ({ kind, id, state, about, client_id }: WaitingRow, partner: string | null): Deciding => {
   switch (kind) {
     case "deposit":

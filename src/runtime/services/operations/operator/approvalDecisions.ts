@@ -1,6 +1,5 @@
 /**
- * What is decided for a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
- * asked for again (operator surface, Four eyes).
+ * Decisions on a four-eyes approval in the system's mailbox: the request, the grant or refusal, and a repeated grant.
  */
 import canonicalize from "canonicalize"
 import { createHash } from "node:crypto"
@@ -14,7 +13,7 @@ import type { ApprovalRow } from "../../../tables/operator.ts"
 import { systemInstance } from "../../shared/OperatorCaller.ts"
 import { advance, start } from "../../../effects/advance.ts"
 
-/** How long a request waits for its second pair of eyes. */
+/** Lifetime of a request without a grant. */
 export const approvalMillis = 7 * 86_400_000
 
 /** SHA-256 of the canonical JSON: the same arguments have the same hash in any order. */
@@ -24,8 +23,9 @@ export const hashArguments = (args: JsonObject): string =>
     .digest("hex")
 
 /**
- * The approval that a command waits for. The same command with the same arguments that waits already is that one, whoever asks: of one
- * step one approval is granted. Not of a key that is revoked since, whose request can't be granted.
+ * The approval that a command waits for. A pending approval with the same command and arguments is reused, whichever
+ * key requests it, so that one step has one granted approval. An approval requested by a key revoked since is not
+ * reused, because it can't be granted.
  */
 export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
   const argumentsHash = hashArguments(args)
@@ -56,7 +56,10 @@ export const requestApproval = (turn: Turn, keyId: number, command: string, args
   return id
 }
 
-/** Only PENDING approvals are in the mailbox: one that is not there was decided before. `barred`: why not now, or null. */
+/**
+ * Only PENDING approvals are in the mailbox: a missing one is decided already. `barred`: why it can't be ruled on now,
+ * or null.
+ */
 export const ruleOnApproval = (
   turn: Turn,
   approvalId: number,
@@ -99,56 +102,56 @@ export const revokedGranter = conflict(
   "The operator key that granted the command is revoked: what it let through does not run."
 )
 
-/** Whether an operator key may still act, as the system mailbox knows. */
+/** True if an operator key may still act, by the system mailbox. */
 export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
   state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
 
 /**
- * `keyId` would let the command run: its revocation may have been committed since the gate let it in. `asked` is the
- * audit's note of the request; those of older services left the command's name alone, or not who asked.
+ * Why `keyId` can't let the command run; its revocation may have been committed since the gate admitted it. `recorded` is
+ * the audit's record of the request; older services recorded only the command's name, or no requester.
  */
 export const grantRefusal = (
   turn: Turn,
   { command, args, requestedBy, context }: ApprovalRow,
   keyId: number,
-  asked: string | null
+  recorded: string | null
 ): Refusal | null => {
   if (!isLiveKey(turn.state, requestedBy)) return revokedRequester
   if (!isLiveKey(turn.state, keyId)) return revokedGranter
   if (context.requestedBy !== requestedBy) return changedRequester
   const argumentsHash = hashArguments(args)
   const bound = `${command} ${argumentsHash}`
-  if (asked === command || asked === bound || asked === requestNote({ command, argumentsHash, requestedBy }))
+  if (recorded === command || recorded === bound || recorded === requestNote({ command, argumentsHash, requestedBy }))
     return null
-  return asked?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
+  return recorded?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
 }
 
-/** The grant of an approval that waits, as it was asked for. */
+/** Grants a pending approval for exactly the requested arguments. */
 export const grantApproval = (
   turn: Turn,
   approvalId: number,
   keyId: number,
-  asked: string | null
+  recorded: string | null
 ): Verdict<ApprovalRow> =>
   ruleOnApproval(
     turn,
     approvalId,
     keyId,
     ({ args }, at) => ({ type: "GRANT", at, by: keyId, argumentsHash: hashArguments(args) }),
-    (row) => grantRefusal(turn, row, keyId, asked)
+    (row) => grantRefusal(turn, row, keyId, recorded)
   )
 
-/** The grant stands; who lets the command run now is written down beside who granted it. */
+/** A repeated grant: the key that lets the command run now is recorded beside the one that granted it. */
 export const resumeApproval = (
   turn: Turn,
   row: ApprovalRow,
   keyId: number,
-  asked: string | null
+  recorded: string | null
 ): Verdict<ApprovalRow> => {
   const { requestedBy, expiresAt, argumentsHash } = row.context
   if (turn.now >= expiresAt) return refuse(expired)
   if (requestedBy === keyId) return refuse(ownRequest)
-  const refusal = grantRefusal(turn, row, keyId, asked)
+  const refusal = grantRefusal(turn, row, keyId, recorded)
   if (refusal !== null) return refuse(refusal)
   if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
   applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [

@@ -1,8 +1,7 @@
 /**
- * Where each machine keeps its objects, how an operator names one, and which audit rows and timers are its own (operator
- * surface, machine inspect). A block is named CLIENT:CODE, everything else by its id; partners by code and clients by uid
- * as well. Where another object's audit row shows a transition too, so that none of its own is written, the history
- * takes that row in.
+ * For each machine: the table of its objects, their names for operators, and their audit rows and timers. A block is
+ * named CLIENT:CODE, other objects by id; partners also by code and clients by uid. If only another object's audit row
+ * records a transition, the history includes that row.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -33,11 +32,11 @@ interface Sources {
 export interface FoundInstance {
   readonly row: MachineRow
   readonly subject: string
-  /** Its history: the rows that name it, and those by which another object's row shows it. */
+  /** Sources of its history: rows that name it, and other objects' rows that record its transitions. */
   readonly history: ReadonlyArray<HistorySource>
-  /** Which of the mailbox's timers are this object's: a mailbox keeps those of all its objects. */
+  /** Selects this object's timers: a mailbox keeps those of all its objects. */
   readonly ownsTimer: (name: string) => boolean
-  /** What is due without a timer of the mailbox: deliveries wait in their own queue. */
+  /** Due times outside the mailbox's timers: deliveries have their own queue. */
   readonly due?: ReadonlyArray<PendingTimer>
 }
 
@@ -47,28 +46,28 @@ export interface PendingTimer {
   readonly dueAt: number
 }
 
-/** The package's row of the commit in which compliance rejects all twelve blocks (D3). */
-const tellsOfAll = ["kyc.rejectReliance"]
+/** The package's audit row of the commit in which compliance rejects all twelve blocks (D3). */
+const rejectionActions = ["kyc.rejectReliance"]
 /** Besides it, the package's rows of the commits in which the partner writes the blocks of level MICA. */
-const tellsOfBlocks = ["kyc.store", "kyc.revise", "kyc.reonboard", ...tellsOfAll]
+const blockActions = ["kyc.store", "kyc.revise", "kyc.reonboard", ...rejectionActions]
 
 const writtenByMifid: ReadonlyArray<string> = Object.values(mifidSections)
 
 /** The client's row of the commits in which the partner writes the MiFID blocks. */
-const tellsOfMifid = (clientId: number): HistorySource => ({ object: `client:${clientId}`, actions: ["client.mifid"] })
+const mifidSource = (clientId: number): HistorySource => ({ object: `client:${clientId}`, actions: ["client.mifid"] })
 
 type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
 
-/** The committed object, or null when nothing has this name. */
+/** The committed object, or null when none has this name. */
 export const findInstance = (
   sources: Sources,
   kind: Kind,
   id: string
 ): Effect.Effect<FoundInstance | null, Unavailable> =>
-  // No text of the database has this character.
+  // No text in the database contains this character.
   id.includes("\u0000") ? Effect.succeed(null) : (finders[kind] ?? byKey(tableOfKind[kind]))(sources, id)
 
-/** The one row of a table under conditions. */
+/** The single row of a table under conditions. */
 const only = <T extends Parameters<typeof pageOf>[2]>(
   { sql, sealing }: Sources,
   table: T,
@@ -91,7 +90,9 @@ const plain = <T extends MachineTable>(table: T, row: Tables[T], subject: string
   ownsTimer: none
 })
 
-/** The mailbox that steps a row: its own, else that of the client or the partner that every row of the table names. */
+/**
+ * The mailbox that changes a row: its own, otherwise the client's or the partner's that every row of the table names.
+ */
 const subjectOf = ({ residence, columns }: TableSpec, row: Readonly<Record<string, unknown>>): string => {
   if (residence !== null) {
     return residence.column === null ? residence.subject : `${residence.subject}:${String(row[residence.column])}`
@@ -101,7 +102,7 @@ const subjectOf = ({ residence, columns }: TableSpec, row: Readonly<Record<strin
   return names("partnerId") ? `partner:${String(row["partnerId"])}` : "system"
 }
 
-/** Objects with an id of their own, by it. */
+/** Finds objects by their own id. */
 const byOwnId =
   <T extends MachineTable>(table: T): Finder =>
   (sources, id) =>
@@ -109,7 +110,7 @@ const byOwnId =
       row === null ? null : plain(table, row, subjectOf(catalogue[table], { ...row }))
     )
 
-/** The one object of a partner, by the partner's id or code. */
+/** Finds the single object of a partner, by the partner's id or code. */
 const ofPartner =
   <T extends MachineTable>(table: T): Finder =>
   ({ directory, host }, id) => {
@@ -122,7 +123,7 @@ const ofPartner =
     )
   }
 
-/** The one object of a client, by the client's id or uid. */
+/** Finds the single object of a client, by the client's id or uid. */
 const ofClient =
   <T extends MachineTable>(table: T): Finder =>
   ({ host, sql }, id) =>
@@ -135,7 +136,7 @@ const ofClient =
       })
     })
 
-/** How an operator names the objects of a table follows from its key. */
+/** The finder of a table, derived from its key. */
 const byKey = (table: MachineTable): Finder => {
   switch (catalogue[table].key.join()) {
     case "id":
@@ -149,7 +150,7 @@ const byKey = (table: MachineTable): Finder => {
   }
 }
 
-/** Named otherwise, with more history, or with timers of their own. */
+/** Kinds with other names, more history, or timers of their own. */
 const finders: { readonly [K in Kind]?: Finder } = {
   partner: ({ directory }, id) =>
     Effect.sync(() => {
@@ -193,9 +194,9 @@ const finders: { readonly [K in Kind]?: Finder } = {
                 { object: `verificationBlock:${client.value.id}:${code}` },
                 ...state.all("kycPackages").map(({ id }): HistorySource => ({
                   object: `kycPackage:${id}`,
-                  actions: blockLevel(code as BlockCode) === "MICA" ? tellsOfBlocks : tellsOfAll
+                  actions: blockLevel(code as BlockCode) === "MICA" ? blockActions : rejectionActions
                 })),
-                ...(writtenByMifid.includes(code) ? [tellsOfMifid(client.value.id)] : [])
+                ...(writtenByMifid.includes(code) ? [mifidSource(client.value.id)] : [])
               ],
               ownsTimer: (name) =>
                 Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)

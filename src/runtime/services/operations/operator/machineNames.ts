@@ -1,25 +1,25 @@
-/** Machines and their states by the names that operators type, in any case (operator surface, machine inspect and instances). */
+/** Machines and their states by the names that operators type, in any case. */
 import { type Kind, kinds, machines } from "../../../../machines/registry.ts"
 import { closest } from "../../../../machines/shared/closest.ts"
 import { accept, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { type Noun, unknownReasons } from "../../../../machines/shared/RefusalReason.ts"
 
-/** The machine of this name; a refusal says the nearest, or all that there are. */
+/** The machine of this name; a refusal names the nearest one, or lists all. */
 export const kindNamed = (name: string): Verdict<Kind> => oneOf("Machine", "The machines are", name, kinds)
 
-/** The state of this name; a refusal says the nearest, or all that an object of the machine may be in. */
+/** The state of this name; a refusal names the nearest one, or lists the states of the machine. */
 export const stateNamed = (kind: Kind, name: string): Verdict<string> =>
   oneOf("State", `The states of ${kind} are`, name, Object.keys(machines[kind].machine.root.states))
 
 const oneOf = <N extends string>(noun: Noun, all: string, name: string, known: ReadonlyArray<N>): Verdict<N> => {
-  const asked = name.toLowerCase()
-  const found = known.find((each) => each.toLowerCase() === asked)
+  const typed = name.toLowerCase()
+  const found = known.find((each) => each.toLowerCase() === typed)
   if (found !== undefined) return accept(found)
   const near = closest(
-    asked,
+    typed,
     known.map((each) => each.toLowerCase())
   )
-  const begun = asked.length < 3 ? undefined : known.find((each) => each.toLowerCase().startsWith(asked))
+  const begun = typed.length < 3 ? undefined : known.find((each) => each.toLowerCase().startsWith(typed))
   const meant = begun ?? known.find((each) => near.includes(`"${each.toLowerCase()}"`))
   return refuse({
     _tag: "Unknown",

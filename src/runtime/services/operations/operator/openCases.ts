@@ -1,6 +1,6 @@
 /**
- * The cases that are open, of all clients, as a live view: the table has no index of them, and `queue` is asked for every few
- * seconds. Changed only by committed rows.
+ * A projection of the open cases of all clients: the table has no index of them, and `queue` is polled every few
+ * seconds. Only committed rows change it.
  */
 import { Effect } from "effect"
 import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
@@ -10,17 +10,17 @@ import { subscribe } from "../../../subscriptions.ts"
 
 export type OpenCase = Pick<CaseRow, "id" | "partnerId" | "clientId" | "reason" | "openedAt">
 
-/** Rows a page of the first look. */
+/** Rows per page of the first read. */
 const pageRows = 1_000
 
-/** Read once, then followed: its rows are at most one a reason and client. */
+/** Read once, then followed: it holds at most one row per reason and client. */
 export const openCases = (
   host: ActorHost["Service"],
   stored: RowReads["Service"]
 ): Effect.Effect<() => Iterable<OpenCase>, Unavailable> =>
   Effect.gen(function* () {
     const open = new Map<number, OpenCase>()
-    /** What a commit has said of a case while pages were still read holds. */
+    /** A case committed while the pages are read is newer than its page. */
     const followed = new Set<number>()
     const put = ({ id, partnerId, clientId, reason, openedAt }: CaseRow): void =>
       void open.set(id, { id, partnerId, clientId, reason, openedAt })

@@ -1,6 +1,6 @@
 /**
- * Steps of an object that no audit row tells, from the rows that they left: trades and the acknowledgement of an order, payments
- * and corrections of a swap, warnings of a contract and requests to close it (operator surface, machine inspect, atlas).
+ * Steps of an object without an audit row, from the rows that they left: trades and the acknowledgement of an order,
+ * payments and corrections of a swap, warnings of a contract and requests to close it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -20,14 +20,14 @@ import type { BarrierContractRow } from "../../../tables/barrier.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 
-/** A step as its own row tells it. */
+/** A step, from its own row. */
 export interface OwnStep {
-  /** Business time, Unix ms; null: it is not written down, and it came after the first step. */
+  /** Business time, Unix ms; null: it was not recorded, and it came after the first step. */
   readonly at: number | null
   readonly event: string
-  /** Which of the event's guards it was, where several could be. */
+  /** The guard of the event that applied, where several are possible. */
   readonly guard?: string
-  /** What it was, in words. */
+  /** A description of the step. */
   readonly said: string
 }
 
@@ -37,7 +37,7 @@ type Reader = (
   window: StepWindow
 ) => Effect.Effect<ReadonlyArray<OwnStep>, SqlError.SqlError>
 
-/** Within a page of the history, oldest first. */
+/** The steps within a page of the history, oldest first. */
 export const ownSteps = (
   sql: PgClient.PgClient,
   kind: Kind,
@@ -51,7 +51,7 @@ export const ownSteps = (
       .slice(-window.limit)
   )
 
-/** Events are the machine's, or it does not compile. */
+/** Typed: an event that its machine does not have does not compile. */
 const step = <K extends Kind>(
   _kind: K,
   event: EventFrom<MachineOf<K>>["type"],
@@ -89,7 +89,7 @@ const orderSteps: Reader = (sql, order, window) =>
               trigger === null ? "otherwise" : "waits"
             )
           ]),
-      // The first trade of an order whose trigger nobody told of says that it was touched.
+      // Without a report of the trigger, the order's first trade shows that it fired.
       ...(triggeredAt === null || trades.some(({ at }) => at === triggeredAt)
         ? []
         : [step("order", "TRIGGERED", triggeredAt, "Its trigger was touched.")]),
@@ -125,7 +125,7 @@ const swapSteps: Reader = (sql, swap) =>
           "newPayment"
         )
       ),
-      // A correction that changes nothing is posted nowhere.
+      // A correction without an effect has no posting.
       ...corrections.flatMap((correctionId) => {
         const at = posted.get(feeKey(correctionId))
         const said = correctionId === 0 ? "The fee of the take." : `Correction ${correctionId} of the fee.`
@@ -134,7 +134,7 @@ const swapSteps: Reader = (sql, swap) =>
     ]
   })
 
-/** What a notification tells of a contract. */
+/** The step behind each kind of a contract's notification. */
 const warnings = {
   BARRIER_NEAR_KO: ["NEAR_KO", "The mark came near the barrier."],
   BARRIER_NEAR_TP: ["NEAR_TP", "The mark came near the take profit."],

@@ -1,4 +1,4 @@
-/** Pages over the rows of all clients, of one of them or of one partner, as staff list them (operator surface). */
+/** Pages over the rows of all clients, of one client or of one partner, for staff. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { accept, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -10,9 +10,9 @@ import { findClient } from "../../account/findClient.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { ofPartners } from "../../account/listReads.ts"
 
-/** Whose rows; nobody named: everybody's. */
+/** The owner of the rows; absent: all owners. */
 export interface Whose {
-  /** As `findClient` takes it. */
+  /** By any name that `findClient` accepts. */
   readonly client?: string
   /** Id or code. */
   readonly partner?: string

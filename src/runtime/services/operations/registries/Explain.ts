@@ -1,7 +1,7 @@
 /**
- * What a money write would be answered, gate by gate, without writing (doc 3, Money write gates and Collateral report
- * rules; A3-02, A3-08, A3-14). The gates are those of the write itself, walked in the client's mailbox at the moment of
- * the question: the write that follows meets the same ones, on what holds then.
+ * Dry runs of money writes: every gate with its result, without writing. The gates are those of the write itself,
+ * evaluated in the client's mailbox at the moment of the request: a following write meets the same gates, on the state
+ * of its own moment (doc 3, Money write gates and Collateral report rules; A3-02, A3-08, A3-14).
  */
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -37,7 +37,7 @@ export interface Question {
   readonly by: Attribution
   readonly clientId: number
   readonly body: unknown
-  /** The JSON that the body was parsed from, for a write that keeps something exactly as it is written. */
+  /** The JSON text of the body, for a write that stores a part of it exactly as written. */
   readonly text?: string | undefined
 }
 
@@ -77,38 +77,40 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
 }
 
-interface Asked<Request, Row> {
+interface GateInput<Request, Row> {
   readonly turn: Turn
   readonly client: ClientRow
   readonly request: Request
   readonly filed: Row | null
 }
 
-/** A write as `explain` knows it. */
+/** A write for `explain`. */
 interface Rules<Request extends { readonly partnerRef: string }, T extends TableName, Facts> {
   readonly write: ExplainedWrite
   readonly custody: "BROKER" | "PARTNER"
   readonly wrongCustody: Refusal
   readonly decode: (question: Pick<Question, "body" | "text">, now: number) => Verdict<Request>
-  /** Where references are filed, and under which claim. */
+  /** The table and the claim of its references. */
   readonly table: T
   readonly claim: (partnerId: number, partnerRef: string) => string
-  /** What an own reference is answered with: the original's refusal, or null for its success. Undefined: it is fresh. */
-  readonly replayed: (asked: Asked<Request, Tables[T]>) => Refusal | null | undefined
+  /**
+   * The reply to an own reference: the original's refusal, or null for its success. Undefined: the reference is new.
+   */
+  readonly replayed: (input: GateInput<Request, Tables[T]>) => Refusal | null | undefined
   readonly gates: Gates<Facts>
-  readonly facts: (asked: Asked<Request, Tables[T]>) => Facts
+  readonly facts: (input: GateInput<Request, Tables[T]>) => Facts
 }
 
 const explainWrite = <Request extends { readonly partnerRef: string }, T extends TableName, Facts>(
   { host, directory, stored, clock }: Parts,
   rules: Rules<Request, T, Facts>,
-  { partner, by, clientId, ...asking }: Question
+  { partner, by, clientId, ...body }: Question
 ): Answer =>
   Effect.gen(function* () {
     const partnerId = partner.row.id
     const { write } = rules
     const rest = [ownReference, ...rules.gates.map(({ gate }) => gate)]
-    const decoded = rules.decode(asking, clock.now())
+    const decoded = rules.decode(body, clock.now())
     const early = walkGates(earlyGates(rules), { custody: partner.row.custodyModel, decoded })
     const filed = decoded.ok
       ? yield* filedUnder(stored, rules.claim(partnerId, decoded.value.partnerRef), rowFiled(stored, rules.table))
@@ -117,7 +119,7 @@ const explainWrite = <Request extends { readonly partnerRef: string }, T extends
       subject: clientSubject(clientId),
       by,
       partner: () => directory.stamp(partnerId),
-      // Nothing is put into the draft, so nothing is written.
+      // The draft stays empty, so nothing is written.
       decide: (turn): Verdict<Explanation> => {
         const client = ownClient(turn.state, partnerId)
         if (client === null) return refuse(unknown("Client"))
@@ -127,11 +129,11 @@ const explainWrite = <Request extends { readonly partnerRef: string }, T extends
         if (!decoded.ok || early.some(({ result }) => result === "failed")) {
           return accept(explanationOf(write, [...early, ...rest.map(notReached)]))
         }
-        const asked = { turn, client, request: decoded.value, filed }
-        const replayed = rules.replayed(asked)
+        const input = { turn, client, request: decoded.value, filed }
+        const replayed = rules.replayed(input)
         if (replayed === undefined) {
           const fresh: GateResult = { ...notReached(ownReference), result: "passed" }
-          return accept(explanationOf(write, [...early, fresh, ...walkGates(rules.gates, rules.facts(asked))]))
+          return accept(explanationOf(write, [...early, fresh, ...walkGates(rules.gates, rules.facts(input))]))
         }
         const original: GateResult = {
           gate: ownReference,
@@ -158,7 +160,7 @@ interface Early {
   readonly decoded: Verdict<unknown>
 }
 
-/** Those that need no client. */
+/** The gates that need no client. */
 const earlyGates = ({
   custody,
   wrongCustody
@@ -196,7 +198,7 @@ const collateralRules = (
     return report.status === "REFUSED" ? refusalOf(report) : null
   },
   gates: collateralGates,
-  facts: (asked) => ({ ...asked, threshold, balance: lineOf(asked, "USDC") })
+  facts: (input) => ({ ...input, threshold, balance: lineOf(input, "USDC") })
 })
 
 const depositRules = (threshold: bigint): Rules<RequestOf<typeof checkDeposit>, "depositNotices", DepositFacts> => ({
@@ -208,7 +210,7 @@ const depositRules = (threshold: bigint): Rules<RequestOf<typeof checkDeposit>, 
   claim: depositClaim,
   replayed: ({ filed, client }) => (filed?.clientId === client.id ? null : undefined),
   gates: depositGates,
-  facts: (asked) => ({ ...asked, threshold })
+  facts: (input) => ({ ...input, threshold })
 })
 
 const withdrawalRules = (
@@ -225,12 +227,12 @@ const withdrawalRules = (
     return held || filed?.clientId === client.id ? null : undefined
   },
   gates: withdrawalGates,
-  facts: (asked) => ({
-    ...asked,
+  facts: (input) => ({
+    ...input,
     threshold,
-    balance: lineOf(asked, asked.request.currency)
+    balance: lineOf(input, input.request.currency)
   })
 })
 
-const lineOf = ({ turn, client }: Asked<unknown, unknown>, currency: string) =>
+const lineOf = ({ turn, client }: GateInput<unknown, unknown>, currency: string) =>
   balanceOf(turn, client.id, client.partnerId, currency)

@@ -1,5 +1,5 @@
 /**
- * Every kind of object that calls the venue, with what it does when it hears. A noun joins with the letters of its refs in
+ * Every kind of object that calls the venue, with its event handlers. A noun joins with the letters of its refs in
  * `machines/venue/venueRefs.ts` and one line here (docs/adding-a-noun.md).
  */
 import { Effect } from "effect"
@@ -31,7 +31,7 @@ export const venueHandlers: Effect.Effect<
     swap: swapHandler(orderParts),
     answered: (yield* VenueGateway).take,
     unnamedVerdict: (turn, fact) => unnamedVerdict({ turn, ...orderParts }, fact),
-    unnamed: (turn, fact, said) => heardOfVenue(turn, orderParts, fact, said),
+    unnamed: (turn, fact, report) => heardOfVenue(turn, orderParts, fact, report),
     doubted: (turn) => (turn === null ? orderParts.unsettled.addAll() : doubtOrders(turn, orderParts))
   }
 })

@@ -1,7 +1,7 @@
 /**
- * `venue resolve`: staff end a call that the venue never answers, a contract that the venue does not know, or an object whose
- * misfit stands, with the venue's evidence (operator surface; A2-116, A2-115, D5). The client's turn decides whether the object may
- * be ended (`rfq/resolveDecisions.ts`, `order/resolveOrder.ts`, `swap/resolveSwap.ts`).
+ * `venue resolve`: staff end an in-doubt call, a contract that the venue does not know, or an object with a standing
+ * misfit, with evidence from the venue. The client's turn decides whether the object may be ended
+ * (`rfq/resolveDecisions.ts`, `order/resolveOrder.ts`, `swap/resolveSwap.ts`). A2-116, A2-115, D5.
  */
 import { Context, Effect, Layer } from "effect"
 import { acceptRef } from "../../../../machines/rfq/Rfq.ts"
@@ -53,22 +53,25 @@ import { venueHandlers } from "./VenueHandlers.ts"
 
 export type Resolution = "executed" | "void" | "closed"
 
-// A type and no interface: it is kept as JSON with its approval.
+// A type and not an interface, because it is stored as JSON with its approval.
 export type ResolveRequest = {
-  /** KIND:ID, as the audit names it; `contract` for short. */
+  /** KIND:ID, as in the audit; `contract` is an abbreviation. */
   readonly object: string
   readonly as: Resolution
   readonly reason: string
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
-  /** The price may lie outside the band of the present marks. */
+  /** True: the price may lie outside the band of the present marks. */
   readonly outsideBand?: boolean
-  /** The request's call that was in flight when it was asked for: no other one is ended. */
+  /** The call in flight at the time of the request: the command ends no other one. */
   readonly ref?: string
-  /** The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). The grant ends no other one. */
+  /**
+   * The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). The grant ends no
+   * other one.
+   */
   readonly evidenceOf?: string
-  /** The account, which the granting person has to see. The check adds it; a request never has it. */
+  /** The account, for the person who grants. The check adds it; a request never has it. */
   readonly clientUid?: string
 }
 
@@ -80,7 +83,7 @@ export interface Resolved extends ResolvedState {
 export class VenueResolutions extends Context.Service<
   VenueResolutions,
   {
-    /** Whether it could run now: asked before it is put before a second pair of eyes. */
+    /** Dry run of `resolve`, before a second person must approve it. */
     check(request: ResolveRequest): Effect.Effect<Verdict<ResolveRequest>, Unavailable>
     resolve(caller: OperatorCaller, request: ResolveRequest): Effect.Effect<Verdict<Resolved>, DispatchError>
   }
@@ -96,7 +99,7 @@ export class VenueResolutions extends Context.Service<
       const board = yield* QuoteBoard
       const recall = new Recall(stored)
 
-      /** The row of what is named, with the evidence that it needs. */
+      /** The row of the named object, with the evidence that it needs. */
       const find = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> => {
         const named = namedBy(request.object)
         if (!named.ok) return Effect.succeed(named)
@@ -110,8 +113,10 @@ export class VenueResolutions extends Context.Service<
         })
       }
 
-      /** Of the row as the turn has it: since it was found it may have changed, or left memory with its end. */
-      const inTurn = (turn: Turn, { named, isUnknown }: Looked, request: ResolveRequest): Verdict<ResolvedState> => {
+      /**
+       * Decides on the row as the turn has it: it may have changed since it was found, or left memory after its end.
+       */
+      const inTurn = (turn: Turn, { named, isUnknown }: Located, request: ResolveRequest): Verdict<ResolvedState> => {
         const { table } = named
         const { id } = named.row
         const { reason, as, tradeId = 0, price = "", qty = "", ref = null } = request
@@ -154,8 +159,11 @@ export class VenueResolutions extends Context.Service<
           : resolveClosed({ turn, board, of }, row, { price, reason, isUnknown })
       }
 
-      /** Queries the venue for an open contract: staff close one that the venue does not know (D5), or whose misfit stands. */
-      const looking = (request: ResolveRequest): Effect.Effect<Verdict<Looked>, Unavailable> =>
+      /**
+       * Queries the venue for an open contract: staff close a contract that the venue does not know (D5), or whose
+       * misfit stands.
+       */
+      const locate = (request: ResolveRequest): Effect.Effect<Verdict<Located>, Unavailable> =>
         Effect.gen(function* () {
           const found = yield* find(request)
           if (!found.ok) return found
@@ -169,14 +177,14 @@ export class VenueResolutions extends Context.Service<
           if (stands) return accept({ named, isUnknown: false })
           return yield* Effect.match(venue.lookup([acceptRef(row.rfqId, row.context.quoteId)]), {
             onFailure: venueAway,
-            onSuccess: ([word]): Verdict<Looked> => accept({ named, isUnknown: word?.outcome !== "EXECUTED" })
+            onSuccess: ([reply]): Verdict<Located> => accept({ named, isUnknown: reply?.outcome !== "EXECUTED" })
           })
         })
 
       return VenueResolutions.of({
         check: (request) =>
           Effect.gen(function* () {
-            const found = yield* looking(request)
+            const found = yield* locate(request)
             if (!found.ok) return found
             const { named, isUnknown } = found.value
             const { table, row } = named
@@ -207,7 +215,7 @@ export class VenueResolutions extends Context.Service<
           }),
         resolve: (caller, request) =>
           Effect.gen(function* () {
-            const found = yield* looking(request)
+            const found = yield* locate(request)
             if (!found.ok) return found
             const ended = yield* host.dispatch({
               subject: clientSubject(found.value.named.row.clientId),
@@ -227,9 +235,9 @@ type Named =
   | { readonly table: "orders"; readonly row: OrderRow }
   | { readonly table: "swaps"; readonly row: SwapRow }
 
-interface Looked {
+interface Located {
   readonly named: Named
-  /** The venue does not know the contract. */
+  /** True if the venue does not know the contract. */
   readonly isUnknown: boolean
 }
 
@@ -245,7 +253,10 @@ const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order
 
 const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
 
-/** The take, payment or object that the evidence belongs to, with its standing misfit, in words for the granting person. */
+/**
+ * The take, payment or object that the evidence belongs to, with its standing misfit, in words for the person who
+ * grants.
+ */
 const evidenceOf = (state: SubjectState, named: Named): string => {
   const { table, row } = named
   const misfit = standingMisfit(state, table === "barrierContracts" ? contractNames(row) : [objectOf(named)])
@@ -261,7 +272,7 @@ const otherReport = conflict(
   "The report that the evidence is of was resolved, or another one stands by now: resolve the object again."
 )
 
-/** The object that is named KIND:ID. */
+/** The object named KIND:ID. */
 const namedBy = (
   object: string
 ): Verdict<{ readonly table: (typeof tables)[keyof typeof tables]; readonly id: number }> => {
@@ -273,7 +284,7 @@ const namedBy = (
   return accept({ table: tables[kind as keyof typeof tables], id })
 }
 
-/** Of a take the scale of its asset, which is all that its quantity must fit. */
+/** For a take the scale of its asset, the only limit of its quantity. */
 const gridsOf = (named: Named): Grids =>
   named.table === "swaps"
     ? { priceDecimals: 0, qtyDecimals: currencyFacts[named.row.context.asset].scale }
@@ -284,7 +295,7 @@ interface Grids {
   readonly qtyDecimals: number
 }
 
-/** What each way of ending needs, and takes: nothing that would not be looked at. */
+/** The evidence that each resolution requires; superfluous evidence is refused, because it would be ignored. */
 const evidenceErrors = (
   table: Named["table"],
   { as, tradeId, price, qty }: ResolveRequest,
@@ -316,8 +327,8 @@ const evidenceErrors = (
 }
 
 /**
- * Rejects a price as a possible typing error, unless staff confirm it: a price beyond the order's bound, outside the band of the
- * present marks, or with no marks to check it.
+ * Rejects a price as a possible typing error, unless staff confirm it: a price beyond the order's bound, outside the
+ * band of the present marks, or without marks to check it.
  */
 const bandError = (facts: Facts, named: Named, request: ResolveRequest): Refusal | null => {
   const { price, qty, outsideBand: isMeant = false } = request

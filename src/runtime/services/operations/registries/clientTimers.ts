@@ -1,6 +1,6 @@
 /**
- * Every durable timer of a client, by name: the end of documents, cooling periods, windows of requests, expiries of contracts,
- * takes and maturities of swaps, orders that must be queried, legs that are placed again, held stamps of funding, and
+ * Every durable timer of a client, by name: retention of documents, cooling periods, windows of requests, expiries of
+ * contracts, takes and maturities of swaps, status queries of orders, legs to place again, held stamps of funding, and
  * decisions of the sandbox.
  */
 import { Effect } from "effect"
@@ -23,7 +23,7 @@ import { MisfitReads } from "../../venue/MisfitReads.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
-/** One for every name that machines and services may set: what is missing does not compile. */
+/** A handler for every name that machines and services may set: a missing one does not compile. */
 type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemTimer>]: TimerHandler } & {
   readonly [N in SandboxTimer]?: TimerHandler
 }

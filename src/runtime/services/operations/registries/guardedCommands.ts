@@ -1,7 +1,6 @@
 /**
- * The commands that four eyes can guard (operator surface, Four eyes): how each is checked before anybody is asked to
- * look at it, what its arguments are bound to, and what runs in the end. A new class is one entry here and its name in
- * the list of classes.
+ * The commands that four eyes can guard: the check before a second person must decide, the arguments that are bound,
+ * and the command itself. A new class is one entry here and its name in the list of classes.
  */
 import { Effect } from "effect"
 import type { CloseOutWire } from "../../../../machines/margin/CloseOutWire.ts"
@@ -22,16 +21,16 @@ import { Withdrawals } from "../../money/withdrawal/Withdrawals.ts"
 import { type Resolved, type ResolveRequest, VenueResolutions } from "./VenueResolutions.ts"
 import type { CustodyBody } from "../../lifecycle/partnerEnds.ts"
 
-// Types and no interfaces, here and of the requests: what is kept as JSON must be JSON to the compiler.
+// Types and not interfaces, here and for the requests: the compiler must see stored values as JSON.
 type OfClient = {
   readonly client: string
-  /** What whoever grants has to see besides: bound with it, never asked for. */
+  /** Further facts for the person who grants: bound with the arguments, never part of a request. */
   readonly clientUid?: string
 }
 type OfRequest = {
   readonly requestId: number
 }
-/** What whoever grants has to see of a request besides its id: bound with it, never asked for. */
+/** Facts of a request, besides its id, for the person who grants: bound with the arguments, never part of a request. */
 type Shown = Partial<Pick<WithdrawalRequest, "amount" | "currency" | "clientUid">>
 type OfPartner = {
   readonly partner: string
@@ -43,7 +42,10 @@ type Reasoned = {
   readonly reason: string
 }
 
-/** What each command takes and answers. The arguments are kept as JSON as they are here: what is granted is what runs. */
+/**
+ * Arguments and result of each command. The arguments are stored as JSON in this form: the granted arguments are the
+ * ones that run.
+ */
 export interface GuardedCommands {
   "ledger adjust": { readonly args: OfClient & AdjustmentBody; readonly result: Adjustment }
   "interfirm record": { readonly args: OfPartner & InterfirmBody; readonly result: InterfirmRecord }
@@ -62,11 +64,11 @@ export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
 export type ResultOf<C extends GuardedName> = GuardedCommands[C]["result"]
 
-/** The arguments to be kept, naming objects by id for ever; or the answer when there is nothing left to grant. */
+/** The arguments to store, naming objects by id; or the result when there is nothing left to grant. */
 export type Checked<C extends GuardedName> = { readonly bind: ArgsOf<C> } | { readonly done: ResultOf<C> }
 
 export interface GuardedCommand<C extends GuardedName> {
-  /** Whether the command could run now. */
+  /** Dry run of the command. */
   readonly check: (args: ArgsOf<C>) => Effect.Effect<Verdict<Checked<C>>, DispatchError>
   readonly run: (caller: OperatorCaller, args: ArgsOf<C>) => Effect.Effect<Verdict<ResultOf<C>>, DispatchError>
 }
@@ -173,7 +175,7 @@ export const guardedCommands: Effect.Effect<
   }
 })
 
-/** The classes that have no command here: asked for, they would guard nothing. */
+/** The configured classes without a command here: they would guard nothing. */
 export const guardNothing = (classes: Iterable<string>, commands: object): ReadonlyArray<string> =>
   [...classes].filter((name) => !Object.hasOwn(commands, name))
 

@@ -1,4 +1,7 @@
-/** Looks up misfit objects again, checks each answer like any other, and raises an alarm for a misfit that stands (A2-115). */
+/**
+ * Queries the venue for misfit objects again, checks each reply like any other, and raises an alarm for a misfit that
+ * stands (A2-115).
+ */
 import { Effect, Latch, Layer } from "effect"
 import type { VenueOutcome } from "../../../../machines/venue/venueCalls.ts"
 import { ActorHost, type DispatchError } from "../../../engine/mailbox/ActorHost.ts"
@@ -38,10 +41,10 @@ export const layerMisfitReads = Layer.effectDiscard(
 )
 
 let standingMisfits = 0
-/** The number of misfits that stand and that this process found, for metrics. */
+/** The number of standing misfits that this process found, for metrics. */
 export const standingMisfitCount = (): number => standingMisfits
 
-/** Counts and logs a misfit that stands: no answer for the object fitted. */
+/** Counts and logs a standing misfit: no reply for the object was valid. */
 const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
@@ -88,6 +91,8 @@ const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedR
         { discard: true }
       )
     }),
-    Effect.catchCause((cause) => Effect.logDebug("objects could not be read again now", cause))
+    Effect.catchCause((cause) =>
+      Effect.logDebug("misfit objects could not be read again: their timers repeat the read", cause)
+    )
   )
 }

@@ -1,7 +1,7 @@
 /**
- * What the sandbox decides by itself on clients with a published last name: durable timers of the client, set with its
- * onboarding, whose turns run the same decisions that compliance runs (D1, D2, D3). Only a sandbox service sets these
- * timers and knows what to do with them.
+ * The sandbox's automatic decisions on clients with a published last name: durable timers of the client, set at its
+ * onboarding, whose turns run the same decisions as compliance. Only a sandbox service sets these timers and has their
+ * handlers (D1, D2, D3).
  */
 import { personClaims } from "../../../../machines/kyc/personKey.ts"
 import { sandboxRetry } from "../../../../machines/sandbox/sandboxNames.ts"
@@ -29,14 +29,14 @@ import type { Directory, PartnerView } from "../../partners/Directory.ts"
 import { partnerOfTurn } from "../../partners/partnerOfTurn.ts"
 import { rejectPerson, requestDocuments } from "../../clients/kyc/reviewDecisions.ts"
 
-/** The reason that every decision carries; the partner reads it where a note is shown. */
+/** The reason of every decision; the partner reads it where a note is shown. */
 const reason = "Decided by the sandbox because of the client's last name."
 
 type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>
 
 /**
- * The zero check without the database. It leaves a client that ever had money to the operator. It gives the claims of the person
- * back without a search, because a search finds another client of the same person without them (A1-28).
+ * The zero check without the database. It leaves a client that ever had money to the operator. It releases the claims
+ * of the person without a search, because a search finds another client of the same person without them (A1-28).
  */
 const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => ({
   openItems: state.all("balances").length === 0 ? [] : ["Money was booked for this client."],
@@ -46,7 +46,7 @@ const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => (
 const credit = { currency: "USDC", amount: 1_000_000n, reason, reference: null } as const
 
 const decisionsOf = (host: ActorHost["Service"]): { readonly [D in SandboxDecision]: Decide } => ({
-  // The list is not asked again: the entry that held the client is the sandbox's own.
+  // No second screening: the entry that held the client is the sandbox's own.
   clear: (at, client) => clearClient(at, client, reason, null),
   rejectReliance: (at, client) => rejectReliance(at, client, reason),
   rejectPerson: (at, client) =>
@@ -63,8 +63,8 @@ const decisionsOf = (host: ActorHost["Service"]): { readonly [D in SandboxDecisi
 })
 
 /**
- * The timers' handlers by name. A refused decision is tried again for a while: the partner may still be on its way to
- * where the decision makes sense.
+ * The timers' handlers by name. A refused decision is retried for a while: the partner may not yet have made the calls
+ * that it needs.
  */
 export const sandboxHandlers = (
   directory: Directory["Service"],

@@ -1,7 +1,7 @@
 /**
- * Keeps the clocks of a sandbox and its venue at one moment (C4). Another service may have moved the venue, or an advance of
- * this one did not reach it: whichever is behind is moved to the other, as `sim clock advance` would, never backwards, and
- * never while an advance is on its way.
+ * Keeps the clocks of a sandbox and its venue together (C4). Another service may have moved the venue, or an advance
+ * of this one did not reach it. The one that is behind is moved to the other, as `sim clock advance` would, never
+ * backwards, and never during an advance.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { type Cause, type Clock, Effect, type Semaphore } from "effect"
@@ -14,13 +14,13 @@ import type { VenueLink } from "../../venue/VenueLink.ts"
 import { clockEnd } from "../../shared/clockEnd.ts"
 import { playVenue } from "./playVenue.ts"
 
-/** Clocks this close are together: both go on by themselves while they are compared. Ms. */
+/** Clocks this close count as equal: both run while they are compared. Ms. */
 export const together = 2_000
-/** Between two looks at what the venue has said of its time, wall ms. */
-const lookEvery = 500
-/** After a try: clocks are moved at most once a second, and less often while it does not help, wall ms. */
+/** Interval of the comparison with the venue's last reported time, wall ms. */
+const compareEvery = 500
+/** Pauses after an attempt: clocks are moved at most once a second, and less often while it has no effect, wall ms. */
 const pauses: ReadonlyArray<number> = [1_000, 2_000, 5_000, 10_000, 30_000]
-/** How long the venue's events may take before the clock follows without them, wall ms. */
+/** Timeout for the venue's events; then the clock follows without them, wall ms. */
 const eventPatience = 10_000
 
 export interface ClockMeetingParts {
@@ -31,9 +31,9 @@ export interface ClockMeetingParts {
   readonly clock: BusinessClock["Service"]
   readonly wall: Clock.Clock
   readonly sql: PgClient.PgClient
-  /** Whether this process still owns the database: one that was taken over moves no clock. */
+  /** True if this process still owns the database: otherwise it moves no clock. */
   readonly owns: Effect.Effect<boolean>
-  /** Held by whoever moves a clock. */
+  /** The lock for moving a clock. */
   readonly one: Semaphore.Semaphore
 }
 
@@ -46,13 +46,15 @@ export class ClockMeeting {
     this.parts = parts
   }
 
-  /** Looks again and again, for ever. */
+  /** Compares the clocks until interrupted. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => (this.areApart() ? this.meetOnce : this.rest)).pipe(
     Effect.flatMap((pause) => Effect.sleep(pause)),
     Effect.forever({ disableYield: true })
   )
 
-  /** By what the venue has said last; what was said before a jump is not true any more, so the venue is then asked. */
+  /**
+   * Compares by the venue's last reported time. A report from before a jump is outdated, so then the venue is queried.
+   */
   private areApart(): boolean {
     const { link, clock, wall } = this.parts
     const { connected, time } = link.state()
@@ -65,10 +67,10 @@ export class ClockMeeting {
 
   private readonly rest: Effect.Effect<number> = Effect.sync(() => {
     this.tries = 0
-    return lookEvery
+    return compareEvery
   })
 
-  /** One try; the pause after it. */
+  /** One attempt; returns the pause after it. */
   private readonly meetOnce: Effect.Effect<number> = Effect.suspend(() => {
     const { one, venue, clock } = this.parts
     const pause = pauses[Math.min(this.tries++, pauses.length - 1)] as number
@@ -89,12 +91,15 @@ export class ClockMeeting {
   private failed(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const logged = this.failing
       ? Effect.logDebug("the clocks of service and venue still differ", cause)
-      : Effect.logWarning("the clocks of service and venue differ and can't be aligned now", cause)
+      : Effect.logWarning(
+          "the clocks of service and venue differ and can't be aligned now: the service tries again",
+          cause
+        )
     this.failing = true
     return logged
   }
 
-  /** What the venue did on the way is taken first, as with a jump of our own; then clock and timers follow. */
+  /** Applies the venue's events of the interval first, as a jump of this service does; then clock and timers follow. */
   private follow(millis: number) {
     const { progress, link, clock, sql, wall } = this.parts
     return Effect.gen(function* () {
@@ -104,7 +109,7 @@ export class ClockMeeting {
       const end = clockEnd - wall.currentTimeMillisUnsafe()
       const offset = yield* Effect.uninterruptible(
         moveClock(sql, 0, end, true).pipe(
-          // A move whose answer was lost is stored already, and so is another process's: neither is made twice.
+          // A move with a lost reply is stored already, and so is another process's: neither is repeated.
           Effect.flatMap((stored) => {
             const done = (stored ?? clock.offset()) - clock.offset()
             return moveClock(sql, Math.max(0, millis - done), end, false)
@@ -124,7 +129,7 @@ export class ClockMeeting {
     }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
   }
 
-  /** `there`: the venue's business time. After a timeout the next try continues. */
+  /** `there`: the venue's business time. After a timeout the next attempt continues. */
   private pull(there: number) {
     const { control, clock } = this.parts
     if (!control.attached) return Effect.void

@@ -1,7 +1,7 @@
 /**
- * Whether the service can be of use now: the database answers and this process still owns it (A1-55). A database that can
- * only be read counts: taking the service out of rotation would take the reads away and help no write. A table that
- * another session holds locked does not: only whoever watches can find that session and end it (decision 11).
+ * Health: the database responds and this process still owns it (A1-55). A read-only database counts as healthy: taking
+ * the service out of rotation would take the reads away and help no write. A table that another session has locked
+ * counts as healthy too: only an operator can find that session and end it (decision 11).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

@@ -1,7 +1,7 @@
 /**
- * What the service measures of itself, as Prometheus text (operator surface, metrics). The invariants are followed, not
- * recomputed: they start with the first look of this process, and `ledger verify` proves the whole. A database that is
- * away or slow takes its own figures with it and no others: those of the process show why.
+ * The service's metrics, as Prometheus text. Invariants are followed incrementally, starting with this process's first
+ * read; `ledger verify` proves the whole. When the database is away or slow, only its own figures are missing: those
+ * of the process show why.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Fiber, Layer } from "effect"
@@ -26,10 +26,10 @@ import { loopLag } from "./loopLag.ts"
 import { type Family, prometheusText } from "./prometheus.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 
-/** How old what was read from the database may be, wall milliseconds. */
+/** Maximal age of figures from the database, wall ms. */
 export const metricsAge = 15_000
 
-/** How long an answer waits for the look at the database; the look itself may take longer and serve the next one. */
+/** Timeout for a reply's database read; the read itself may take longer and serve the next reply. */
 export const lookPatience = 2_000
 
 type Families = ReadonlyArray<Family>
@@ -53,11 +53,11 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const books = new FollowedBooks()
       let read: { readonly at: number; readonly families: Families } | null = null
-      /** The look that is under way: everybody who asks meanwhile waits for the same one. */
-      let looking: { readonly since: number; readonly fiber: Fiber.Fiber<Families, Unavailable> } | null = null
+      /** The running read: concurrent requests share it. */
+      let reading: { readonly since: number; readonly fiber: Fiber.Fiber<Families, Unavailable> } | null = null
 
-      const look = withinTime(
-        Effect.suspend(() => books.look(sql, clock.now())),
+      const readBooks = withinTime(
+        Effect.suspend(() => books.read(sql, clock.now())),
         () => new Unavailable({ unknown: false })
       ).pipe(
         Effect.map((found) => {
@@ -69,19 +69,19 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
         Effect.catch(whenAway)
       )
 
-      const start = (since: number): NonNullable<typeof looking> => {
-        const fiber = fork(look)
+      const start = (since: number): NonNullable<typeof reading> => {
+        const fiber = fork(readBooks)
         const started = { since, fiber }
-        looking = started
-        fiber.addObserver(() => (looking = null))
+        reading = started
+        fiber.addObserver(() => (reading = null))
         return started
       }
 
-      /** The database's families, not older than `metricsAge`; null when they don't come in time. */
+      /** The database's families, not older than `metricsAge`; null on a timeout. */
       const fromDatabase: Effect.Effect<Families | null> = Effect.gen(function* () {
         const wall = performance.now()
         if (read !== null && wall - read.at < metricsAge) return read.families
-        const { since, fiber } = looking ?? start(wall)
+        const { since, fiber } = reading ?? start(wall)
         return yield* Effect.timeoutOrElse(Fiber.join(fiber), {
           duration: Math.max(0, since + lookPatience - wall),
           orElse: () => Effect.succeed(null)

@@ -1,7 +1,7 @@
 /**
- * `sim reset`: a sandbox goes back to its beginning (operator surface, sim reset; decision 30). What is asked for is kept
- * before it is answered; the process then ends this life of the service in order, and the next one, or the next start after
- * a crash, begins on an empty database with an empty venue.
+ * `sim reset`: returns a sandbox to its beginning. The request is stored before the reply. The process then shuts this
+ * run of the service down in order. The next run, or the next start after a crash, begins with an empty database and
+ * an empty venue (decision 30).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Deferred, Effect, Layer } from "effect"
@@ -26,20 +26,20 @@ import { whenAway, whenUnsure } from "../../../store/whenAway.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
 
 export interface ResetState {
-  /** False: there is nothing to reset here. */
+  /** False: this service has nothing to reset. */
   readonly sandbox: boolean
-  /** Resets so far: the next life of the service has one more. */
+  /** Resets so far; the next run has one more. */
   readonly resets: number
-  /** One is under way. */
+  /** True while a reset is in progress. */
   readonly resetting: boolean
-  /** When the database of today was made, wall Unix ms. */
+  /** Creation time of the present database, wall Unix ms. */
   readonly since: number
 }
 
 export interface ResetView extends ResetState {
-  /** What goes, counted. */
+  /** The counts of deleted rows. */
   readonly goes: typeof ResetCounts.Type
-  /** Of a dry run, which speaks for itself. */
+  /** Present in a dry run only. */
   readonly dryRun?: true
 }
 
@@ -55,11 +55,11 @@ export class SandboxReset extends Context.Service<
   SandboxReset,
   {
     readonly show: Effect.Effect<ResetState, Unavailable>
-    /** Kept when it is answered: made by this process as soon as what was accepted is done, or by the next start. */
+    /** Stores the request. This process carries it out after the accepted work, or the next start does. */
     reset(caller: OperatorCaller): Effect.Effect<Verdict<ResetView>, DispatchError>
-    /** Completes when a reset is asked for: whoever runs the service ends this life of it. */
+    /** Completes when a reset is requested: the process then ends this run of the service. */
     readonly asked: Effect.Effect<void>
-    /** Writes the first audit row of a life that a reset began; nothing in any other. */
+    /** Writes the first audit row of a run that a reset began; nothing in other runs. */
     readonly tell: Effect.Effect<void, DispatchError>
   }
 >()("brokerage/runtime/services/operations/system/SandboxReset") {
@@ -86,7 +86,9 @@ export class SandboxReset extends Context.Service<
           const { role, keyLabel, requestId } = caller.by
           yield* Effect.catch(askReset(sql, { role, keyLabel, requestId, at: clock.now() }), whenUnsure)
           passPausePoint("reset-asked")
-          yield* Effect.logInfo("a reset of this sandbox is requested", { by: keyLabel })
+          yield* Effect.logInfo("a reset of this sandbox is requested: the service restarts on an empty database", {
+            by: keyLabel
+          })
           Deferred.doneUnsafe(asked, Effect.void)
           return accept<ResetView>({ ...state, resetting: true, goes })
         })
@@ -101,11 +103,11 @@ export class SandboxReset extends Context.Service<
             lane: "internal",
             decide: (turn) => {
               turn.draft.claim(`sandboxReset:${number}`, 0)
-              const told = { before: endOf(made), after: `reset ${number}`, reason: null }
-              applyEffects(turn, systemInstance, [{ type: "audit", action: "sandbox.reset", ...told }])
+              const entry = { before: endOf(made), after: `reset ${number}`, reason: null }
+              applyEffects(turn, systemInstance, [{ type: "audit", action: "sandbox.reset", ...entry }])
             }
           })
-          // A start that died here has told it.
+          // A start that crashed here has written it already.
           .pipe(Effect.catchTag("ClaimLost", () => Effect.void))
         yield* Effect.catch(resetTold(sql), whenUnsure)
       })
@@ -120,7 +122,7 @@ const foreign = (tables: ReadonlyArray<string>) =>
     `The database holds what is not this service's (${tables.slice(0, 5).join(", ")}): a reset would take it away. Give the sandbox a database of its own.`
   )
 
-/** What ended, with the end of its chain of hashes: whoever keeps a backup of it finds out whether it is that one. */
+/** Summary of the deleted data with the last hash of its chain, by which a backup of it can be identified. */
 const endOf = ({ ended, seal }: ResetMade): string => {
   const { ledgerTransactions, auditEntries, clients } = ended
   const chain = seal === null ? "not sealed yet" : `last seal ${seal}`

@@ -1,7 +1,6 @@
 /**
- * Time travel of the sandbox: the business clock moves forward and stays there after a restart (operator surface, sim
- * clock; architecture, Time and chance). A venue that is attached goes first, so that the service's timers find what the
- * venue did on the way (C4).
+ * Time travel of the sandbox: the business clock moves forward, and a restart keeps it. An attached venue is moved
+ * first, so that the service's timers find the venue's events of the interval (C4).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
@@ -34,27 +33,27 @@ export interface ClockView {
   /** Business time, Unix ms. */
   readonly now: number
   readonly wallNow: number
-  /** How far business time runs ahead. */
+  /** Lead of business time over wall time. */
   readonly offsetMillis: number
-  /** Business time at the venue; null: none is attached, or it does not answer. */
+  /** Business time at the venue; null: none is attached, or it does not respond. */
   readonly venueNow: number | null
-  /** The attached venue is not at this moment, its last event is not taken, or it does not answer. */
+  /** True if the attached venue has another time, its last event is not applied yet, or it does not respond. */
   readonly behind: boolean
 }
 
-/** What is known besides: what is due next. */
+/** The clock, with the next due work. */
 export interface ClockShown extends ClockView, DueList {}
 
-/** Forward by so many ms, or to a moment, Unix ms: one of the two. */
+/** Either forward by a number of ms, or to a moment, Unix ms. */
 export interface Move {
   readonly advanceMillis?: number
   readonly to?: number
 }
 
 export interface AdvanceView extends ClockShown {
-  /** How many timers of each handler fired on the way; in a dry run those that are due by then now. */
+  /** Number of timers fired per handler; in a dry run the number due by then. */
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
-  /** Jobs that make statements and became due on the way: they run by themselves, one after the other. */
+  /** Statement jobs that became due in the interval: they run in the background, one after the other. */
   readonly jobs: ReadonlyArray<{ readonly name: string; readonly count: number }>
 }
 
@@ -64,12 +63,12 @@ const needed = "The advance in milliseconds is required."
 const oneOfTwo = "It can't be given beside advanceMillis."
 const tooLong = "It must not be more than ten years ahead."
 const neverBack = "It must be later than the business clock, which never goes back."
-/** A dry run counts no further. */
+/** Limit of timers counted in a dry run. */
 const rehearsedTimers = 10_000
 
-/** How long a jump may wait for its turn, and its answer for venue, events and timers (C4). */
+/** Timeout of a jump for its turn, and of its reply for venue, events and timers (C4). */
 const patience = Duration.seconds(30)
-/** Between two tries to move a venue that did not answer. */
+/** Pause between two attempts to move a venue that did not respond. */
 const tryAgain = Duration.millis(200)
 
 const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "The clock can be seen and moved in a sandbox service only."))
@@ -78,7 +77,7 @@ export class SimClock extends Context.Service<
   SimClock,
   {
     readonly show: Effect.Effect<Verdict<ClockShown>, Unavailable>
-    /** Answers when service and venue are there, and what became due has fired; `behind` after 30 s. */
+    /** Returns when service and venue are there and the due timers have fired; `behind` after 30 s. */
     advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError>
   }
 >()("brokerage/runtime/services/operations/system/SimClock") {
@@ -101,7 +100,7 @@ export class SimClock extends Context.Service<
         due
       })
       const { sandbox } = yield* Settings
-      // A jump ends where it said before the next one begins.
+      // A jump is completed before the next one begins.
       const one = yield* Semaphore.make(1)
       const meeting = new ClockMeeting({
         ...parts,
@@ -160,13 +159,14 @@ class Jump {
   advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const { clock } = this.parts
-      const asked = millisOf(move, clock.now())
-      if (!asked.ok) return asked
-      const millis = asked.value
+      const target = millisOf(move, clock.now())
+      if (!target.ok) return target
+      const millis = target.value
       const rehearsed = yield* this.store(millis, true)
       if (rehearsed === null) return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
       if (currentDryRun() !== null) return yield* this.rehearse(caller, clock.offset(), rehearsed)
-      // However it ends: what is expected after it would let anything so far ahead be believed.
+      // Afterwards the expectation must be reset however the jump ends: it makes the service accept times that far
+      // ahead.
       return yield* Effect.ensuring(
         this.jump(caller, millis, this.own().wallNow + rehearsed),
         Effect.sync(() => clock.expect(0))
@@ -174,7 +174,7 @@ class Jump {
     })
   }
 
-  /** `to`: where the venue plays to, Unix ms of business time. */
+  /** `to`: the target of the venue, Unix ms of business time. */
   private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const { clock, timers } = this.parts
@@ -189,12 +189,12 @@ class Jump {
       const offset = yield* this.store(millis, false)
       if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
       clock.setOffset(Math.max(offset, clock.offset()))
-      // The clock has moved: whatever becomes of the audit row, no answer may ask for another try.
+      // The clock has moved: a failed audit row must not make the caller retry.
       yield* Effect.mapError(this.audit(caller, before, offset), unsure)
       const fired = yield* this.fireDue(left())
-      // The venue has gone on by what the service needed; both stand at the same moment again.
+      // The venue has moved on while the service worked; this brings both to the same moment again.
       const met = !moved.success || (yield* this.meet(left))
-      // The clock has moved: an answer that can't be read now must not ask for another try.
+      // The clock has moved: a failed read must not make the caller retry.
       const shown = yield* Effect.mapError(this.shown, unsure)
       const tally = firedSince(firedBefore, timers.fired())
       return accept({ ...shown, behind: shown.behind || !moved.success || !fired || !met, fired: tally, jobs })
@@ -207,14 +207,14 @@ class Jump {
     return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
   }
 
-  /** The offset is stored before anybody sees it. Null: it would pass the end. */
+  /** Stores the offset before it takes effect. Null: it would exceed the end of time. */
   private store(millis: number, dry: boolean) {
     return Effect.suspend(() =>
       Effect.catch(moveClock(this.parts.sql, millis, clockEnd - this.own().wallNow, dry), whenUnsure)
     )
   }
 
-  /** What the jump would lead to, and that the venue could be asked for it. */
+  /** The result of the jump, after a check that the venue is reachable. */
   private rehearse(caller: OperatorCaller, before: number, offset: number) {
     return Effect.gen({ self: this }, function* () {
       const { control } = this.parts
@@ -236,8 +236,8 @@ class Jump {
   }
 
   /**
-   * Plays the venue to `to` and waits until its events up to there are taken. False: the time ran out. A try whose answer is lost
-   * is repeated. A jump names its end, so that a repetition changes nothing.
+   * Advances the venue to `to` and waits until its events up to there are applied. False: a timeout. An attempt with a
+   * lost reply is repeated. A jump names its end, so that a repetition changes nothing.
    */
   private moveVenue(to: number, left: () => number): Effect.Effect<boolean, VenueControlError> {
     const { control, clock } = this.parts
@@ -262,20 +262,22 @@ class Jump {
     )
   }
 
-  /** Moves the venue to the service's present moment. False: the time ran out before all events on the way were taken. */
+  /**
+   * Moves the venue to the service's present moment. False: a timeout before all events of the interval were applied.
+   */
   private meet(left: () => number): Effect.Effect<boolean> {
     const { control, progress, clock } = this.parts
     if (!control.attached) return Effect.succeed(true)
     return control.command({ type: "advance", to: clock.now() }).pipe(
       Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
-      // A venue that does not answer now reaches the same moment by `ClockMeeting`.
+      // A venue that does not respond now reaches the same moment by `ClockMeeting`.
       Effect.catch(() => Effect.succeed(false)),
       Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
       Effect.interruptible
     )
   }
 
-  /** Fires what has become due. False: not all of it within the time; it goes on. */
+  /** Fires the due timers. False: a timeout; the rest fires in the background. */
   private fireDue(millis: number): Effect.Effect<boolean> {
     return waitAtMost(this.parts.timers.fireDue, () => null, Duration.millis(millis)).pipe(
       Effect.as(true),
@@ -312,7 +314,7 @@ const millisOf = ({ advanceMillis, to }: Move, now: number): Verdict<number> => 
 const countsOf = (names: ReadonlyArray<string>): AdvanceView["fired"] =>
   [...Map.groupBy(names, (name) => name)].map(([name, all]) => ({ name, count: all.length }))
 
-/** What has been fired between two tallies. */
+/** The timers fired between two tallies. */
 const firedSince = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): AdvanceView["fired"] =>
   [...after].flatMap(([name, count]) => {
     const more = count - (before.get(name) ?? 0)

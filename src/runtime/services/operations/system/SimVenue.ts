@@ -1,7 +1,6 @@
 /**
- * What a tester does to the simulated venue (operator surface, sim venue; C1): a sandbox's alone. A command goes to the venue
- * once and is written down when it is done, or may be done. A dry run looks whether the venue is there and has the market,
- * and sends nothing.
+ * A tester's commands to the simulated venue, in a sandbox only. A command is sent to the venue once and audited when
+ * it is done, or may be done. A dry run checks that the venue is reachable and has the market, and sends nothing (C1).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
@@ -20,10 +19,10 @@ import { tradedMarkets } from "../../trading/tradedMarkets.ts"
 import { openAccount } from "../../venue/openAccount.ts"
 import { describeCommand, venueRefusal } from "./venueWords.ts"
 
-/** What `sim clock advance` sends is no command of its own here. */
+/** `sim clock advance` has its own command, so `advance` is excluded. */
 export type TesterCommand = Exclude<VenueCommand, { readonly type: "advance" | "restart" | "execute" }>
 
-/** An execution by the venue itself, of a client by id or uid (A2-97). */
+/** A trade that the venue itself executes for a client, by id or uid (A2-97). */
 export interface ExecuteBody extends Omit<Extract<VenueCommand, { readonly type: "execute" }>, "type" | "account"> {
   readonly client: string
 }
@@ -35,9 +34,9 @@ export class SimVenue extends Context.Service<
   {
     readonly show: Effect.Effect<Verdict<VenueView>>
     command(caller: OperatorCaller, command: TesterCommand): Commanded
-    /** The client's account at the venue is opened first if it has none. */
+    /** Opens the client's account at the venue first if there is none. */
     execute(caller: OperatorCaller, request: ExecuteBody): Commanded
-    /** Ends the venue's process; answers when it is back. */
+    /** Ends the venue's process; returns when it is back. */
     restart(caller: OperatorCaller): Commanded
   }
 >()("brokerage/runtime/services/operations/system/SimVenue") {
@@ -68,7 +67,7 @@ export class SimVenue extends Context.Service<
             ])
         })
 
-      /** The command's own work, written down: no answer may ask for another try once it may be done. */
+      /** Runs the command and audits it: once it may be done, no reply may make the caller retry. */
       const carryOut = (
         caller: OperatorCaller,
         command: VenueCommand,
@@ -88,7 +87,7 @@ export class SimVenue extends Context.Service<
         )
       }
 
-      /** What the command would meet; its audit row is dropped with the dry run. */
+      /** The result of a dry run; its audit row is dropped with it. */
       const rehearse = (caller: OperatorCaller, command: VenueCommand): Commanded =>
         control.show.pipe(
           Effect.flatMap((view): Commanded => {
@@ -99,7 +98,7 @@ export class SimVenue extends Context.Service<
           Effect.catchTag("VenueControlError", (error) => Effect.succeed(refuse(venueRefusal(error))))
         )
 
-      /** The venue trades an account that it has alone: until then nothing was done. */
+      /** The venue only trades an account that it knows; a failure here means that nothing was done. */
       const opened = (account: string): Effect.Effect<void, VenueControlError> =>
         openAccount(
           (request) => venue.write("openAccount", request),
@@ -114,10 +113,13 @@ export class SimVenue extends Context.Service<
           )
         )
 
-      /** Once the venue is straight again it is reached again: what follows meets no connection that is still to come back. */
+      /**
+       * Waits after the command that normalises the venue until the service is connected again, so that later commands
+       * meet no broken connection.
+       */
       const straight = (command: VenueCommand): Effect.Effect<CommandAnswer, VenueControlError> => {
         const reached = Effect.gen(function* () {
-          while (!connected()) yield* Effect.sleep(lookEvery)
+          while (!connected()) yield* Effect.sleep(pollEvery)
         })
         const done = control.command(command)
         return command.type === "clear" ? Effect.tap(done, () => Effect.timeoutOption(reached, reachedWithin)) : done
@@ -165,14 +167,14 @@ const withFullSymbol = (command: VenueCommand): VenueCommand =>
 const restart = { type: "restart" } as const
 const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "The venue can be controlled in a sandbox service only."))
 
-/** The venue has done it: whatever becomes of the audit row, no answer may ask for another try. */
+/** The venue has run the command: a failed audit row must not make the caller retry. */
 const unsure = (error: DispatchError): DispatchError =>
   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
 
-/** Commands whose symbol may be a staking market's, which has no price and is not shown. */
+/** Commands whose symbol may be a staking market, which has no price and is not listed in the view. */
 const staking: ReadonlySet<string> = new Set(["offer", "halt", "resume", "delist"])
 
-/** Why the venue has no such market to do this to; null when it has, or when the command is about none with a price. */
+/** The refusal if the venue lacks the market; null if it has it, or if the command needs no market with a price. */
 const symbolFault = (command: VenueCommand, { markets }: VenueView): string | null => {
   if (!("symbol" in command) || command.symbol === null || staking.has(command.type)) return null
   return markets.some(({ symbol }) => symbol === command.symbol)
@@ -180,12 +182,12 @@ const symbolFault = (command: VenueCommand, { markets }: VenueView): string | nu
     : "The venue has no market of this name with a price."
 }
 
-/** How long a restarted venue may take, and the service to be connected again, and between two looks. */
+/** Timeouts for a restarted venue and for the service's connection, and the interval of the checks. */
 const backWithin = Duration.seconds(30)
 const reachedWithin = Duration.seconds(10)
-const lookEvery = Duration.millis(50)
+const pollEvery = Duration.millis(50)
 
-/** Ends the process and waits for the one after it: the ending itself may take the answer along. */
+/** Ends the process and waits for the next one: the reply may be lost with the process. */
 const restarted = (control: VenueControl["Service"]): Effect.Effect<CommandAnswer, VenueControlError> =>
   Effect.gen(function* () {
     const { startedAt } = yield* control.show
@@ -194,16 +196,16 @@ const restarted = (control: VenueControl["Service"]): Effect.Effect<CommandAnswe
       ({ why }) => why === "lost",
       () => Effect.void
     )
-    const look = Effect.catchIf(
+    const readView = Effect.catchIf(
       control.show,
       ({ why }) => why !== "foreign",
       () => Effect.succeed(null)
     )
     const back = Effect.gen(function* () {
       for (;;) {
-        const view = yield* look
+        const view = yield* readView
         if (view !== null && view.startedAt !== startedAt) return { number: view.number, at: view.at, id: null }
-        yield* Effect.sleep(lookEvery)
+        yield* Effect.sleep(pollEvery)
       }
     })
     return yield* Effect.timeoutOrElse(back, {

@@ -1,7 +1,7 @@
 /**
- * Whether service and venue agree (operator surface, sim verify): waits until nothing is in flight between them, then holds
- * what each account has here against what it has there. What differs goes to the comparison that opens breaks
- * (`VenueComparison`). Without a venue there is nothing to differ.
+ * `sim verify`: compares service and venue. Waits until no call or event is in flight between them, then compares each
+ * account's holdings on both sides. Differing accounts go to the comparison that opens breaks (`VenueComparison`).
+ * Without a venue there is nothing to compare.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -39,7 +39,7 @@ import {
 } from "../../../store/reads/venueReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 
-/** The venue that this service speaks to; null: none is attached. */
+/** The attached venue; null: none. */
 const AttachedVenue = Context.Reference<VenueShape | null>("brokerage/runtime/services/system/AttachedVenue", {
   defaultValue: () => null
 })
@@ -49,33 +49,36 @@ export const layerAttachedVenue: Layer.Layer<never, never, Venue> = Layer.effect
 
 export interface Agreement {
   readonly ok: boolean
-  /** The first thing that is wrong, in words; null when all is well. */
+  /** The first fault as a sentence; null: there is none. */
   readonly first: string | null
   /** False: no venue is attached. */
   readonly venue: boolean
   readonly accounts: number
-  /** How many of each kind were compared. */
+  /** Number of compared holdings of each kind. */
   readonly compared: { readonly [Kind in HoldingKind]: number }
-  /** Accounts whose money was not compared: they are older than what the venue keeps of it. */
+  /** Accounts whose money was not compared: they are older than the venue's records of it. */
   readonly withoutMoney: number
-  /** Refs of calls that wait for their outcome, the oldest ones. */
+  /** Refs of calls in flight, the oldest ones. */
   readonly inFlight: ReadonlyArray<string>
-  /** Events of the venue that the service has not taken yet. */
+  /** Events of the venue that the service has not applied yet. */
   readonly eventsBehind: number
-  /** Events that the venue did not give, so that the service went on after them; the newest, until staff drop them. */
+  /**
+   * Gaps in the event stream that the service has skipped because the venue did not deliver them; the newest, until
+   * staff drop them.
+   */
   readonly eventsLost: ReadonlyArray<LostEvents>
   readonly differences: ReadonlyArray<HoldingDifference>
 }
 
 const patienceMillis = 10_000
-const lookMillis = 100
-/** More are not listed; the first one is what matters. */
+const pollMillis = 100
+/** Limit of listed differences. */
 const mostListed = 20
-/** Accounts whose rows are read at once. */
+/** Accounts per database read. */
 const pageLength = 500
-/** Before what differs is compared once more, ms. */
+/** Pause before differences are compared again, ms. */
 const again = 1_000
-/** Accounts asked for at once. */
+/** Accounts queried at the venue in parallel. */
 const atOnce = 8
 
 export class VenueAgreement extends Context.Service<
@@ -141,32 +144,32 @@ interface Reads {
   readonly traffic: Effect.Effect<VenueTraffic, Unavailable>
   readonly lost: Effect.Effect<ReadonlyArray<LostEvents>, Unavailable>
   readonly open: (uids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, OpenHere>, Unavailable>
-  /** Has an account that differs compared by what opens breaks. */
+  /** Requests the comparison that opens breaks for a differing account. */
   readonly want: (uid: string) => void
 }
 
 const agreementWith = (venue: VenueShape, reads: Reads): Effect.Effect<Agreement, Unavailable | VenueUnanswered> =>
   Effect.gen(function* () {
-    const { quiet, said, sent } = yield* untilQuiet(venue, reads.traffic)
-    const found = yield* compareAll(venue, reads.open, said.accounts)
+    const { quiet, status, sent } = yield* untilQuiet(venue, reads.traffic)
+    const found = yield* compareAll(venue, reads.open, status.accounts)
     const differing = found.filter(({ differences }) => differences.length > 0).map(({ account }) => account)
     if (quiet && differing.length > 0) yield* Effect.sleep(again)
     const differences = (yield* compareAll(venue, reads.open, differing)).flatMap((each) => each.differences)
     for (const { account } of differences.slice(0, mostListed)) reads.want(account)
-    const eventsBehind = Math.max(0, (sent ?? 0) - said.taken)
+    const eventsBehind = Math.max(0, (sent ?? 0) - status.taken)
     const first = quiet
       ? (differences.map(differenceSentence)[0] ?? null)
-      : waitingSentence(said, sent === null ? null : eventsBehind)
+      : waitingSentence(status, sent === null ? null : eventsBehind)
     return {
       ok: first === null,
       first,
       venue: true,
-      accounts: said.accounts.length,
+      accounts: status.accounts.length,
       compared: Object.fromEntries(
         holdingKinds.map((kind) => [kind, found.reduce((total, { counts }) => total + counts[kind], 0)])
       ) as Agreement["compared"],
       withoutMoney: found.filter(({ withoutMoney }) => withoutMoney).length,
-      inFlight: said.inFlight,
+      inFlight: status.inFlight,
       eventsBehind,
       eventsLost: yield* reads.lost,
       differences: differences.slice(0, mostListed)
@@ -180,20 +183,23 @@ const waitingSentence = ({ inFlight: [ref], taken }: VenueTraffic, eventsBehind:
     : `${eventsBehind} events of the venue are not taken yet`
 }
 
-/** Looks until nothing is in flight and everything that the venue had said at the beginning is taken. */
+/** Waits until no call is in flight and all events that the venue had published at the beginning are applied. */
 const untilQuiet = (venue: VenueShape, traffic: Effect.Effect<VenueTraffic, Unavailable>) =>
   Effect.gen(function* () {
     let sent: number | null = null
-    for (let waited = 0; ; waited += lookMillis) {
-      const said = yield* traffic
-      sent ??= yield* lastNumber(venue, said.taken)
-      const quiet = said.inFlight.length === 0 && sent !== null && said.taken >= sent
-      if (quiet || waited >= patienceMillis) return { quiet, said, sent }
-      yield* Effect.sleep(lookMillis)
+    for (let waited = 0; ; waited += pollMillis) {
+      const status = yield* traffic
+      sent ??= yield* lastNumber(venue, status.taken)
+      const quiet = status.inFlight.length === 0 && sent !== null && status.taken >= sent
+      if (quiet || waited >= patienceMillis) return { quiet, status, sent }
+      yield* Effect.sleep(pollMillis)
     }
   })
 
-/** The number of the venue's last event: its stream begins with it. Null: the venue does not keep what follows `after`. */
+/**
+ * The number of the venue's last event, from the start of its stream. Null: the venue no longer keeps the events after
+ * `after`.
+ */
 const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | null, VenueUnanswered> =>
   venue.events(after).pipe(
     Stream.filter((line) => "heartbeat" in line),
@@ -202,7 +208,7 @@ const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | nu
     Effect.catchTag("VenueEventsGone", () => Effect.succeed(null))
   )
 
-/** The service's side: each noun of trading has its own. */
+/** The service's holdings: each noun of trading maps its own. */
 const serviceHoldings = ({ contracts, swaps, requests, positions, orders }: OpenHere): ReadonlyArray<Holding> => [
   ...positions.map(({ symbol, qty }): Holding => ({ kind: "position", name: symbol, figure: qty })),
   ...orders.map(({ id, left }): Holding => ({ kind: "order", name: orderRef(id), figure: left })),
@@ -211,7 +217,7 @@ const serviceHoldings = ({ contracts, swaps, requests, positions, orders }: Open
   ...requests.map((id): Holding => ({ kind: "request", name: requestRef(id), figure: "OPEN" }))
 ]
 
-/** Those of ours that the venue has open: it lists none, and is asked for each. */
+/** This service's requests that are open at the venue: the venue has no list, so each is queried. */
 const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
   requests.length === 0
     ? Effect.succeed([])
@@ -221,7 +227,10 @@ const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
           .map(({ ref }): Holding => ({ kind: "request", name: ref, figure: "OPEN" }))
       )
 
-/** The trades that both sides know. Who has booked none and holds nothing there is not asked for them. */
+/**
+ * The trades on both sides. They are not queried for an account without booked trades and without holdings at the
+ * venue.
+ */
 const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenHere) => {
   if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(neither)
   const after = Math.max(0, found.sequence - accountEventsAtMost)
@@ -232,7 +241,7 @@ const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenH
 
 const neither = { ours: [], theirs: [] }
 
-/** None of an account whose money the venue has not kept from its beginning. */
+/** Empty for an account whose money the venue has not recorded from its beginning. */
 const moneyOfBoth = (found: VenueAccount | null, ours: OpenHere) => {
   const theirs = found === null ? new Map<string, never>() : venueMoney(found)
   return theirs === null ? neither : { ours: moneyHoldings(ownMoney(ours.money)), theirs: moneyHoldings(theirs) }
@@ -261,7 +270,10 @@ const compare = (venue: VenueShape, account: string, ours: OpenHere = nothingOpe
     }
   })
 
-/** Pages of accounts; a difference counts when it is seen again: what is on its way differs for a moment. */
+/**
+ * Compares accounts page by page; a difference counts when a second pass confirms it, because data in flight differs
+ * for a moment.
+ */
 const compareAll = (venue: VenueShape, open: Reads["open"], accounts: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const found: Array<Effect.Success<ReturnType<typeof compare>>> = []

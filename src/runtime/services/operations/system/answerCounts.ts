@@ -1,4 +1,4 @@
-/** What the partner surface of this process answered, by status (metrics). Numbers alone, counted on every answer. */
+/** Counts the replies of this process's partner surface by status, for metrics. */
 const counts: Record<number, number> = {}
 
 export const countAnswer = (status: number): void => {

@@ -1,6 +1,6 @@
 /**
- * What is due next by the business clock (operator surface, sim clock): durable timers, the next job that makes statements, and
- * each partner's next try of a delivery. What the venue does by its own clock, such as funding, is not known here.
+ * The next due work by the business clock: durable timers, the next statement job, and each partner's next delivery
+ * attempt. The service does not know the venue's own schedule, such as funding.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -14,9 +14,9 @@ import { whenAway } from "../../../store/whenAway.ts"
 import { equitiesKept, jobsPlace } from "../../statements/jobs/StatementJobs.ts"
 
 export interface DueNext {
-  /** What is due: a timer's handler, `statement.<job>` or `webhook.delivery`. */
+  /** A timer's handler, `statement.<job>` or `webhook.delivery`. */
   readonly name: string
-  /** Whose: the mailbox, such as `client:5`. */
+  /** The mailbox, such as `client:5`. */
   readonly subject: string
   /** Unix ms of business time. */
   readonly dueAt: number
@@ -28,11 +28,11 @@ export interface DueParts {
   readonly sql: PgClient.PgClient
 }
 
-/** What is due next, and how much is due besides. */
+/** The next due work, and how much follows. */
 export interface DueList {
-  /** The first one first; as many as a person reads. */
+  /** The earliest first; a readable number of them. */
   readonly next: ReadonlyArray<DueNext>
-  /** How many are due after these; no more than `counted` are counted. */
+  /** Number of further due items, counted up to `counted`. */
   readonly more: number
 }
 
@@ -44,7 +44,7 @@ export const handlerOf = (name: string): string => name.split(":")[0] ?? name
 
 const away = () => new Unavailable({ unknown: false })
 
-/** `after`: only what is due later than that, Unix ms of business time; of the jobs the first one that is. */
+/** `after`: only work due later than that, Unix ms of business time; of the jobs only the first. */
 export const dueNext = (
   { timers, stored, sql }: DueParts,
   after = Number.NEGATIVE_INFINITY
@@ -79,7 +79,7 @@ const firstJob = (place: JobPlace, after: number): JobPlan => {
   return job
 }
 
-/** The jobs that keep equities or make statements and are due by `to` (Unix ms of business time) and not begun, by name. */
+/** The jobs for equities and statements that are due by `to` (Unix ms of business time) and not begun, by name. */
 export const jobsDueBy = (
   stored: RowReads["Service"],
   to: number
@@ -88,7 +88,7 @@ export const jobsDueBy = (
     const place = yield* jobsPlace(stored)
     const counts = new Map<string, number>()
     if (place === null) return []
-    // One job keeps the equities of all midnights that have passed, before the statements that speak of them.
+    // One job keeps the equities of all past midnights, before the statements that use them.
     const equities = equitiesDue(to, yield* equitiesKept(stored))
     if (equities !== null) counts.set(jobNamed(equities), 1)
     let job = jobAfter(place)

@@ -1,7 +1,7 @@
 /**
- * The books as metrics follow them (operator surface, metrics): each look sums what was posted since the last one, found
- * by key, so that they can be watched at any size. A look reads and nothing else; what it found is taken in one step, so a
- * look that is given up leaves nothing behind.
+ * The books for metrics, followed incrementally: each read sums the postings since the last one, by key, so that its
+ * cost does not depend on the size of the books. A read only reads; its result is applied in one step, so an abandoned
+ * read has no effect.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -23,17 +23,17 @@ import {
   type PostedSum
 } from "../../../store/reads/metricReads.ts"
 
-/** Posting ids summed in one look: after a longer pause the following starts anew, and says so. */
+/** Limit of posting ids per read: after a longer pause the sums restart, and the metrics report it. */
 const followLimit = 2_000_000n
 
-export interface Look {
+export interface BooksRead {
   readonly marks: NewestIds
   readonly sums: ReadonlyArray<PostedSum>
   readonly differences: ReadonlyArray<CustodyDifference>
   readonly seqs: ReadonlyArray<LastSeq>
-  /** Event numbers missing since the last look. */
+  /** Event numbers missing since the last read. */
   readonly gaps: bigint
-  /** Posting ids that this look leaves out. */
+  /** Posting ids that this read leaves out. */
   readonly unfollowed: bigint
   readonly unsealed: bigint
   readonly deliveries: DeliveryQueue
@@ -41,24 +41,25 @@ export interface Look {
 }
 
 export class FollowedBooks {
-  /** Null before the first look. */
+  /** Null before the first read. */
   private marks: NewestIds | null = null
   private readonly seqs = new Map<bigint, bigint>()
   readonly sums = new Map<string, bigint>()
-  /** Partners under PARTNER custody alone, each since its last change of custody model. */
+  /** Only partners under PARTNER custody, each since its last change of custody model. */
   readonly differences = new Map<bigint, { readonly since: bigint; readonly amount: bigint }>()
   gaps = 0n
-  /** Posting ids that no look summed. */
+  /** Posting ids that no read has summed. */
   unfollowed = 0n
 
-  /** Reads what a look needs; `now` is business time. */
-  look(sql: PgClient.PgClient, now: number): Effect.Effect<Look, SqlError.SqlError> {
+  /** Reads the new postings; `now` is business time. */
+  read(sql: PgClient.PgClient, now: number): Effect.Effect<BooksRead, SqlError.SqlError> {
     const { marks: before, seqs: known } = this
     return Effect.gen(function* () {
       const marks = yield* newestIds(sql)
       const distance = before === null ? 0n : marks.posting - before.posting
       const unfollowed = distance > followLimit ? distance : 0n
-      // Nothing is summed by the first look and after too long a pause; who is under PARTNER custody is asked all the same.
+      // The first read and a read after too long a pause sum nothing; the partners under PARTNER custody are queried
+      // all the same.
       const from = before === null || unfollowed > 0n ? marks : before
       const seqs = yield* lastSeqs(sql)
       const unsealed = yield* countUnsealed(sql)
@@ -77,7 +78,7 @@ export class FollowedBooks {
     })
   }
 
-  take({ marks, sums, differences, seqs, gaps, unfollowed }: Look): void {
+  take({ marks, sums, differences, seqs, gaps, unfollowed }: BooksRead): void {
     this.marks = marks
     this.gaps += gaps
     this.unfollowed += unfollowed
@@ -95,7 +96,7 @@ export class FollowedBooks {
   }
 }
 
-/** Of all partners in one question, each in its own stretch of numbers. */
+/** One query for all partners, each with its own range of numbers. */
 const missingEvents = (
   sql: PgClient.PgClient,
   known: ReadonlyMap<bigint, bigint>,

@@ -1,6 +1,6 @@
 /**
- * How late the event loop runs, by the minute (operator surface, metrics). Readers see the last whole minute, so that none
- * takes its figures from another; the first minute is shown while it lasts.
+ * Event loop delay per minute, for metrics. All readers get the last whole minute, so that none resets another's
+ * figures; the first minute is shown while it runs.
  */
 import { Effect, type Scope } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
@@ -25,7 +25,7 @@ export class LagWindows {
     this.histogram = histogram
   }
 
-  /** Ends the window that runs. */
+  /** Ends the current window. */
   roll(): void {
     this.whole = figuresOf(this.histogram)
     this.histogram.reset()
@@ -36,7 +36,7 @@ export class LagWindows {
   }
 }
 
-/** An empty histogram has a mean that is no number. */
+/** The mean of an empty histogram is NaN. */
 const figuresOf = (histogram: Histogram): LagFigures => {
   const seconds = (nanos: number): number => (Number.isFinite(nanos) ? nanos / 1e9 : 0)
   return { mean: seconds(histogram.mean), p99: seconds(histogram.percentile(99)), max: seconds(histogram.max) }

@@ -1,33 +1,33 @@
-/** The metrics by name, with what each says (operator surface, metrics). */
+/** The metrics by name, with their help texts. */
 import { batchBuckets } from "../../../engine/journal/BatchSizes.ts"
 import type { Journal } from "../../../engine/journal/Journal.ts"
 import { countLimit } from "../../../store/reads/metricReads.ts"
 import type { CallFigures } from "../../venue/VenueCalls.ts"
-import type { FollowedBooks, Look } from "./followedBooks.ts"
+import type { FollowedBooks, BooksRead } from "./followedBooks.ts"
 import type { LagFigures } from "./loopLag.ts"
 import { counter, type Family, gauge } from "./prometheus.ts"
 import type { RiskIndex } from "../../margin/RiskIndex.ts"
 import type { FeedFigures } from "../../market/MarketFeed.ts"
 
-/** What was read from the database. */
+/** Figures from the database. */
 export const databaseFamilies = (
   { sums, differences, gaps, unfollowed }: FollowedBooks,
-  { unsealed, deliveries, pool }: Look
+  { unsealed, deliveries, pool }: BooksRead
 ): ReadonlyArray<Family> => [
   gauge(
     "brokerage_postings_sum",
-    "Sum of the postings seen since the first look, minor units; anything but 0 is a break.",
+    "Sum of the postings seen since the first read, minor units; anything but 0 is a break.",
     [...sums].map(([currency, value]) => ({ labels: { currency }, value }))
   ),
   gauge(
     "brokerage_custody_difference",
-    "Client cash less collateral held less settlement items since the first look or the partner's last change of custody model, minor units; anything but 0 is a break.",
+    "Client cash less collateral held less settlement items since the first read or the partner's last change of custody model, minor units; anything but 0 is a break.",
     [...differences].map(([partner, { amount }]) => ({ labels: { partner: String(partner) }, value: amount }))
   ),
-  counter("brokerage_postings_unfollowed_total", "Posting ids that the sums leave out: the looks were too far apart.", [
+  counter("brokerage_postings_unfollowed_total", "Posting ids that the sums leave out: the reads were too far apart.", [
     { value: unfollowed }
   ]),
-  gauge("brokerage_event_gaps", "Event numbers missing since the first look; anything but 0 is a break.", [
+  gauge("brokerage_event_gaps", "Event numbers missing since the first read; anything but 0 is a break.", [
     { value: gaps }
   ]),
   gauge("brokerage_unsealed_rows", "Rows of the sealed tables behind no seal; anything but 0 is a break.", [
@@ -45,7 +45,7 @@ export const databaseFamilies = (
 ]
 
 export interface ProcessFigures {
-  /** Whether the database's figures are in this answer. */
+  /** True if this reply has the database's figures. */
   readonly databaseUp: boolean
   readonly mailboxes: { readonly resident: number; readonly waiting: number }
   readonly batches: ReturnType<Journal["Service"]["batches"]>
@@ -64,7 +64,7 @@ export interface ProcessFigures {
   readonly droppedLines: Readonly<Record<string, number>>
 }
 
-/** What the process knows of itself: there whatever the database does. */
+/** Figures of the process itself: they do not depend on the database. */
 export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> => {
   const { databaseUp, mailboxes, batches, held, texts, webhooks, venue, answers, memory, lag, droppedLines } = figures
   return [

@@ -1,4 +1,4 @@
-/** Every durable timer that lies with the system, by name: what is missing does not compile. */
+/** A handler for every durable timer of the system, by name: a missing one does not compile. */
 import { Effect } from "effect"
 import type { SystemTimer } from "../../../../machines/timerNames.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"

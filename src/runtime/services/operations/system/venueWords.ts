@@ -1,4 +1,4 @@
-/** The venue's controls in the words of an operator: why one gave no answer, and a command as the audit shows it. */
+/** Texts for operators on the venue's controls: why a command got no reply, and a command as the audit shows it. */
 import { conflict, type Refusal } from "../../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
 import type { VenueCommand } from "../../../../venue/VenueCommand.ts"
@@ -36,7 +36,7 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
 /** Longer values are shown by their length. */
 const longest = 64
 
-/** Such as `symbol BTC-USDC-PERP, price 60000`. */
+/** For example `symbol BTC-USDC-PERP, price 60000`. */
 export const describeCommand = (command: VenueCommand): string =>
   Object.entries(command)
     .filter(([name, value]) => name !== "type" && value !== null)

@@ -1,15 +1,16 @@
 /**
- * The limits of statement builds: those of a client in a sliding hour, and those of a partner at once (A2-75, STS-21). The hour
- * is kept in memory for clients with recent requests; after a restart it is counted from the rows made within the hour.
+ * The limits of statement builds: those of a client in a sliding hour, and those of a partner at once. The hour is kept
+ * in memory for clients with recent requests; after a restart it is counted from the rows made within the hour
+ * (A2-75, STS-21).
  */
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
 import type { LimiterOptions } from "../../shared/FairLimiter.ts"
 
 const { most, windowMillis } = statementLimits.builds
-/** Clients remembered; those whose window has passed go first. */
+/** Limit of clients in memory; those whose window has passed are evicted first. */
 const remembered = 10_000
 
-/** Builds at once. Statements of one partner delay neither those of another partner nor money. */
+/** Parallel builds of a partner. Statements of one partner delay neither those of another partner nor money. */
 export const partnerBuilds: LimiterOptions = {
   capacity: Infinity,
   share: statementLimits.running,
@@ -21,12 +22,12 @@ export const partnerBuilds: LimiterOptions = {
 export class BuildWindow {
   private readonly times = new Map<number, Array<number>>()
 
-  /** Whether anything is known of a client here; if not, `learn` comes first. */
+  /** False: `learn` must come first. */
   knows(clientId: number): boolean {
     return this.times.has(clientId)
   }
 
-  /** What the database knows of a client's builds within the hour, Unix ms. */
+  /** Restores a client's builds within the hour from the database, Unix ms. */
   learn(clientId: number, times: ReadonlyArray<number>): void {
     if (this.times.has(clientId)) return
     this.makeRoom()
@@ -36,7 +37,7 @@ export class BuildWindow {
     )
   }
 
-  /** Counts a build at `now`; else when the next one may be, Unix ms. */
+  /** Counts a build at `now` and returns null; or returns the time of the next permitted build, Unix ms. */
   take(clientId: number, now: number): number | null {
     const found = (this.times.get(clientId) ?? []).filter((at) => at > now - windowMillis)
     this.times.delete(clientId)

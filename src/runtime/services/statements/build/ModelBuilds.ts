@@ -1,8 +1,8 @@
 /**
- * Models of statements are built in a thread of their own, so that nobody waits for a statement of very many rows (STS-21, STS-22):
- * it reads, writes the canonical text, hashes, seals and stores it piece by piece, and the service makes the whole of it. The thread
- * begins with the first statement. One that is lost (out of memory, ended, or saying nothing) ends the builds in it, as if the database had been
- * away; the next build gets a new one.
+ * Builds models of statements in a worker thread, so that a statement with very many rows delays no caller. The thread
+ * reads, writes the canonical text, hashes, seals and stores it piece by piece; the service completes the model. The
+ * thread starts with the first statement. If it is lost (out of memory, exited, or silent), its builds end as if the
+ * database were away; the next build starts a new thread (STS-21, STS-22).
  */
 import { Context, Effect, Layer, Queue, type Redacted, Redacted as Secret, Semaphore } from "effect"
 import { Worker } from "node:worker_threads"
@@ -16,13 +16,13 @@ import type { Built, StatementFacts } from "../model/buildStatement.ts"
 import type { FromModelThread, ModelThreadData, ToModelThread } from "./modelProtocol.ts"
 
 export interface ModelBuildsOptions {
-  /** Builds at a time; any further one waits. */
+  /** Builds that run in parallel; further ones wait. */
   readonly running: number
-  /** How long the thread may say nothing, wall milliseconds. */
+  /** Heartbeat timeout of the thread, wall ms. */
   readonly silentMillis: number
-  /** Of the thread, megabytes: what the largest statements take, with room. */
+  /** Memory limit of the thread, megabytes: the need of the largest statements, with room. */
   readonly memoryMegabytes: number
-  /** The thread's program: a test's. */
+  /** The thread's program: tests replace it. */
   readonly program: URL
 }
 
@@ -38,7 +38,7 @@ type Store = Pick<StatementModels["Service"], "finish" | "drop"> | null
 export class ModelBuilds extends Context.Service<
   ModelBuilds,
   {
-    /** Builds and stores the model of these facts; what was stored of one that fails is dropped. */
+    /** Builds and stores the model of these facts; the pieces of a failed build are dropped. */
     build(store: Store, modelId: number, facts: StatementFacts): Effect.Effect<Built, Unavailable>
   }
 >()("brokerage/runtime/services/statements/build/ModelBuilds") {
@@ -72,7 +72,7 @@ interface Lost {
 
 type Inbox = Queue.Queue<FromModelThread | Lost>
 
-/** The thread of now, and what it says to each of its builds. */
+/** The current thread, and the inboxes of its builds. */
 class ModelThread {
   private readonly options: ModelBuildsOptions
   private readonly databaseUrl: string
@@ -99,8 +99,8 @@ class ModelThread {
           Effect.sync(() => this.enter(job, inbox)),
           () => Effect.sync(() => this.leave(job))
         )
-        this.tellKeys()
-        this.tell({ type: "build", job, asked: { modelId, isStored: store !== null, building: rest, head, terms } })
+        this.sendKeys()
+        this.send({ type: "build", job, model: { modelId, isStored: store !== null, building: rest, head, terms } })
         return yield* this.ended(store, modelId, job, inbox)
       })
     )
@@ -112,18 +112,18 @@ class ModelThread {
     })
   }
 
-  /** Waits until the thread says how the build has ended. */
+  /** Waits for the thread's message on the build's end. */
   private ended(store: Store, modelId: number, job: number, inbox: Inbox): Effect.Effect<Built, Unavailable> {
-    const word = Effect.timeoutOrElse(Queue.take(inbox), {
+    const next = Effect.timeoutOrElse(Queue.take(inbox), {
       duration: this.options.silentMillis,
       orElse: () => Effect.sync((): Lost => this.lose("the thread does not answer"))
     })
     return Effect.gen({ self: this }, function* () {
       for (;;) {
-        const message = yield* word
+        const message = yield* next
         if (message.type === "written") {
           passPausePoint("piece-written")
-          this.tell({ type: "heard", job })
+          this.send({ type: "stored", job })
         } else if (message.type === "built") {
           const { built, whole } = message
           if (!built.ok || whole === null || store === null) return built
@@ -131,7 +131,10 @@ class ModelThread {
         } else if (message.type === "failed") return yield* Effect.die(new Error(message.reason))
         else if (message.type === "away") return yield* away
         else if (message.type === "lost") {
-          yield* Effect.logError("the thread that builds statements was lost", message.reason)
+          yield* Effect.logError(
+            "the thread that builds statements was lost: its builds fail, the next one starts a new thread",
+            message.reason
+          )
           return yield* away
         }
       }
@@ -144,11 +147,11 @@ class ModelThread {
     this.worker.ref()
   }
 
-  /** Whether the build has ended or nobody wants it any more. */
+  /** Removes a build that has ended or was abandoned. */
   private leave(job: number): void {
     this.inboxes.delete(job)
-    this.tell({ type: "stop", job })
-    // A thread that waits for work keeps no process alive.
+    this.send({ type: "stop", job })
+    // An idle thread must not keep the process alive.
     if (this.inboxes.size === 0) this.worker?.unref()
   }
 
@@ -159,20 +162,20 @@ class ModelThread {
     const worker = new Worker(program, {
       workerData: { databaseUrl: this.databaseUrl, keyring } satisfies ModelThreadData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32 },
-      // What it prints is nobody's, and it knows nothing of the service's environment.
+      // Discard the thread's output; pass no environment variables.
       stdout: true,
       stderr: true,
       env: {}
     })
     const lose = (reason: string) => worker === this.worker && this.lose(reason)
-    worker.on("message", (message: FromModelThread) => worker === this.worker && this.hear(message))
+    worker.on("message", (message: FromModelThread) => worker === this.worker && this.receive(message))
     worker.on("error", (error) => lose(error instanceof Error ? error.message : "the thread failed"))
     worker.on("exit", () => lose("the thread has ended"))
     return worker
   }
 
-  private hear(message: FromModelThread): void {
-    this.tellKeys()
+  private receive(message: FromModelThread): void {
+    this.sendKeys()
     if (message.type !== "alive") {
       const inbox = this.inboxes.get(message.job)
       return inbox === undefined ? undefined : void Queue.offerUnsafe(inbox, message)
@@ -181,17 +184,17 @@ class ModelThread {
   }
 
   /**
-   * After a rotation. A build says something every second: what is sealed with an older key is in the database long before the last
-   * look for such values.
+   * Sends the keys after a rotation. A build sends a message every second, so values sealed with the old key are in
+   * the database long before the last search for such values.
    */
-  private tellKeys(): void {
+  private sendKeys(): void {
     if (this.sealing.current() === this.sealsWith) return
     const keyring = this.sealing.keyring()
     this.sealsWith = keyring.current
-    this.tell({ type: "keys", keyring })
+    this.send({ type: "keys", keyring })
   }
 
-  /** Ends the thread and all builds in it. */
+  /** Ends the thread and all its builds. */
   private lose(reason: string): Lost {
     const lost: Lost = { type: "lost", reason }
     const { worker } = this
@@ -201,8 +204,8 @@ class ModelThread {
     return lost
   }
 
-  private tell(message: ToModelThread): void {
-    // A thread of our own: there is no origin.
+  private send(message: ToModelThread): void {
+    // The thread is this process's own, so there is no origin to name.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.worker?.postMessage(message)
   }

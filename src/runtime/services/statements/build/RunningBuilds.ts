@@ -1,6 +1,6 @@
 /**
- * Builds that run apart from whoever asked: two requests for one period share one, and a caller who goes away, or whose patience
- * ends, leaves it running, so that the retry finds what it made (STS-21).
+ * Builds that run apart from their callers: two requests for one period share one build. A caller that disconnects or
+ * times out leaves it running, so that the retry finds its result (STS-21).
  */
 import { type Clock, Effect, Fiber, type Scope } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
@@ -10,7 +10,7 @@ import type { StatementRow } from "../../../tables/statement.ts"
 
 type Outcome = Verdict<StatementRow>
 
-/** A build, by the period that was asked for. */
+/** A build, by the requested period. */
 export interface RunningBuild {
   readonly key: string
   readonly fiber: Fiber.Fiber<Outcome, DispatchError>
@@ -30,7 +30,10 @@ export class RunningBuilds {
     this.wall = wall
   }
 
-  /** The build of a period that runs, or that ended while nobody waited and whose end lay in the future then. */
+  /**
+   * The running build of a period. Also, for a while, a finished one without a waiting caller whose period was cut off
+   * at the present: a retry has a later cut, so it would not find the stored statement.
+   */
   find(key: string): RunningBuild | undefined {
     const found = this.builds.get(key)
     if (found === undefined || found.endedAt === null) return found
@@ -39,7 +42,7 @@ export class RunningBuilds {
     return undefined
   }
 
-  /** Begins a build. `isCut`: its period ends at a now that the retry's is later than. */
+  /** Starts a build. `isCut`: its period ends at the present, so a retry has a later end. */
   begin(key: string, work: Effect.Effect<Outcome, DispatchError>, isCut: boolean): Effect.Effect<RunningBuild> {
     let ended = () => {}
     const running = Effect.ensuring(
@@ -54,7 +57,7 @@ export class RunningBuilds {
     })
   }
 
-  /** What the build comes to; the patience of a caller is bounded, its own is not. */
+  /** Waits for the result: the caller has a timeout, the build itself has none. */
   wait(build: RunningBuild): Effect.Effect<Outcome, DispatchError> {
     return Effect.suspend(() => {
       build.waiting++
@@ -69,7 +72,7 @@ export class RunningBuilds {
     })
   }
 
-  /** How many run. */
+  /** The number of running builds. */
   get size(): number {
     return [...this.builds.values()].filter(({ endedAt }) => endedAt === null).length
   }

@@ -1,4 +1,4 @@
-/** What the service and the thread that builds models say to one another. */
+/** The messages between the service and the thread that builds models. */
 import type { ModelHead } from "../../../../machines/statement/StatementModel.ts"
 import type { SealingKeys } from "../../../engine/sealing/Sealing.ts"
 import type { NewModel } from "../../../ports/StatementModels.ts"
@@ -6,18 +6,18 @@ import type { Building } from "../model/Building.ts"
 import type { Built } from "../model/buildStatement.ts"
 import type { PlanTerms } from "../model/planStatement.ts"
 
-/** What the thread begins with. */
+/** The start data of the thread. */
 export interface ModelThreadData {
-  /** With its password: the thread is a part of the process. */
+  /** With its password: the thread is part of the process. */
   readonly databaseUrl: string
-  /** What pieces are sealed with at first. */
+  /** The initial keys for sealing pieces. */
   readonly keyring: SealingKeys
 }
 
-/** A model to build: all that the thread has to know besides what it reads. */
-export interface AskedModel {
+/** A model to build: the thread's input besides its own reads. */
+export interface ModelRequest {
   readonly modelId: number
-  /** Else its pieces go nowhere: a dry run. */
+  /** False: a dry run, whose pieces are discarded. */
   readonly isStored: boolean
   readonly building: Omit<Building, "sql">
   readonly head: Omit<ModelHead, "notes">
@@ -25,25 +25,25 @@ export interface AskedModel {
 }
 
 export type ToModelThread =
-  | { readonly type: "build"; readonly job: number; readonly asked: AskedModel }
-  /** Pieces are sealed with these from now on. */
+  | { readonly type: "build"; readonly job: number; readonly model: ModelRequest }
+  /** The keys for sealing pieces from now on. */
   | { readonly type: "keys"; readonly keyring: SealingKeys }
-  /** That a piece is stored: the next one may be. */
-  | { readonly type: "heard"; readonly job: number }
-  /** Nobody wants it any more. */
+  /** Acknowledges a stored piece: the thread may send the next one. */
+  | { readonly type: "stored"; readonly job: number }
+  /** Cancels a build. */
   | { readonly type: "stop"; readonly job: number }
 
 export type FromModelThread =
   /** A piece is stored. */
   | { readonly type: "written"; readonly job: number }
-  /** Behind all pieces; `whole` is null where the statement is refused. */
+  /** Follows all pieces; `whole` is null if the statement is refused. */
   | { readonly type: "built"; readonly job: number; readonly built: Built; readonly whole: NewModel | null }
   /** The database is away. */
   | { readonly type: "away"; readonly job: number }
-  /** A defect, in words that hold no values. */
+  /** A defect, described without values. */
   | { readonly type: "failed"; readonly job: number; readonly reason: string }
-  /** Of all jobs: the thread is well. */
+  /** Heartbeat of the thread, for all jobs. */
   | { readonly type: "alive" }
 
-/** How often a thread says that it is well, milliseconds. */
+/** Interval of the heartbeat, milliseconds. */
 export const aliveMillis = 1_000

@@ -1,6 +1,7 @@
 /**
- * The thread that builds models: reads, puts into canonical text, hashes, seals and stores, so that none of it passes through the
- * memory of those who serve. Some builds at a time, each from its cut alone. Started by ModelBuilds.ts with a cap on its memory.
+ * The thread that builds models: reads, writes canonical text, hashes, seals and stores, so that the work stays out of
+ * the memory of the serving threads. A few builds run in parallel, each from its own cut. ModelBuilds.ts starts it
+ * with a memory limit.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Layer, ManagedRuntime, Redacted, Semaphore } from "effect"
@@ -16,7 +17,7 @@ import { layerDatabasePool } from "../../../store/databasePool.ts"
 import { type Built, buildModel } from "../model/buildStatement.ts"
 import {
   aliveMillis,
-  type AskedModel,
+  type ModelRequest,
   type FromModelThread,
   type ModelThreadData,
   type ToModelThread
@@ -25,12 +26,12 @@ import { reasonOf } from "./reasonOf.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of the service")
-// Somebody waits for it, if not as urgently as those whom the service answers meanwhile.
+// A caller waits for the build, but less urgently than callers of the service.
 giveWay("some")
 
 const { databaseUrl, keyring } = workerData as ModelThreadData
 
-/** Of keys that have come from another thread: bytes. */
+/** Keys arrive from another thread as plain bytes. */
 const ownKeys = ({ current, keys }: SealingKeys): SealingKeys => ({
   current,
   keys: new Map([...keys].map(([number, bytes]) => [number, Buffer.from(bytes)]))
@@ -38,8 +39,8 @@ const ownKeys = ({ current, keys }: SealingKeys): SealingKeys => ({
 const sealing = makeSealing(ownKeys(keyring))
 
 /**
- * A page is read while another one is written, by one processor fewer than there are: callers find one free, in the database too. One
- * more stores pieces.
+ * One page is read while another is written, on one processor fewer than there are: callers find a free one, in the
+ * database too. One more connection stores pieces.
  */
 const connections = Math.min(3, Math.max(1, availableParallelism() - 1)) + 1
 
@@ -56,30 +57,33 @@ const database = ManagedRuntime.make(
   )
 )
 
-const say = (message: FromModelThread): void =>
-  // A thread speaks to its parent alone: there is no origin.
+const send = (message: FromModelThread): void =>
+  // A thread posts to its parent alone, so there is no origin to name.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(message)
 
 interface Running {
   readonly fiber: Fiber.Fiber<void>
-  /** Pieces that the service has heard of. */
-  readonly heard: Semaphore.Semaphore
+  /** Pieces that the service has acknowledged. */
+  readonly acknowledged: Semaphore.Semaphore
 }
 
 const running = new Map<number, Running>()
 
-/** Stores a piece while the next one is made, and keeps what is said of the whole: the service finishes it, or drops it. */
+/**
+ * Stores a piece while the next one is made, and keeps the head of the model: the service finishes the model, or drops
+ * it.
+ */
 class Writing {
   whole: NewModel | null = null
   private readonly job: number
-  private readonly heard: Semaphore.Semaphore
+  private readonly acknowledged: Semaphore.Semaphore
   private readonly store: Pick<StatementModels["Service"], "write">
   private onTheWay: Fiber.Fiber<unknown, Unavailable> | null = null
 
-  constructor(job: number, store: Pick<StatementModels["Service"], "write">, heard: Semaphore.Semaphore) {
+  constructor(job: number, store: Pick<StatementModels["Service"], "write">, acknowledged: Semaphore.Semaphore) {
     this.job = job
-    this.heard = heard
+    this.acknowledged = acknowledged
     this.store = store
   }
 
@@ -87,10 +91,10 @@ class Writing {
     Effect.gen({ self: this }, function* () {
       yield* this.settled
       const written = Effect.andThen(
-        Effect.map(this.store.write(piece), () => say({ type: "written", job: this.job })),
-        this.heard.take(1)
+        Effect.map(this.store.write(piece), () => send({ type: "written", job: this.job })),
+        this.acknowledged.take(1)
       )
-      // Later ones look whether the first is there.
+      // Later pieces check that the first one is stored.
       if (piece.number === 0) yield* written
       else this.onTheWay = yield* Effect.forkChild(written)
     })
@@ -108,48 +112,52 @@ class Writing {
   }
 }
 
-const told = (
+const report = (
   job: number,
   exit: Exit.Exit<readonly [Built, NewModel | null], Unavailable | SqlError.SqlError>
 ): void => {
-  if (Exit.isSuccess(exit)) return say({ type: "built", job, built: exit.value[0], whole: exit.value[1] })
+  if (Exit.isSuccess(exit)) return send({ type: "built", job, built: exit.value[0], whole: exit.value[1] })
   if (Cause.hasInterruptsOnly(exit.cause)) return
   const error = Cause.squash(exit.cause)
-  if (error instanceof Unavailable) return say({ type: "away", job })
-  say({ type: "failed", job, reason: reasonOf(error) })
+  if (error instanceof Unavailable) return send({ type: "away", job })
+  send({ type: "failed", job, reason: reasonOf(error) })
 }
 
 const nowhere = { write: () => Effect.void }
 
-const build = (job: number, { modelId, isStored, building, head, terms }: AskedModel, heard: Semaphore.Semaphore) =>
+const build = (
+  job: number,
+  { modelId, isStored, building, head, terms }: ModelRequest,
+  acknowledged: Semaphore.Semaphore
+) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const writing = new Writing(job, isStored ? yield* StatementModels : nowhere, heard)
+    const writing = new Writing(job, isStored ? yield* StatementModels : nowhere, acknowledged)
     const built = yield* buildModel(writing, modelId, { building: { ...building, sql }, head, terms })
     return [built, writing.whole] as const
   })
 
-const begin = (job: number, asked: AskedModel): void => {
-  const heard = Semaphore.makeUnsafe(0)
+const begin = (job: number, model: ModelRequest): void => {
+  const acknowledged = Semaphore.makeUnsafe(0)
   const fiber = database.runFork(
-    Effect.map(Effect.exit(build(job, asked, heard)), (exit) => told(job, exit)).pipe(
+    Effect.map(Effect.exit(build(job, model, acknowledged)), (exit) => report(job, exit)).pipe(
       Effect.ensuring(Effect.sync(() => void running.delete(job)))
     )
   ) as Fiber.Fiber<void>
-  running.set(job, { fiber, heard })
+  running.set(job, { fiber, acknowledged })
 }
 
 const alive = setInterval(() => {
-  if (running.size > 0) say({ type: "alive" })
+  if (running.size > 0) send({ type: "alive" })
 }, aliveMillis)
 alive.unref()
 
 port.on("message", (message: ToModelThread) => {
-  if (message.type === "build") return begin(message.job, message.asked)
+  if (message.type === "build") return begin(message.job, message.model)
   if (message.type === "keys") return sealing.adopt(ownKeys(message.keyring))
   const own = running.get(message.job)
   if (own === undefined) return
-  if (message.type === "heard") return void Effect.runFork(own.heard.release(1))
+  if (message.type === "stored") return void Effect.runFork(own.acknowledged.release(1))
   running.delete(message.job)
   Effect.runFork(Fiber.interrupt(own.fiber))
 })

@@ -1,9 +1,9 @@
-/** Ids of models, which are taken outside of turns: a model is written before the commit that names it. */
+/** Ids of models, taken outside of turns: a model is written before the commit that names it. */
 import { Effect } from "effect"
 import { IdsExhausted } from "../../../engine/journal/IdBlocks.ts"
 import type { Journal } from "../../../engine/journal/Journal.ts"
 
-/** The id of a new model; it waits while none is reserved. */
+/** The id of a new model; waits while no id is reserved. */
 export const nextModelId = (journal: Pick<Journal["Service"], "nextId" | "idsRefilled">): Effect.Effect<number> =>
   Effect.suspend(() => {
     try {

@@ -1,7 +1,10 @@
-/** Why something failed, in words that may be written down. */
+/** The reason of a failure, in a form that may be logged and stored. */
 import { describeFailure } from "../../../engine/journal/sqlFailure.ts"
 
-/** What a failure is called where it is written down: our own words, and of what others threw nothing that holds values. */
+/**
+ * Describes a failure for logs and rows: the message of this service's own errors; of foreign errors only parts
+ * without values.
+ */
 export const reasonOf = (defect: unknown): string =>
   (defect instanceof Error && defect.name === "Error" ? defect.message : describeFailure(defect)).slice(0, mostOfReason)
 const mostOfReason = 500

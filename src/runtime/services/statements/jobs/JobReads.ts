@@ -1,4 +1,4 @@
-/** Statement jobs as finance looks at them: when each ran, what it made, who failed, what is due next (STS-29). */
+/** Statement jobs for finance: run times, results, failed clients, and the next due job (STS-29). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { jobAfter, type StatementJobName } from "../../../../machines/statement/statementJobs.ts"
@@ -18,21 +18,21 @@ export interface JobView {
   readonly dueAt: number
   readonly startedAt: number
   readonly endedAt: number | null
-  /** Clients that were dealt with. */
+  /** Clients processed. */
   readonly clients: number
-  /** Statements, or equities, that it made. */
+  /** Statements, or equities, made. */
   readonly made: number
-  /** Clients that failed, and are tried again. */
+  /** Failed clients, which are retried. */
   readonly failed: number
-  /** Clients still to be looked at; null: it is over. */
+  /** Clients left; null: the job is over. */
   readonly left: number | null
 }
 
 export interface JobsPage extends PageEnd {
   readonly jobs: ReadonlyArray<JobView>
-  /** Of all jobs, the newest first; at most `failuresShown`. */
+  /** Of all jobs, newest first; at most `failuresShown`. */
   readonly failures: ReadonlyArray<Omit<StatementJobFailureRow, "id" | "state">>
-  /** The next that makes statements; null: the service has not begun with any. */
+  /** The next job that makes statements; null: the service has not begun any. */
   readonly next: { readonly name: StatementJobName; readonly dueAt: number } | null
 }
 

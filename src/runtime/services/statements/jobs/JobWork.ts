@@ -1,6 +1,7 @@
 /**
- * What a statement job does for clients, apart from when and how often: whom it concerns, and what is made of them (STS-29). Nothing
- * of it is written but models, which no row names yet: the caller files what it gets, in one commit with the job's cursor.
+ * The work of a statement job on clients, apart from its schedule: selecting the clients, and making their statements.
+ * It writes only models, which no row names yet: the caller files the results, in one commit with the job's cursor
+ * (STS-29).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -36,27 +37,30 @@ import { nextModelId } from "../build/nextModelId.ts"
 import { reasonOf } from "../build/reasonOf.ts"
 import { taxPartOf } from "../model/taxYears.ts"
 
-/** Clients of a night that are found at once, with a look over its executions: some hundred kilobytes. */
+/** Clients of a night listed by one query over its executions: some hundred kilobytes. */
 const listed = 20_000
-/** Clients whose short statements are made together, and others, of which each takes long. */
+/** Clients per page: many where their short statements are made together, few where each takes long. */
 const nightPage = 32
 const singlePage = 16
 
 /** A page of clients. */
 export interface NextClients {
   readonly clientIds: ReadonlyArray<number>
-  /** Whether none are behind it. */
+  /** True if no client comes after the page. */
   readonly isLast: boolean
 }
 
 export class JobWork extends Context.Service<
   JobWork,
   {
-    /** The next clients that a job may concern, behind its cursor, in the order of their ids. */
+    /** The next clients that a job may concern, after its cursor, in order of id. */
     next(job: StatementJobRow): Effect.Effect<NextClients, Unavailable>
-    /** Makes what the job makes of these clients; one that fails fails alone. Fails as a whole while the database is away. */
+    /**
+     * Makes the job's results for these clients; a failed client fails alone. The whole call fails while the database
+     * is away.
+     */
     make(job: StatementJobRow, clientIds: ReadonlyArray<number>): Effect.Effect<ReadonlyArray<JobPart>, Unavailable>
-    /** Whether the marks of a midnight are kept, or will never be. */
+    /** True if the marks of a midnight are kept, or will never be. */
     readonly isValued: (day: number) => boolean
   }
 >()("brokerage/runtime/services/statements/jobs/JobWork") {
@@ -75,11 +79,14 @@ export class JobWork extends Context.Service<
         builds: yield* ModelBuilds,
         stored: yield* RowReads,
         newModelId: nextModelId(journal),
-        tell: (client, defect) =>
+        recordFailure: (client, defect) =>
           Effect.as(
-            Effect.annotateLogs(Effect.logError("a job could not make a client's statement", defect), {
-              clientId: client.id
-            }),
+            Effect.annotateLogs(
+              Effect.logError("a job could not make a client's statement: it is recorded and retried", defect),
+              {
+                clientId: client.id
+              }
+            ),
             failed(client, reasonOf(defect))
           )
       }
@@ -122,7 +129,7 @@ export class JobWork extends Context.Service<
         })
       }
 
-      /** Where the database answers, one of the clients can't be read: each is made by itself. */
+      /** If the database is available, one client's read must be at fault: then each client is processed alone. */
       function unlessAway(
         made: Reading<ReadonlyArray<JobPart>>,
         instead: (why: unknown) => Reading<ReadonlyArray<JobPart>>
@@ -141,14 +148,14 @@ export class JobWork extends Context.Service<
       function failedAlone(clientId: number, defect: unknown): Reading<ReadonlyArray<JobPart>> {
         return Effect.gen(function* () {
           const partnerId = yield* reading(partnerOfClient(tools.sql, clientId))
-          return partnerId === null ? [] : [yield* tools.tell({ id: clientId, partnerId }, defect)]
+          return partnerId === null ? [] : [yield* tools.recordFailure({ id: clientId, partnerId }, defect)]
         })
       }
     })
   )
 }
 
-/** Statements of a quarter or a year, of those whom it concerns. */
+/** Statements of a quarter or a year for the clients that it concerns. */
 const concernedParts = (
   tools: JobTools,
   period: AskedPeriod,
@@ -167,7 +174,7 @@ const concernedParts = (
     return [...others, ...made]
   })
 
-/** Those for whom something was booked in the period, or a balance or an open object stood through it (STS-29). */
+/** The clients with a booking in the period, or with a balance or an open object throughout it. */
 const concernedBy = (
   { sql }: JobTools,
   period: AskedPeriod,
@@ -185,7 +192,10 @@ const concernedBy = (
     return new Set([...moving, ...holding])
   })
 
-/** TAX by the rule of the job, of clients that its year concerns: each over its part of the year (STS-26). */
+/**
+ * TAX statements by the job's rule (British or not) for the clients of its year, each over its part of the year
+ * (STS-26).
+ */
 const taxParts = (
   tools: JobTools,
   year: AskedPeriod & { readonly taxYear: number },
@@ -207,7 +217,7 @@ const taxParts = (
     return [...parts, ...(yield* singleParts(tools, year, whole, once))]
   })
 
-/** The clients of the night under way, found many at a time. */
+/** The clients of the current night, listed many at a time. */
 class NightList {
   private readonly tools: JobTools
   private jobId = 0
@@ -224,7 +234,7 @@ class NightList {
 
   next(job: StatementJobRow, limit: number): Reading<NextClients> {
     return Effect.gen({ self: this }, function* () {
-      // A page that could not be filed is looked for again, behind those that were looked at since.
+      // After a page could not be filed, the job's cursor lies before the list's position: list again from there.
       if (job.id !== this.jobId || job.cursor < this.cursor) this.begin(job.id)
       this.cursor = job.cursor
       yield* this.catchUp(job)

@@ -1,7 +1,8 @@
 /**
- * What the service states by itself, in the background, on the business clock (A2-68, STS-28, STS-29): one job at a time in the order
- * of due times, however many were missed. A job goes through its clients page by page; what a page has come to and the cursor
- * behind it are one commit. A client that fails is written down, tried again more and more seldom, and holds up nobody.
+ * The service's own statements, in the background, on the business clock: one job at a time in the order of due times,
+ * however many were missed. A job processes its clients page by page; the results of a page and the cursor after it
+ * are one commit. A failed client is recorded, retried at growing intervals, and delays no other client (A2-68,
+ * STS-28, STS-29).
  */
 import { Clock, Effect, Fiber, Latch, Layer, type Scope } from "effect"
 import {
@@ -30,7 +31,7 @@ export interface JobsTools {
   readonly work: JobWork["Service"]
 }
 
-/** The worker over any work: a simulation gives its own. */
+/** The worker over any `JobWork`: a simulation provides its own. */
 export const layerStatementWorker: Layer.Layer<never, never, ActorHost | BusinessClock | RowReads | JobWork> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -51,12 +52,12 @@ export const layerStatementWorker: Layer.Layer<never, never, ActorHost | Busines
 
 export const layerStatementJobs = layerStatementWorker.pipe(Layer.provide(JobWork.layer))
 
-/** Longest pause between two looks for what is due; a clock that is moved ends it. */
-const lookAgainMillis = 30_000
-/** Marks of a midnight that has just passed are kept within seconds. */
+/** Longest pause between two checks for due jobs; a moved clock ends it. */
+const pollMillis = 30_000
+/** Pause until the marks of a midnight that has just passed are kept, which takes seconds. */
 const valuedMillis = 500
 
-/** Goes on with the job under way, or begins the next one that is due, or waits for it. */
+/** Continues the running job, or begins the next one that is due, or waits for it. */
 const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, DispatchError> =>
   Effect.gen(function* () {
     const { host, clock } = tools
@@ -76,21 +77,21 @@ const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, Dispat
             if (empty.length === 0) beginJob(turn, plan, false)
           }
         }),
-        // Another process has begun it: its row is there.
+        // Another process has begun the job: its row is there.
         "ClaimLost",
         () => Effect.void
       )
     }
-    const pause = Math.min(Math.max(isNext - clock.now(), valuedMillis), lookAgainMillis)
+    const pause = Math.min(Math.max(isNext - clock.now(), valuedMillis), pollMillis)
     yield* Effect.timeoutOption(moved.await, pause)
   })
 
-/** Missed nights without an execution that are written down in one commit. */
+/** Missed nights without an execution that are recorded in one commit. */
 const emptyAtOnce = 64
 
 /**
- * The nights from a plan on that concern nobody. Only those that were due before the last job began: every turn that could have
- * booked something in them was in the database by then.
+ * The nights from a plan on without any executions. Only nights that were due before the last job began count: every
+ * turn that could have booked something in them was in the database by then.
  */
 const emptyFrom = ({ stored, work }: JobsTools, plan: JobPlan): Effect.Effect<ReadonlyArray<JobPlan>, Unavailable> =>
   Effect.gen(function* () {
@@ -110,11 +111,11 @@ const emptyFrom = ({ stored, work }: JobsTools, plan: JobPlan): Effect.Effect<Re
 interface Due {
   /** Null: nothing is due. */
   readonly plan: JobPlan | null
-  /** When to look again, business time. */
+  /** Business time of the next check. */
   readonly isNext: number
 }
 
-/** The next job that is due. Equities come before the statements that speak of them. */
+/** The next due job. Equities come before the statements that use them. */
 const duePlan = ({ stored, clock, work }: JobsTools): Effect.Effect<Due, Unavailable> =>
   Effect.gen(function* () {
     const now = clock.now()
@@ -127,17 +128,19 @@ const duePlan = ({ stored, clock, work }: JobsTools): Effect.Effect<Due, Unavail
     return { plan: null, isNext: midnights === null ? next.dueAt : now }
   })
 
-/** The last midnight of which equities are kept, or being kept; null: there is none. */
+/** The last midnight with equities kept, or being kept; null: there is none. */
 export const equitiesKept = (stored: RowReads["Service"]): Effect.Effect<number | null, Unavailable> =>
   Effect.map(
     stored.page("statementJobs", [{ column: "name", value: "EQUITIES" }], { limit: 1 }),
     ([last]) => last?.periodTo ?? null
   )
 
-/** Rows of equities before the first statement: as many as midnights until then. */
+/** Equity jobs before the first statement: one per midnight. */
 const beforeFirst = 1_000
 
-/** The last job that made statements; where none has, the first midnight of which equities are kept. Null: nothing is. */
+/**
+ * The last job that made statements. Before the first one: the first midnight with equities kept. Null: there is none.
+ */
 export const jobsPlace = (stored: RowReads["Service"]): Effect.Effect<JobPlace | null, Unavailable> =>
   Effect.gen(function* () {
     const others = [{ column: "name", value: "EQUITIES", comparison: "<>" }] as const
@@ -147,22 +150,22 @@ export const jobsPlace = (stored: RowReads["Service"]): Effect.Effect<JobPlace |
     return first === undefined ? null : firstPlace(first.periodFrom)
   })
 
-/** A page that is being made, and where the job stands behind it. */
+/** A page being made, and the job's cursor after it. */
 interface Ahead {
   readonly cursor: number
   readonly isLast: boolean
   readonly made: Fiber.Fiber<PageEnd, Unavailable>
 }
 
-/** Pages that are begun and not stored: one reads while another one is put together, or stored. */
+/** Pages begun and not stored: one is read while another is composed or stored. */
 const pagesAhead = 2
 
 /**
- * Goes on with a job to its end. While a page is stored the next ones are made already; where the job comes to stand elsewhere than
- * behind the page, what was made is left, and made again from there.
+ * Runs a job to its end. Further pages are made while a page is stored. If the job's stored cursor is not the one
+ * after the page, the prepared pages are discarded and made again from there.
  */
 const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, DispatchError> =>
-  // Whatever ends it ends the pages that it has begun.
+  // Interrupts the prepared pages however the job ends.
   Effect.scoped(
     Effect.gen(function* () {
       let job = begun
@@ -172,7 +175,7 @@ const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, Dis
         ahead = yield* filled(tools, job, ahead)
         const [page, ...others] = ahead as readonly [Ahead, ...ReadonlyArray<Ahead>]
         const stored = yield* storePage(tools, job, yield* Fiber.join(page.made))
-        // It stands elsewhere: whoever moves it is at it, and a look without a pause would find the same.
+        // The cursor is elsewhere: another process is moving it, and an immediate read would find the same.
         if (stored === null) return yield* Effect.sleep(pauses.longest)
         if (stored.endedAt !== null) return
         const isThere = stored.cursor === page.cursor
@@ -184,7 +187,7 @@ const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, Dis
     })
   )
 
-/** As many pages as may be made ahead, or as there are. */
+/** Fills the prepared pages up to their limit, or to the last page. */
 const filled = (
   tools: JobsTools,
   job: StatementJobRow,
@@ -197,10 +200,10 @@ const filled = (
     return pages
   })
 
-/** Least and longest pause after a page while others wait for the service. */
+/** Least and longest pause after a page while callers wait for the service. */
 const pauses = { least: 20, longest: 100 }
 
-/** Callers come first: while anybody waits, as long a pause as the page has taken. */
+/** Callers come first: while one waits, the pause is as long as the page took. */
 const pace = ({ host }: JobsTools, took: number): Effect.Effect<void> =>
   Effect.suspend(() =>
     host.pressed() || host.stats().waiting > 0
@@ -226,7 +229,7 @@ const storePage = (
   page: PageEnd
 ): Effect.Effect<StatementJobRow | null, DispatchError> =>
   file(tools, job, page).pipe(
-    // A caller has made one of them meanwhile: the page is made again, and finds it.
+    // A caller has made one of the statements meanwhile: the page is made again, and finds it.
     Effect.catchTag("ClaimLost", () => Effect.succeed(job)),
     Effect.catchTag("CommitRejected", () => fileOneByOne(tools, job, page))
   )
@@ -243,7 +246,7 @@ const file = (
     decide: (turn) => filePage(turn, job, page)
   })
 
-/** A page that the database refuses: only the client that it refuses fails. */
+/** Files each client alone after the database has rejected the page, so that only the rejected client fails. */
 const fileOneByOne = (
   tools: JobsTools,
   job: StatementJobRow,
@@ -262,7 +265,7 @@ const fileOneByOne = (
     return at === null ? null : yield* file(tools, at, { parts: [], last, isLast })
   })
 
-/** Between two looks for failures that are due again. */
+/** Interval of the checks for due retries. */
 const retryLook = "20 seconds"
 const retriedAtOnce = 16
 

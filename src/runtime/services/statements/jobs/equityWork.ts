@@ -1,6 +1,7 @@
 /**
- * What accounts were worth at midnights (STS-28): out of what they are now and what was booked since, in one look at many; one that
- * has traded since is gone through from its beginning, by the replay that proves all of them.
+ * Equities of accounts at midnights: computed back from the present and the bookings since, in one query for many
+ * accounts. An account that has traded since is replayed from its beginning, by the replay that proves all of them
+ * (STS-28).
  */
 import { Effect } from "effect"
 import { equityOf, type MarksThen } from "../../../../machines/statement/equityThen.ts"
@@ -17,11 +18,11 @@ import { failed, type JobPart, type JobTools, nothingOf } from "./jobBuild.ts"
 
 import { reasonOf } from "../build/reasonOf.ts"
 
-/** Rows of one commit, about. */
+/** Rows per commit, approximately. */
 const rowsAtOnce = 1_000
 const mostClients = 250
 
-/** Clients whose equities are filed together: fewer, where a job makes up for many days. */
+/** Clients whose equities are filed together: fewer when a job makes up for many days. */
 export const clientsOfEquities = ({ periodFrom: from, periodTo: to }: StatementJobRow): number =>
   Math.max(1, Math.min(mostClients, Math.floor(rowsAtOnce / daysOf({ from, to }).length)))
 
@@ -56,7 +57,10 @@ export const equityParts = (
           })),
           Effect.catchDefect((defect) =>
             Effect.as(
-              Effect.annotateLogs(Effect.logError("a client's equity could not be worked out", defect), { clientId }),
+              Effect.annotateLogs(
+                Effect.logError("a client's equity could not be computed: it is recorded and retried", defect),
+                { clientId }
+              ),
               failed({ id: clientId, partnerId }, reasonOf(defect))
             )
           )
@@ -69,7 +73,7 @@ export const equityParts = (
 
 type Equity = Pick<DailyEquityRow, "day" | "equity" | "unvalued" | "held">
 
-/** Of an account that has not traded since the first of the days: what is open now was open then. */
+/** An account without a trade since the first of the days: the positions open now were open then. */
 const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
   days.flatMap((day, at) => {
     const held = heldAt(sums, at)
@@ -79,7 +83,7 @@ const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Da
     return [{ day, held: heldText(held), ...equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
   })
 
-/** What was held of each currency and kind at a day: what is held now, less what was booked since. */
+/** The amounts per currency and kind on a day: the present ones less the bookings since. */
 const heldAt = (sums: ReadonlyArray<HeldSum>, at: number): ReadonlyMap<string, bigint> => {
   const held = new Map<string, bigint>()
   for (const { currency, kind, amount, behind } of sums) {
@@ -98,7 +102,7 @@ const heldOf = ({ balances }: AccountReplay): ReadonlyMap<string, bigint> =>
     ])
   )
 
-/** As it is kept: in the order of the names, without what is zero. */
+/** In stored form: in the order of the names, without zeros. */
 const heldText = (held: ReadonlyMap<string, bigint>): HeldThen =>
   Object.fromEntries(
     [...held]
@@ -107,7 +111,7 @@ const heldText = (held: ReadonlyMap<string, bigint>): HeldThen =>
       .map(([name, amount]) => [name, amount.toString()])
   )
 
-/** The equities of an account by what was booked of it from its beginning; of days at which it held something. */
+/** An account's equities by a replay of its bookings from the beginning; only days with holdings. */
 export const replayed = (
   { sql }: Pick<JobTools, "sql">,
   clientId: number,

@@ -1,4 +1,4 @@
-/** Statements of a job one client at a time: those of many rows, and those that are due once a quarter or a year (STS-29). */
+/** Statements of a job, one client at a time: those of many rows, and those due once a quarter or a year (STS-29). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
@@ -19,18 +19,18 @@ import { type Filing, newestVersion } from "../fileStatement.ts"
 import type { ModelBuilds } from "../build/ModelBuilds.ts"
 import { statedOf } from "../Statements.ts"
 
-/** What a job has made of one client. */
+/** A job's result for one client. */
 export interface JobPart {
   readonly clientId: number
   readonly partnerId: number
-  /** The statement that is to be filed, with the version that it stands in place of. */
+  /** The statement to file, and the version that it supersedes. */
   readonly statement: { readonly filing: Filing; readonly before: StatementRow | null } | null
   readonly equities: ReadonlyArray<DailyEquityRow>
-  /** Why it could not be made; it is tried again. */
+  /** Why the client failed; it is retried. */
   readonly failure: string | null
 }
 
-/** A part with nothing to write: the statement is there already, or the client has nothing to state. */
+/** A part with nothing to write: the statement exists already, or the client has nothing to report. */
 export const nothingOf = (clientId: number, partnerId: number): JobPart => ({
   clientId,
   partnerId,
@@ -47,8 +47,8 @@ export interface JobTools extends BuildTools {
   readonly builds: ModelBuilds["Service"]
   readonly stored: RowReads["Service"]
   readonly newModelId: Effect.Effect<number>
-  /** Logs why a client's statement could not be made, and writes it down. */
-  readonly tell: (client: Pick<ClientRow, "id" | "partnerId">, defect: unknown) => Effect.Effect<JobPart>
+  /** Logs and records why a client's statement could not be made. */
+  readonly recordFailure: (client: Pick<ClientRow, "id" | "partnerId">, defect: unknown) => Effect.Effect<JobPart>
 }
 
 export const partnerOf = (directory: Directory["Service"], partnerId: number): PartnerRow => {
@@ -64,10 +64,10 @@ export const failed = ({ id, partnerId }: Pick<ClientRow, "id" | "partnerId">, f
 
 export const tooLong = `It would have more than ${statementLimits.rows} rows.`
 
-/** Made at the same time: callers come first. */
+/** Builds in parallel: few, because callers come first. */
 const atOnce = 2
 
-/** The statements of some clients; `once`: of those that have none of the period. */
+/** The statements of some clients; `once`: only of those without one of the period. */
 export const singleParts = (
   tools: JobTools,
   period: AskedPeriod,
@@ -91,10 +91,13 @@ const singlePart = (tools: JobTools, period: AskedPeriod, client: ClientRow, onc
     const filing = { client: found.building.client, period, model, fingerprint: found.fingerprint }
     return { ...nothing, statement: { filing, before } }
   }).pipe(
-    Effect.catchDefect((defect) => tools.tell(client, defect)),
+    Effect.catchDefect((defect) => tools.recordFailure(client, defect)),
     Effect.catch((error) => unlessAway(tools, client, error))
   )
 
-/** A read that fails while the database answers is the client's own trouble; else everybody waits for the database. */
+/**
+ * A read that fails while the database is available fails the client alone; otherwise the whole job waits for the
+ * database.
+ */
 const unlessAway = (tools: JobTools, client: ClientRow, error: Unavailable): Reading<JobPart> =>
-  Effect.andThen(reading(isThere(tools.sql)), tools.tell(client, error))
+  Effect.andThen(reading(isThere(tools.sql)), tools.recordFailure(client, error))

@@ -1,6 +1,6 @@
 /**
- * The turns of statement jobs in the system's mailbox (STS-29). What a page of clients has come to is one commit with the job's
- * cursor behind it: whatever dies, either both are there or neither, and each version is claimed besides.
+ * The turns of statement jobs in the system's mailbox. The results of a page of clients and the job's cursor after it
+ * are one commit: after a crash either both are there or neither. Each version is claimed besides (STS-29).
  */
 import { type JobPlan, retryAfter } from "../../../../machines/statement/statementJobs.ts"
 import type { Attribution, Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -17,7 +17,7 @@ export const byJobs: Attribution = {
 
 const madeBySystem = { role: "SYSTEM", correction: null } as const
 
-/** A job as it begins. */
+/** A new job. */
 export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: number): StatementJobRow => ({
   id,
   name,
@@ -31,22 +31,22 @@ export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: numb
   endedAt: null
 })
 
-/** A job begins, once for ever; `isEmpty`: it concerns nobody, and is over. */
+/** Begins a job, once for ever; `isEmpty`: it concerns no client, and is over. */
 export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
   const id = turn.nextId("statementJob")
   turn.draft.claim(`statementJob:${plan.name}:${plan.from}:${plan.to}`, id)
   turn.draft.put("statementJobs", { ...newJob(id, plan, turn.now), endedAt: isEmpty ? turn.now : null })
 }
 
-/** What a page has come to, and where the job goes on. */
+/** The results of a page, and the job's next position. */
 export interface PageEnd {
   readonly parts: ReadonlyArray<JobPart>
-  /** The last client that was looked at; null: none was. */
+  /** The last client processed; null: none was. */
   readonly last: number | null
   readonly isLast: boolean
 }
 
-/** Files a page; null when the job stands elsewhere by now. */
+/** Files a page; null when the job's cursor has moved meanwhile. */
 export const filePage = (
   turn: Turn,
   job: StatementJobRow,
@@ -70,7 +70,7 @@ export const filePage = (
   return next
 }
 
-/** How many statements or equities it made. */
+/** Files one client's result; returns the number of statements or equities made. */
 const filePart = (turn: Turn, { statement, equities }: JobPart): number => {
   if (statement !== null) newVersion(turn, madeBySystem, statement.filing, statement.before)
   for (const row of equities) turn.draft.put("dailyEquities", row)
@@ -90,7 +90,7 @@ const putFailure = (turn: Turn, jobId: number, { clientId, partnerId }: JobPart,
     failedAt: turn.now
   })
 
-/** What another try of a client that had failed has come to. */
+/** Files the result of a retry of a failed client. */
 export const fileRetry = (turn: Turn, job: StatementJobRow, before: StatementJobFailureRow, part: JobPart): void => {
   const made = filePart(turn, part)
   const tries = before.tries + 1
@@ -102,7 +102,7 @@ export const fileRetry = (turn: Turn, job: StatementJobRow, before: StatementJob
       : { reason: part.failure, retryAt: turn.now + retryAfter(tries), failedAt: turn.now })
   })
   if (made === 0) return
-  // A job that goes on is counted where it stands by now; one that has ended since it was read is not.
+  // A running job is counted on its current row; one that has ended since it was read is not.
   const row = turn.state.get("statementJobs", String(job.id)) ?? (job.endedAt === null ? null : job)
   if (row !== null) turn.draft.put("statementJobs", { ...row, made: row.made + made })
 }

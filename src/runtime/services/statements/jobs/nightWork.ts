@@ -1,7 +1,7 @@
 /**
- * TRANSACTIONS of many clients at once: their cuts, their executions and their models are read and written together, in a handful of
- * statements, so that a night of short statements costs no round trips of each (A2-68, STS-29). A model is made by the same plan as
- * one that is asked for, and is the same to the byte.
+ * TRANSACTIONS statements of many clients at once: their cuts, executions and models are read and written together, in
+ * a handful of SQL statements, so that a night of short statements needs no round trips per client. A model comes from
+ * the same plan as a requested one, and equals it to the byte (A2-68, STS-29).
  */
 import { Effect } from "effect"
 import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
@@ -25,16 +25,16 @@ import { bookedEvents } from "../model/bookedEvents.ts"
 import { type ExecutionReads, planExecutions } from "../model/planTransactions.ts"
 import { statedOf } from "../Statements.ts"
 
-/** Fills of one client that are read with everybody's; a client with more is made by itself. */
+/** Fills per client in the shared read; a client with more is processed alone. */
 const mostFills = 200
 
 export interface NightClient {
   readonly client: ClientRow
-  /** Whether it had executions that are no trades. */
+  /** True if it had executions other than trades. */
   readonly others: boolean
 }
 
-/** What is the same for all clients of a night: read once. */
+/** Facts shared by all clients of a night: read once. */
 export class NightFacts {
   private bounds: { readonly start: Bounds; readonly end: Bounds } | null = null
   private readonly custody = new Map<number, string>()
@@ -144,7 +144,7 @@ const shortParts = (
     return parts.map((part) => withModel(part, ids))
   })
 
-/** What spot trades among them were settled for. */
+/** The settlement amounts of the spot trades among them. */
 const settledOf = (
   { sql }: JobTools,
   clients: ReadonlyArray<NightClient>,
@@ -158,7 +158,7 @@ const settledOf = (
   return ranges.length === 0 ? Effect.succeed(new Map()) : reading(settledOfClients(sql, ranges))
 }
 
-/** The model may have been there before. */
+/** The part with the id of its model; the model may have existed before. */
 const withModel = (part: JobPart, ids: ReadonlyMap<string, number>): JobPart => {
   const { statement } = part
   if (statement === null) return part
@@ -189,10 +189,10 @@ const shortPart = (
     return { ...nothingOf(client.id, client.partnerId), statement: { filing, before: null } }
   }).pipe(
     Effect.catchTag("TooManyRows", () => Effect.succeed(failed(client, tooLong))),
-    Effect.catchDefect((defect) => tools.tell(client, defect))
+    Effect.catchDefect((defect) => tools.recordFailure(client, defect))
   )
 
-/** Executions that were read with everybody's. */
+/** Execution reads from the rows of the shared read. */
 const executionsOf = (
   building: Building,
   others: boolean,
@@ -208,7 +208,7 @@ const executionsOf = (
   }
 }
 
-/** Models kept until all of a page are there. */
+/** Collects models until the page is complete. */
 class WrittenModels {
   readonly models: Array<NewModel> = []
   readonly pieces: Array<NewPiece> = []

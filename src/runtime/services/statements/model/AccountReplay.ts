@@ -1,7 +1,7 @@
 /**
- * An account as it stood at moments of the past, worked out again from what was booked: balances from postings, positions from
- * fills at average cost, contracts from their openings and ends (F11, F16, F23, STS-28). It walks forward, so a year of days costs
- * no more than the year's rows.
+ * Replays an account to moments of the past from its bookings: balances from postings, positions from fills at average
+ * cost, contracts from their openings and ends. It only moves forward, so a year of days costs no more than the year's
+ * rows (F11, F16, F23, STS-28).
  */
 import { Effect } from "effect"
 import type { BarrierContractContext } from "../../../../machines/barrier/BarrierContract.ts"
@@ -25,7 +25,7 @@ export interface HeldThen {
 
 export interface LentThen {
   readonly currency: Currency
-  /** What of it was paid, principal and reward; minor units. */
+  /** Paid so far, principal and reward; minor units. */
   paid: bigint
 }
 
@@ -33,7 +33,7 @@ const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
 const ends = texts(["BARRIER_SETTLE"])
 const lends = texts(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
-/** Whose account is gone through. */
+/** The account to replay. */
 interface Replayed extends Pick<Building, "sql"> {
   readonly client: Pick<Building["client"], "clientId">
 }
@@ -42,7 +42,7 @@ export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
   readonly contracts = new Map<number, BarrierContractContext>()
-  /** Swaps that were ever taken, with what had come of them. */
+  /** All swaps taken so far, with the amounts paid. */
   readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
   private readonly of: Replayed
@@ -51,7 +51,7 @@ export class AccountReplay {
     this.of = of
   }
 
-  /** Goes on to a later cut. */
+  /** Advances to a later cut. */
   advance(to: Cut): Reading<void> {
     return Effect.gen({ self: this }, function* () {
       yield* this.money(to)
@@ -62,7 +62,7 @@ export class AccountReplay {
     })
   }
 
-  /** What the account is worth at these marks. */
+  /** The account's equity at these marks. */
   equityAt(marks: MarksThen): EquityThen {
     const { positions, contracts } = this
     return equityOf(
@@ -71,7 +71,7 @@ export class AccountReplay {
     )
   }
 
-  /** Whether anything is held, reserved or open. What is lent is no part of an equity (F4). */
+  /** True if anything is held, reserved or open. Lent amounts are no part of an equity (F4). */
   get holds(): boolean {
     const { balances, positions, contracts } = this
     if (positions.size + contracts.size > 0) return true

@@ -1,4 +1,7 @@
-/** What every kind of statement is made from: whose it is, its cut, and reads whose failure is the database's (STS-19). */
+/**
+ * The common input of all kinds of statement: the client, the cut, and reads that fail as an unavailable database
+ * (STS-19).
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber } from "effect"
 import type { SqlError } from "effect/sql"
@@ -13,7 +16,7 @@ import type { PlannedSection, TooManyRows } from "./ModelWriter.ts"
 export type Wrong = Unavailable | TooManyRows
 export type Reading<A> = Effect.Effect<A, Unavailable>
 
-/** A client whose statement is made. */
+/** The client of a statement. */
 export interface Stated {
   readonly clientId: number
   readonly partnerId: number
@@ -26,19 +29,19 @@ export interface Building {
   readonly sql: PgClient.PgClient
   readonly client: Stated
   readonly period: AskedPeriod
-  /** What lies before the period. */
+  /** Ids before the period. */
   readonly start: Cut
-  /** What lies before its end. */
+  /** Ids before the end of the period. */
   readonly cut: Cut
-  /** How executions name the trading venue. */
+  /** The name of the trading venue in executions. */
   readonly venue: string
 }
 
-/** What a kind adds to the head. */
+/** The parts of a statement that depend on its kind. */
 export interface Plan {
   readonly sections: ReadonlyArray<PlannedSection<Wrong>>
   readonly notes: ReadonlyArray<string>
-  /** Rows, where they are known before they are read. */
+  /** Number of rows, where it is known before they are read. */
   readonly rows: number
 }
 
@@ -48,11 +51,11 @@ export const reading = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Read
 
 /** The postings of the period. */
 export const postingsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: start.postingId, to: cut.postingId })
-/** Those before it. */
+/** The postings before the period. */
 export const postingsBefore = ({ start }: Building): IdRange => ({ after: 0, to: start.postingId })
 export const fillsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: start.fillId, to: cut.fillId })
 
-/** Walks a range of a client's postings in stretches, so that no statement reads for long. */
+/** Walks a client's postings in ranges, so that each SQL statement is short. */
 export const eachStretch = <E>(
   { sql, client }: Pick<Building, "sql"> & { readonly client: Pick<Stated, "clientId"> },
   range: IdRange,
@@ -68,7 +71,10 @@ export const eachStretch = <E>(
     }
   })
 
-/** Reads pages by id until one is not full; `page` is given where the last one ended. While one is worked on the next is read. */
+/**
+ * Reads pages by id until one is not full; `page` gets the end of the last one. The next page is read while one is
+ * processed.
+ */
 export const eachPage = <Row, E>(
   size: number,
   page: (after: number) => Reading<ReadonlyArray<Row>>,
@@ -88,5 +94,4 @@ export const eachPage = <Row, E>(
     }
   })
 
-/** Rows read at once. */
 export const pageRows = 2_000

@@ -1,6 +1,6 @@
 /**
- * Writes a model as it is made: through the hash and into pieces, so that no more than one of them is held in memory, whatever
- * the statement's length (STS-22). A pause after each keeps callers from waiting for it.
+ * Writes a model while it is made: through the hash and into pieces, so that memory holds one piece at most, whatever
+ * the statement's length. A pause after each keeps callers from waiting (STS-22).
  */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
@@ -14,31 +14,31 @@ import { framesOf, rowText } from "./modelText.ts"
 /** Takes the next rows of a section. */
 export type Emit<E> = (rows: ReadonlyArray<ModelRow>) => Effect.Effect<void, E>
 
-/** A section whose facts are known, and whose rows come page by page. */
+/** A section with its facts; its rows come page by page. */
 export interface PlannedSection<E> {
   readonly facts: SectionFacts
-  /** Facts that are known once the rows have come: those that stand behind `rows` in the order of names. */
+  /** Facts that are known once the rows have come: those that follow `rows` in the order of names. */
   readonly after?: () => JsonObject
   readonly rows: (emit: Emit<E>) => Effect.Effect<void, E>
 }
 
-/** A statement that grows over its bound of rows. */
+/** A statement that exceeds its limit of rows. */
 export class TooManyRows extends Error {
   readonly _tag = "TooManyRows"
 }
 
 type Wrong = Unavailable | TooManyRows
 
-/** A model that is stored in full. */
+/** A model whose pieces are all stored. */
 export interface StoredModel {
   readonly modelId: number
   readonly sha256: string
   readonly rows: number
 }
 
-/** Characters of a piece, about; a page of rows more at the most. */
+/** Characters of a piece, approximately; it may be a page of rows longer. */
 const pieceLength = 256 * 1024
-/** Rows written, of however many models, before whatever has arrived in the meantime is served. */
+/** Rows written, over all models, before the event loop runs other work. */
 const rowsAtOnce = 250
 let rowsSince = 0
 
@@ -50,7 +50,7 @@ interface Target {
   readonly mostRows: number
 }
 
-/** Writes a model to its end; what was written of one that fails is dropped. */
+/** Writes a model to its end; the pieces of a failed one are dropped. */
 export const writeModel = (
   target: Target,
   head: ModelHead,

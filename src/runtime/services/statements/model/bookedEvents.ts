@@ -1,6 +1,6 @@
 /**
- * What the period's postings say of executions besides fills: openings and ends of knock-out contracts, takes and payments of
- * staking swaps with what was charged by them; and write-offs of swaps, which move no money (STS-25).
+ * Executions other than fills, from the period's postings: openings and ends of knock-out contracts, takes and
+ * payments of staking swaps with their charges; and write-offs of swaps, which move no money (STS-25).
  */
 import { Effect } from "effect"
 import { texts } from "../../../store/arrays.ts"
@@ -13,19 +13,19 @@ import { contractOf } from "./venueTimes.ts"
 export interface BookedEvent {
   readonly ts: number
   readonly of: "contract" | "swap"
-  /** Of the contract or the swap. */
+  /** Id of the contract or the swap. */
   readonly id: number
   /** Null: a write-off. */
   readonly posting: StatedPosting | null
-  /** Of a write-off: what was given up, in the asset's full scale. */
+  /** The amount of a write-off, in the asset's full scale. */
   readonly amount: string | null
-  /** The service's share of a reward that was charged by it, minor units of the asset. */
+  /** The service's share charged on a reward, minor units of the asset. */
   charged: bigint
 }
 
 const types = texts(["COMMISSION", "BARRIER_SETTLE", "SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
-/** In the order of their booking; a write-off behind whatever else was booked in its millisecond. */
+/** In the order of booking; a write-off comes after all bookings of its millisecond. */
 export const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEvent>, Wrong> =>
   Effect.gen(function* () {
     const walk = new EventWalk()
@@ -44,9 +44,9 @@ export const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEv
 
 class EventWalk {
   readonly events: Array<BookedEvent> = []
-  /** The last event of each swap: what is charged in the same turn is charged by it. */
+  /** The last event of each swap: it carries the charges of its turn. */
   private readonly last = new Map<number, BookedEvent>()
-  /** Charges that came with no payment, by swap and time. */
+  /** Charges without a payment, by swap and time. */
   private readonly alone = new Map<string, bigint>()
 
   take(posting: StatedPosting): void {
@@ -75,7 +75,10 @@ class EventWalk {
 
 const tradeKey = /^spot:([0-9]+:[0-9]+)$/
 
-/** What spot trades of the period were settled for in their quote, by order and trade: rounded on the order's totals (F20). */
+/**
+ * The settlement amounts of the period's spot trades in their quote, by order and trade: rounded on the order's totals
+ * (F20).
+ */
 export const spotSettled = (at: Building): Effect.Effect<ReadonlyMap<string, bigint>, Wrong> =>
   Effect.gen(function* () {
     const settled = new Map<string, bigint>()

@@ -1,6 +1,6 @@
 /**
- * Builds the model of a statement: its cut, its head, its sections, stored in pieces (STS-17, STS-19, STS-20, STS-22). Nothing is
- * held meanwhile, neither a mailbox nor a transaction: everything is read under the ids of the cut.
+ * Builds the model of a statement: its cut, its head, its sections, stored in pieces. It holds neither a mailbox nor a
+ * transaction meanwhile: all reads are bounded by the ids of the cut (STS-17, STS-19, STS-20, STS-22).
  */
 import { Effect } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
@@ -19,7 +19,7 @@ import { type StoredModel, writeModel } from "./ModelWriter.ts"
 import { canonicalText } from "./modelText.ts"
 import { planStatement, type PlanTerms } from "./planStatement.ts"
 
-/** What the service knows of a build before it reads a row. */
+/** A build's dependencies before its first read. */
 export interface BuildTools {
   readonly sql: PgClient.PgClient
   readonly sealing: Sealing
@@ -29,11 +29,11 @@ export interface BuildTools {
 /** The partner as statements show it. */
 export interface StatedPartner {
   readonly code: string
-  /** Its custody model of now. */
+  /** Its current custody model. */
   readonly custodyModel: string
 }
 
-/** What a model will be made of: the same facts give the same model. */
+/** The input of a model: the same facts give the same model. */
 export interface StatementFacts {
   readonly building: Building
   readonly head: Omit<ModelHead, "notes">
@@ -41,21 +41,21 @@ export interface StatementFacts {
   readonly fingerprint: string
 }
 
-/** What the database says of a period before a row is read. */
+/** Facts of a period from the database, before its rows. */
 export interface ReadFacts {
   readonly start: Cut
   readonly cut: Cut
-  /** What a British order looks at behind the end. */
+  /** The end of the days after the period that the British order considers. */
   readonly behind: Cut
-  /** How many marks of its days are kept. */
+  /** Number of marks kept for its days. */
   readonly marks: number
   readonly ledgerSeal: ModelHead["ledgerSeal"]
   readonly custodyModel: string
 }
 
 /**
- * The facts of a statement of the period. The client's turns up to its end must be durable. Facts that are read apart from the
- * cut are named in the fingerprint too: the seal, what is looked at behind the end, the marks and equities of its days.
+ * The facts of a statement of the period. The client's turns up to its end must be durable. Facts that are read apart
+ * from the cut are in the fingerprint too: the seal, the days after the end, the marks and equities of its days.
  */
 export const factsOf = (
   tools: BuildTools,

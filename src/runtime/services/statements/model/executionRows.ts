@@ -1,4 +1,4 @@
-/** The rows of executions: fields of A2-71, with the object that each is of. */
+/** The rows of executions: fields of A2-71, with a reference to their object. */
 import { Effect } from "effect"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { ModelRow } from "../../../../machines/statement/StatementModel.ts"
@@ -15,7 +15,10 @@ const dayAndTime = (ts: number): Pick<ModelRow, "tradingDay" | "tradingTime"> =>
   return { tradingDay: iso.slice(0, 10), tradingTime: iso.slice(11) }
 }
 
-/** `settled`: the consideration as it was posted, minor units. In the order of the names, as it is written: there are very many. */
+/**
+ * `settled`: the posted consideration, minor units. Members are in the order of their names, as written, because there
+ * are very many rows.
+ */
 export const fillRow = (venue: string, fill: StatedFill, settled: bigint): ModelRow => {
   const { tradingDay, tradingTime } = dayAndTime(fill.ts)
   return {
@@ -39,7 +42,7 @@ export const fillRow = (venue: string, fill: StatedFill, settled: bigint): Model
   }
 }
 
-/** The rows of some events, with what they are of. */
+/** The rows of some events, with references to their objects. */
 export const eventRows = (
   { sql, venue }: Building,
   page: ReadonlyArray<BookedEvent>
@@ -81,7 +84,7 @@ const contractRow = (venue: string, { ts, posting }: BookedEvent, { id, context 
   }
 }
 
-/** A take lends the notional and costs its fee; a payment of the writer brings principal and reward back. */
+/** A take lends the notional and costs its fee; the writer's payment returns principal and reward. */
 const swapRow = (venue: string, { ts, id, posting, amount, charged }: BookedEvent, swap: SwapContext): ModelRow => {
   const text = (minor: bigint) => formatAmount(minor, swap.asset)
   const isTake = posting?.type === "SWAP_PRINCIPAL"

@@ -1,6 +1,6 @@
 /**
- * The canonical text of models (RFC 8785; JCS-001). Rows are flat but for `refs`, and many: their members are put in
- * order once a shape, and written in one go, to the same text.
+ * The canonical text of models (RFC 8785). Rows are many, and flat except for `refs`: the order of their members is
+ * computed once per shape, and the text is the same as the library's (JCS-001).
  */
 import canonicalize from "canonicalize"
 import type { Json, JsonObject } from "../../../../machines/shared/Json.ts"
@@ -18,15 +18,15 @@ export const rowText = (row: ModelRow): string => {
   return ordered === null ? canonicalText(row as Json) : JSON.stringify(ordered)
 }
 
-/** A shape that was met: the names of an object as they come, and in order; null: JavaScript has an order of its own for them. */
+/** A shape of objects: the names as they come, and in order; null: JavaScript orders such names (integers) itself. */
 interface Shape {
   readonly names: ReadonlyArray<string>
   readonly order: ReadonlyArray<string> | null
-  /** They come in order. */
+  /** True if the names come in order. */
   readonly isOrdered: boolean
 }
 
-/** The shapes met lately; rows of a section have one or a few. */
+/** Recently used shapes; rows of a section have one or a few. */
 const shapes: Array<Shape> = []
 const mostShapes = 32
 
@@ -43,13 +43,16 @@ const shapeOf = (found: ReadonlyArray<string>): Shape => {
   return shape
 }
 
-/** The same with the members of every object in the order of their names, for one writing of the whole; null: it can't be had. */
+/**
+ * The value with the members of every object in the order of their names, ready for one serialisation; null:
+ * impossible.
+ */
 const inOrder = (value: Json): Json | null => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null
   const members = value as JsonObject
   const { order, isOrdered } = shapeOf(Object.keys(members))
   if (order === null) return null
-  // Most come in order, and are their own copy then.
+  // Most are in order already, and need no copy.
   let ordered: Record<string, Json> | null = isOrdered ? null : {}
   for (const name of order) {
     const member = members[name] as Json
@@ -61,12 +64,12 @@ const inOrder = (value: Json): Json | null => {
   return ordered ?? members
 }
 
-/** What stands before, between and behind the rows of the sections: one more text than sections. */
+/** The text before, between and after the rows of the sections: one more frame than sections. */
 export const framesOf = (skeleton: Skeleton): ReadonlyArray<string> => {
   const parts = canonicalText({ ...skeleton } as never).split(emptyRows)
   const open = emptyRows.slice(0, -1)
   return parts.map((part, at) => `${at === 0 ? "" : "]"}${part}${at === parts.length - 1 ? "" : open}`)
 }
 
-/** The skeleton again, from its frames. */
+/** The skeleton, restored from its frames. */
 export const skeletonOf = (frames: ReadonlyArray<string>): Skeleton => JSON.parse(frames.join("")) as Skeleton

@@ -1,6 +1,6 @@
 /**
- * ACCOUNT (A2-69, STS-23): of every currency that the client has ever held, USDC first, what was there, each posting with the
- * balance of its kind after it, what is there at the end, and what each type adds up to.
+ * ACCOUNT statement: for every currency that the client has ever held, USDC first, the opening balance, each posting
+ * with the balance of its kind after it, the closing balance, and the total of each type (A2-69, STS-23).
  */
 import { Effect } from "effect"
 import { type Currency, currencyCodes } from "../../../../machines/shared/Currency.ts"
@@ -25,7 +25,7 @@ interface Held {
   reserved: bigint
 }
 
-/** One currency's way through the period. */
+/** One currency over the period. */
 interface Line {
   readonly currency: Currency
   readonly opening: Held
@@ -100,7 +100,7 @@ const sectionOf = (at: Building, { currency, opening, moved }: Line): PlannedSec
   }
 }
 
-/** What its rows add up to. */
+/** The running sums of its rows. */
 interface Running {
   readonly balance: Held
   readonly totals: Map<string, bigint>
@@ -125,7 +125,7 @@ const rowsOf = (
         postings.map(({ of: { postingId, txId, ts, type, refs, amount, kind }, venueTs }) => {
           balance[kind] += amount
           totals.set(type, (totals.get(type) ?? 0n) + amount)
-          // In the order of names: nothing is left to be put into order.
+          // Members in the order of names: the canonical text needs no sorting.
           return {
             amount: formatAmount(amount, currency),
             balance: formatAmount(balance[kind], currency),

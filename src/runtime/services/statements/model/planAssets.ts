@@ -1,6 +1,6 @@
 /**
- * CLIENT_ASSETS (A2-73, STS-27): what was held at the last instant of the quarter, currency by currency, then open positions and
- * contracts, each with who holds it and what it was worth by the mark of that midnight.
+ * CLIENT_ASSETS statement: holdings at the last instant of the quarter, currency by currency, then open positions and
+ * contracts, each with its holder and its value at the mark of that midnight (A2-73, STS-27).
  */
 import { Effect } from "effect"
 import { type Currency, currencyCodes, currencyFacts } from "../../../../machines/shared/Currency.ts"
@@ -32,7 +32,8 @@ export const planAssets = (at: Building, custodyModel: string): Effect.Effect<Pl
     const account = new AccountReplay(at)
     yield* account.advance(cut)
     const standing = yield* swapsStanding(at, account.swaps)
-    // Under PARTNER custody the partner holds the collateral, which is USDC; whatever else a client has stands with the service (A3-18).
+    // Under PARTNER custody the partner holds the collateral, which is USDC; the service holds all other currencies
+    // (A3-18).
     const custodyOf = (currency: Currency): string =>
       custodyModel === "PARTNER" && currency === "USDC" ? "the partner, as collateral" : "the service, for the client"
     const held = (kind: "CASH" | "ASSET") =>
@@ -94,7 +95,7 @@ const section = (
   rows: rows.length
 })
 
-/** The mark that a currency was valued by: its SPOT market's of that midnight, else par for money, else none. */
+/** The mark that values a currency: its SPOT market's at that midnight, otherwise par for money, otherwise null. */
 const markOf = (currency: Currency, marks: MarksThen): string | null =>
   currency === "USDC" ? "1" : (marks.get(spotOf(currency)) ?? (currencyFacts[currency].kind === "CASH" ? "1" : null))
 

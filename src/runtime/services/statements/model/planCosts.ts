@@ -1,6 +1,6 @@
 /**
- * COSTS (A2-70, STS-24): commissions by family, net funding, the spread that contracts were opened at; what was turned over, the
- * account's mean equity, and its return before and after costs.
+ * COSTS statement: commissions by family, net funding, the spread at the opening of contracts; turnover, the account's
+ * mean equity, and its return before and after costs (A2-70, STS-24).
  */
 import { Effect } from "effect"
 import { MoneyDecimal, ceilToMinor, usdcMinor } from "../../../../machines/shared/Money.ts"
@@ -82,7 +82,7 @@ const sumsOf = (at: Building): Reading<ReadonlyArray<CostSum>> =>
     return found
   })
 
-/** Of the sums: those of a type and family, as the client sees them. */
+/** The sum of a type and family, from the client's view. */
 const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily): bigint =>
   sums.reduce((total, sum) => (sum.type === type && sum.family === family ? total + sum.usdc : total), 0n)
 
@@ -115,7 +115,7 @@ const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint
   ]
 }
 
-/** dir x qty x (entry - mark at request), where the client paid it, rounded up (A2-70, F1). */
+/** dir x qty x (entry - mark at request), if the client paid it, rounded up (A2-70, F1). */
 const spreadOf = ({ context: { side, qty, entry }, markAtRequest }: StatedContract): bigint => {
   if (markAtRequest === null) return 0n
   const paid = new MoneyDecimal(entry).minus(markAtRequest).mul(side === "BUY" ? qty : `-${qty}`)
@@ -156,7 +156,7 @@ const swapsTaken = (at: Building) =>
 
 interface BaseFound {
   readonly base: CostBase
-  /** The midnights whose marks lacked some of what was open then; Unix ms, rising. */
+  /** The midnights without a mark for some holding; Unix ms, ascending. */
   readonly unvaluedDays: ReadonlyArray<number>
 }
 
@@ -185,20 +185,25 @@ const baseOf = (at: Building, otherTurnover: bigint): Reading<BaseFound> =>
 interface Equities {
   /** At 00:00 UTC of each of the period's days since the account was opened (STS-28). */
   readonly daily: ReadonlyArray<bigint>
-  /** At the period's own ends, each at the marks of the midnight at or before it; zero before the account was opened. */
+  /**
+   * At the period's two ends, each at the marks of the midnight at or before it; zero before the account was opened.
+   */
   readonly start: bigint
   readonly end: bigint
   readonly unvaluedDays: BaseFound["unvaluedDays"]
 }
 
-/** Equities that are kept of midnights; of moments before any were, and between two, by the replay that kept ones are proved by. */
+/**
+ * Kept equities where there are some; for moments before the first and between two, by the replay that proves the kept
+ * ones.
+ */
 const equitiesOf = (at: Building): Reading<Equities> =>
   Effect.gen(function* () {
     const { sql, client, period, start, cut } = at
     const days = midnightsOf(Math.max(period.from, client.createdAt), period.to)
     const isCovered = yield* keptOf(at)
     const kept = yield* reading(keptEquities(sql, client.clientId, [period.from, ...days, period.to].filter(isCovered)))
-    // One that was kept before unvalued holdings were counted is gone through again for them.
+    // An equity kept before unvalued holdings were counted is replayed for them.
     const isKept = (moment: number): boolean => isCovered(moment) && kept.get(moment)?.unvalued !== null
     const unvaluedDays = new Set<number>()
     const replay = new AccountReplay(at)
@@ -207,7 +212,7 @@ const equitiesOf = (at: Building): Reading<Equities> =>
     const equityAt = (moment: number, before: Reading<Cut>): Reading<bigint> =>
       Effect.gen(function* () {
         if (!isKept(moment)) yield* replay.advance(yield* before)
-        // A day that is kept without a row is one at which nothing was held.
+        // A covered day without a row had no holdings.
         const then = isKept(moment)
           ? kept.get(moment)
           : replay.equityAt(marks.get(startOfDay(moment)) ?? new Map<string, string>())
@@ -221,7 +226,7 @@ const equitiesOf = (at: Building): Reading<Equities> =>
     return { daily, start: first, end, unvaluedDays: [...unvaluedDays].toSorted((one, other) => one - other) }
   })
 
-/** Which moments are midnights whose equities are kept. */
+/** A test for midnights whose equities are kept. */
 const keptOf = ({ sql, client, period }: Building): Reading<(moment: number) => boolean> =>
   Effect.map(
     reading(equitiesCovered(sql, client.clientId, startOfDay(period.from), period.to)),
@@ -229,7 +234,7 @@ const keptOf = ({ sql, client, period }: Building): Reading<(moment: number) => 
       startOfDay(moment) === moment && covered.some(({ from, to }) => moment >= from && moment <= to)
   )
 
-/** 00:00 UTC of each day, from one at or after `from` to one before `to`. */
+/** 00:00 UTC of each day, from the first at or after `from` to the last before `to`. */
 const midnightsOf = (from: number, to: number): ReadonlyArray<number> => {
   const first = startOfDay(from) === from ? from : startOfDay(from) + dayMillis
   return first < to ? daysOf({ from: first, to: startOfDay(to - 1) }) : []

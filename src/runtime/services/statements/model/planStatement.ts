@@ -1,4 +1,4 @@
-/** The plan of each kind of statement: what its sections are, and how their rows are read (A2-69..A2-73). */
+/** The plan of each kind of statement: its sections, and the reads of their rows (A2-69..A2-73). */
 import type { Effect } from "effect"
 import type { StatementKind } from "../../../../machines/statement/Statement.ts"
 import type { Building, Plan, Wrong } from "./Building.ts"
@@ -8,7 +8,7 @@ import { planCosts } from "./planCosts.ts"
 import { planTax, type TaxTerms } from "./planTax.ts"
 import { planTransactions } from "./planTransactions.ts"
 
-/** What a kind may ask for besides the cut. */
+/** Terms that a kind may need besides the cut. */
 export interface PlanTerms {
   /** At the end of the period. */
   readonly custodyModel: string

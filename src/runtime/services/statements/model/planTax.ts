@@ -1,6 +1,7 @@
 /**
- * TAX (A2-72, A2-83, F21, STS-26): what disposals of assets brought and had cost lot by lot, what perpetuals and contracts gave,
- * staking and funding, and totals. By HMRC's order for a British residency, else first in first out. Amounts are USDC.
+ * TAX statement: proceeds and costs of disposed assets lot by lot, results of perpetuals and contracts, staking and
+ * funding, and totals. British residencies use HMRC's matching order, others first in first out. Amounts are USDC
+ * (A2-72, A2-83, F21, STS-26).
  */
 import { Effect } from "effect"
 import { currencyCodes } from "../../../../machines/shared/Currency.ts"
@@ -30,16 +31,16 @@ import { movesUpTo } from "./taxMoves.ts"
 import { chargeOf, isValued, partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
-/** What a tax statement rests on besides its period. */
+/** Terms of a tax statement besides its period. */
 export interface TaxTerms {
   readonly isBritish: boolean
-  /** What lies before the end of the 30 days in which acquisitions still count. */
+  /** The end of the 30 days in which acquisitions still count. */
   readonly behind: Cut
-  /** Those days have passed. */
+  /** True if those days have passed. */
   readonly isComplete: boolean
 }
 
-/** London days in which an acquisition still counts for a disposal before it. */
+/** London days after a disposal in which an acquisition still counts for it. */
 const matchedDays = 30
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
@@ -70,7 +71,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
     const earned = { rows: 0, reward: 0n, share: 0n }
     yield* eachStaking(at, (rows) => {
       for (const { worth, isShare, lacksValue } of rows) {
-        // What was paid and disposed of in the same year lacks one value.
+        // `unvalued` already has a payment that was disposed of in the same year: its missing value counts once.
         if (lacksValue !== null && !unvalued.has(lacksValue.postingId)) unvalued.set(lacksValue.postingId, lacksValue)
         earned.rows++
         earned[isShare ? "share" : "reward"] += worth
@@ -115,7 +116,7 @@ const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSecti
   rows: (emit) => emit(rows)
 })
 
-/** What counts as zero because nobody knew what it was worth when it was booked (STS-9). */
+/** An amount that counts as zero because no mark was known when it was booked (STS-9). */
 type Unvalued = Pick<AssetMove, "asset" | "at" | "qty">
 
 /** The slices of disposals inside the period, asset by asset. */
@@ -128,7 +129,10 @@ const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<
     })
   )
 
-/** What lacks its value in the costs of disposals, by its posting: what other years disposed of, or nobody yet, is not theirs. */
+/**
+ * Unvalued amounts in the costs of these disposals, by posting; disposals of other years, and lots still held, do not
+ * count.
+ */
 const unvaluedIn = (slices: ReadonlyArray<TaxSlice>): Map<number, Unvalued> =>
   new Map(
     slices.flatMap((slice) =>
@@ -146,7 +150,7 @@ const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete
   result: usdc(slice.proceeds - slice.cost),
   method: slice.method,
   assumed: slice.assumed,
-  // In London days, as the rule counts them: the thirtieth day behind the disposal lies beyond the year.
+  // In London days, as the rule counts them: the thirtieth day after the disposal lies beyond the year.
   provisional: isBritish && !isComplete && londonDayOf(slice.disposed) + matchedDays >= londonDayOf(period.to)
 })
 
@@ -167,7 +171,7 @@ const totalsOf = (slices: ReadonlyArray<TaxSlice>, holdingsValued: boolean) => {
     costs: usdc(costs),
     gains: usdc(gains),
     losses: usdc(losses),
-    // Said where it is so: what is wholly valued keeps its bytes.
+    // Present only if false: a fully valued statement keeps its bytes.
     ...(holdingsValued ? {} : { holdingsValued: false })
   }
   const row: ModelRow = {
@@ -192,7 +196,7 @@ const emptyRow = {
   method: null
 } as const satisfies ModelRow
 
-/** Postings of one type: how many, and what they gave; with the commission of their family. */
+/** The total of the postings of one type: their number and sum, with the commission of their family. */
 const totalRow = (
   asset: string,
   sums: ReadonlyArray<CostSum>,
@@ -223,7 +227,7 @@ const sumsOf = (at: Building): Effect.Effect<ReadonlyArray<CostSum>, Wrong> =>
 const writtenOff =
   "Principal of staking swaps that was written off has not been disposed of: it keeps its cost, and its loss is the client's to claim."
 
-/** So many are named by a note. */
+/** Limit of postings named in a note. */
 const mostNamed = 10
 
 const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
@@ -236,7 +240,7 @@ const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
 const unvaluedText = ({ asset, at, qty }: Unvalued): string =>
   `${formatAmount(qty, asset)} ${asset} on ${new Date(at).toISOString()}`
 
-/** Whether staff gave up a claim of the client's within the period. */
+/** True if staff wrote off a claim of the client within the period. */
 const hasWriteOff = ({ sql, client, cut, period }: Building): Effect.Effect<boolean, Wrong> =>
   Effect.map(reading(swapsWrittenOff(sql, client.clientId, cut.swapId)), (swaps) =>
     [...swaps.values()].some(({ writeOffs }) => writeOffs.some(({ at }) => at >= period.from && at < period.to))
@@ -261,7 +265,7 @@ const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): E
     start.fillId
   )
 
-/** Rows of the period's postings of some types, a stretch at a time. */
+/** Rows of the period's postings of some types, one range at a time. */
 const eachPosting = (
   at: Building,
   types: ReadonlyArray<string>,
@@ -271,7 +275,7 @@ const eachPosting = (
     Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
   )
 
-/** An opening with what it was charged, an end with its result: each in the year in which it was booked. */
+/** An opening with its charge, an end with its result: each in the year in which it was booked. */
 const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachPosting(at, ["BARRIER_SETTLE", "COMMISSION"], (all) =>
     Effect.gen(function* () {
@@ -297,14 +301,14 @@ const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =
 
 interface StakingRow {
   readonly isShare: boolean
-  /** Micro-USDC at the mark of its booking; zero without one. */
+  /** Micro-USDC at the mark of its booking; zero without a mark. */
   readonly worth: bigint
-  /** What there was no mark of. */
+  /** The posting, if it had no mark. */
   readonly lacksValue: (Unvalued & Pick<StatedPosting, "postingId">) | null
   readonly row: ModelRow
 }
 
-/** Rewards as they were paid, and the service's share of them (A2-72). */
+/** Rewards as paid, and the service's share of them. */
 const eachStaking = (
   at: Building,
   work: (rows: ReadonlyArray<StakingRow>) => Effect.Effect<void, Wrong>
@@ -317,7 +321,7 @@ const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
 const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
   if (swapOf(posting) === null) return []
   const isShare = posting.type === "COMMISSION"
-  // The reward alone (A3-42, F22): what a writer pays beyond what it owed is nobody's income here, as in summary and overview.
+  // The reward alone: an overpayment by a writer is no income here, as in summary and overview (A3-42, F22).
   const quantity = isShare ? -posting.amount : partOf(posting, "reward")
   if (quantity === 0n) return []
   const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)

@@ -1,6 +1,7 @@
 /**
- * TRANSACTIONS (A2-71, STS-25): one row an execution, by the time of its booking: fills, openings and ends of knock-out
- * contracts, takes, payments and write-offs of staking swaps. Funding is no execution. What is the same for all is said once.
+ * TRANSACTIONS statement: one row per execution, by time of booking: fills, openings and ends of knock-out contracts,
+ * takes, payments and write-offs of staking swaps. Funding is no execution. A value common to
+ * all rows is a fact of the section (A2-71, STS-25).
  */
 import { Effect } from "effect"
 import { fillsOf, fillSums, type StatedFill } from "../../../store/reads/statementReads.ts"
@@ -25,15 +26,15 @@ const notes = [
   "A write-off moved no money: it gave up so much of a claim on the writer."
 ]
 
-/** Where executions come from: read one client at a time, or many together. */
+/** Source of executions: reads for one client, or shared reads for many. */
 export interface ExecutionReads {
-  /** Fills of the period. */
+  /** Number of fills of the period. */
   readonly count: Reading<number>
-  /** Those of the period that are no trades, in the order of their booking. */
+  /** Executions of the period other than fills, in the order of booking. */
   readonly events: Effect.Effect<ReadonlyArray<BookedEvent>, Wrong>
-  /** The next fills behind an id, at most `pageRows`. */
+  /** The next fills after an id, at most `pageRows`. */
   readonly fills: (after: number) => Reading<ReadonlyArray<StatedFill>>
-  /** What spot trades were settled for in their quote, minor units, by order and trade. */
+  /** The settlement amounts of spot trades in their quote, minor units, by order and trade. */
   readonly settled: Effect.Effect<ReadonlyMap<string, bigint>, Wrong>
 }
 
@@ -66,7 +67,7 @@ export const planExecutions = (at: Building, reads: ExecutionReads): Effect.Effe
     }
   })
 
-/** Fills and events in one order: by booking, in one millisecond fills first, then by id. */
+/** Merges fills and events: by booking time, in one millisecond fills first, then by id. */
 const rowsOf = (
   at: Building,
   reads: ExecutionReads,

@@ -1,4 +1,4 @@
-/** What a posting of a staking swap says: which swap, and which part of it is principal, reward or fee (STS-2, F22). */
+/** Reads a posting of a staking swap: its swap, and its parts principal, reward and fee (STS-2, F22). */
 import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
 import { floorToMinor, minorOf, toDecimal } from "../../../../machines/shared/Money.ts"
@@ -9,7 +9,7 @@ export const swapOf = ({ refs }: Pick<StatedPosting, "refs">): number | null => 
   return typeof id === "number" ? id : null
 }
 
-/** A part of the posting that its refs name, minor units of its currency. */
+/** A part of the posting, from its refs; minor units of its currency. */
 export const partOf = (
   { refs, currency }: { readonly refs: JsonObject; readonly currency: Currency },
   part: "principal" | "reward" | "notional" | "fee"
@@ -18,13 +18,13 @@ export const partOf = (
   return typeof value === "string" ? minorOf(value, currency) : 0n
 }
 
-/** Whether anybody knew a mark of the posting's currency when it was booked (STS-9). */
+/** True if a mark of the posting's currency was known when it was booked (STS-9). */
 export const isValued = ({ refs, currency }: Pick<StatedPosting, "refs" | "currency">): boolean =>
   currency === "USDC" || typeof refs["mark"] === "string"
 
 /**
- * What an amount in the posting's currency was worth at the mark of its booking, micro-USDC rounded down; zero where nobody knew
- * one (STS-9). As lots are valued, so that both say the same to the last unit (F21).
+ * The value of an amount in the posting's currency at the mark of its booking, micro-USDC rounded down; zero if none
+ * was known. Lots are valued the same way, so both agree to the last unit (F21).
  */
 export const worthOf = ({ refs, currency }: Pick<StatedPosting, "refs" | "currency">, amount: bigint): bigint => {
   if (currency === "USDC") return amount
@@ -32,6 +32,6 @@ export const worthOf = ({ refs, currency }: Pick<StatedPosting, "refs" | "curren
   return typeof mark === "string" ? floorToMinor(toDecimal(amount, currency).mul(mark), "USDC") : 0n
 }
 
-/** A charge in it likewise, rounded up (F1). */
+/** The value of a charge in the posting's currency, rounded up (F1). */
 export const chargeOf = (posting: Pick<StatedPosting, "refs" | "currency">, amount: bigint): bigint =>
   -worthOf(posting, -amount)

@@ -1,4 +1,6 @@
-/** Staking swaps that stood at the end of a period: taken, not paid in full by then and not given up (F22, STS-27). */
+/**
+ * Staking swaps that were open at the end of a period: taken, not yet paid in full and not written off (F22, STS-27).
+ */
 import { Effect } from "effect"
 import { minorOf } from "../../../../machines/shared/Money.ts"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
@@ -14,7 +16,7 @@ export interface Lent {
   readonly stood: SwapThen
 }
 
-/** In the order of their ids. `swaps`: what was taken and paid before the end of the period. */
+/** In order of id. `swaps`: the amounts taken and paid before the end of the period. */
 export const swapsStanding = (
   { sql, period }: Pick<Building, "sql" | "period">,
   swaps: ReadonlyMap<number, LentThen>

@@ -1,6 +1,6 @@
 /**
- * How assets came and went, for the tax statement, in the order of their booking: spot trades at what was posted for them, and
- * whatever else moved them (F20, F21, STS-26). All of it stands in postings, so nothing else is read.
+ * Acquisitions and disposals of assets for the tax statement, in the order of booking: spot trades at their posted
+ * amounts, and all other movements. Postings hold all of it, so nothing else is read (F20, F21, STS-26).
  */
 import { Effect } from "effect"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -13,12 +13,12 @@ import { type Building, eachStretch, reading, type Wrong } from "./Building.ts"
 import { TooManyRows } from "./ModelWriter.ts"
 import { isValued, partOf, worthOf } from "./swapPostings.ts"
 
-/** Moves of an account that a tax statement takes in; they are held in memory. */
+/** Limit of an account's moves in a tax statement; memory holds them. */
 const mostMoves = 1_000_000
 
 type Move = { -readonly [K in keyof AssetMove]: AssetMove[K] }
 
-/** All moves up to a cut, by asset, each in the order of its booking. */
+/** All moves up to a cut, by asset, each in the order of booking. */
 export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAsset"], Wrong> =>
   Effect.gen(function* () {
     const walk = new MoveWalk()
@@ -31,11 +31,11 @@ export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAss
     return walk.byAsset
   })
 
-/** Puts the legs of each trade together: the asset, what was paid or got for it, and its commission, which follow one another. */
+/** Combines the consecutive legs of each trade: the asset, the price paid or received, and the commission. */
 export class MoveWalk {
   readonly byAsset = new Map<Currency, Array<AssetMove>>()
   count = 0
-  /** The trade whose legs come now: its order and trade, as keys name it. */
+  /** The current trade: its order and trade id, as keys name it. */
   private trade: { readonly name: string; readonly move: Move } | null = null
 
   take(posting: StatedPosting): void {
@@ -59,7 +59,7 @@ export class MoveWalk {
     const moved = movedBy(posting)
     if (moved === 0n) return
     if (moved < 0n) return this.add({ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false })
-    // A reward has cost what it was worth when it was paid; a deposit's price is not known.
+    // A reward costs its value when paid; the price of a deposit is unknown.
     const assumed = posting.type !== "SWAP_SETTLE"
     const unvalued = isValued(posting) ? {} : { unvalued: posting.postingId }
     this.add({ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed, ...unvalued })
@@ -75,10 +75,13 @@ export class MoveWalk {
 
 const tradeKey = /^(?:spot|commission):([0-9]+:[0-9]+)$/
 
-/** What a leg in USDC adds: of a purchase what was paid, with commission; of a sale what was got, after it (F21). */
+/**
+ * The contribution of a USDC leg: the price of a purchase with commission; the proceeds of a sale after commission
+ * (F21).
+ */
 const moneyOf = ({ kind }: Move, { amount }: StatedPosting): bigint => (kind === "ACQUIRED" ? -amount : amount)
 
-/** What came or went for good: the principal of a swap is lent, and comes back, without a disposal (F21). */
+/** The amount that changed owner: the principal of a swap is lent and returns, without a disposal (F21). */
 const movedBy = (posting: StatedPosting): bigint => {
   if (posting.type === "SWAP_PRINCIPAL") return -partOf(posting, "fee")
   return posting.type === "SWAP_SETTLE" ? posting.amount - partOf(posting, "principal") : posting.amount

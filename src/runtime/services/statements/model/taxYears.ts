@@ -1,4 +1,7 @@
-/** Which part of a tax year a client's statement has, by the residencies that its KYC said at the ends of years (A2-72, STS-26). */
+/**
+ * The part of a tax year that a client's statement covers, by the tax residencies in its KYC at the ends of years
+ * (A2-72, STS-26).
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { type Period, taxPeriod } from "../../../../machines/statement/statementPeriod.ts"
@@ -13,30 +16,30 @@ interface TaxTools {
   readonly sealing: Sealing
 }
 
-/** Whether a tax residency of the client is British in the KYC that stood accepted at a moment. */
+/** True if the KYC accepted at that moment has a British tax residency of the client. */
 export const isBritishAt = ({ sql, sealing }: TaxTools, clientId: number, moment: number): Reading<boolean> =>
   Effect.map(reading(taxResidenciesAt(sql, sealing, clientId, moment)), (countries) => countries.includes("GB"))
 
-/** The part of a year that has ended which a statement by its rule is of; null: there is none. */
+/** The part of a past year that a statement under its rule covers; null: there is none. */
 export const taxPartOf = (tools: TaxTools, clientId: number, taxYear: TaxYear): Reading<Period | null> =>
   Effect.gen(function* () {
     const middle = endWithin(taxYear)
     const atEnd = yield* isBritishAt(tools, clientId, taxPeriod(taxYear.year, taxYear.isBritish).to)
     const within = yield* isBritishAt(tools, clientId, middle)
-    // Asked only where it decides: where the residency changed within the year.
+    // Queried only if it decides: the residency changed within the year.
     const isBookedBefore = atEnd !== within && (yield* reading(cutBefore(tools.sql, clientId, middle))).postingId > 0
     return partOfYear(taxYear, { atEnd, within, isBookedBefore })
   })
 
-/** What a request for a year, or for the last one, is answered with; null: none that it may mean has ended. */
+/** The year of a request, or the last one; null: no possible year has ended. */
 export const taxYearAsked = (
   tools: TaxTools,
   clientId: number,
-  asked: number | null,
+  requested: number | null,
   now: number
 ): Reading<(TaxYear & Period) | null> =>
   Effect.gen(function* () {
-    for (const taxYear of yearsAsked(asked, now)) {
+    for (const taxYear of yearsAsked(requested, now)) {
       const part = yield* taxPartOf(tools, clientId, taxYear)
       if (part !== null) return { ...taxYear, ...part }
     }

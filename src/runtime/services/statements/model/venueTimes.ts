@@ -1,4 +1,6 @@
-/** The venue's time beside a posting's own: of trades, contracts and swaps by their rows, of funding its stamp (STS-19). */
+/**
+ * The venue's time of a posting: of trades, contracts and swaps from their rows, of funding from its stamp (STS-19).
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
@@ -8,7 +10,7 @@ import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
 
-/** A posting with the venue's time: Unix ms; null where the venue has no part in it. */
+/** A posting with the venue's time, Unix ms; null if the venue has no part in it. */
 export interface AtVenue {
   readonly of: TimedPosting
   readonly venueTs: number | null
@@ -24,7 +26,7 @@ export const venueTimes = (
     for (const posting of postings) {
       if (posting.tradeTs !== null) continue
       const contract = contractOf(posting)
-      const swap = told.has(posting.type) ? swapOf(posting) : null
+      const swap = fromVenue.has(posting.type) ? swapOf(posting) : null
       if (contract !== null) contracts.add(contract)
       if (swap !== null) swaps.add(swap)
     }
@@ -32,7 +34,7 @@ export const venueTimes = (
     const ofSwaps = swaps.size === 0 ? new Map<number, SwapContext>() : yield* reading(swapsByIds(sql, [...swaps]))
     const timeOf = (posting: TimedPosting): number | null => {
       if (posting.tradeTs !== null) return posting.tradeTs
-      if (told.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
+      if (fromVenue.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
       if (posting.type === "FUNDING") return numberOr(posting.refs["settledAt"])
       const contract = contractOf(posting)
       if (contract === null) return null
@@ -42,8 +44,8 @@ export const venueTimes = (
     return postings.map((of) => ({ of, venueTs: timeOf(of) }))
   })
 
-/** Of a swap: the venue took it, or paid. */
-const told = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
+/** Postings of a swap that the venue caused: a take or a payment. */
+const fromVenue = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
 const swapTime = ({ type, refs }: StatedPosting, swap: SwapContext | undefined): number | null => {
   if (type === "SWAP_PRINCIPAL") return swap?.openedTs ?? null
@@ -52,7 +54,7 @@ const swapTime = ({ type, refs }: StatedPosting, swap: SwapContext | undefined):
 
 const contractKey = /^(?:commission:contract|settle):([0-9]+)$/
 
-/** The knock-out contract that a posting is of. */
+/** The knock-out contract of a posting. */
 export const contractOf = ({ key }: Pick<StatedPosting, "key">): number | null => {
   const [, id] = contractKey.exec(key) ?? []
   return id === undefined ? null : Number(id)
