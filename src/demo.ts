@@ -1,6 +1,7 @@
 /**
- * `serve --demo`: a partner firm under PARTNER custody with a key and one client that may trade, made once, and lines that
- * work whenever they are pasted. What they need beside the key is kept in the data directory (demo.json 0600, demo-client.json).
+ * `serve --demo`: makes a partner firm under PARTNER custody with a key and one client that may trade, once, and prints command
+ * lines that work each time they are pasted. The data directory keeps the facts that the lines need (demo.json 0600,
+ * demo-client.json).
  */
 import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
@@ -48,7 +49,7 @@ const granted = <A, E, R>(
       : Effect.fail(new DemoRefused({ step, why: JSON.stringify(verdict.refusal) }))
   )
 
-/** The demo of this data directory: read back, or made on first start. A fresh client body is written every time. */
+/** The demo of this data directory, read back or made at the first start. A new client body is written at every start. */
 export const prepareDemo = (files: DataFiles) =>
   Effect.gen(function* () {
     const clock = yield* BusinessClock
@@ -103,11 +104,16 @@ const makeDemo = (files: DataFiles, tag: string) =>
     return demo
   })
 
-/** Cash below which the demo client brings more, and what it brings: for some hundred contracts like the printed one. */
+/**
+ * Cash below which the demo client deposits, and the amount of a deposit: enough for a hundred contracts like the printed one.
+ */
 const leastCash = 500_000_000n
 const brought = "1000.00"
 
-/** Brings the client to level MICA_MIFID and to money to trade with, at each start: it may have lost it, or be of an older one. */
+/**
+ * Brings the client to level MICA_MIFID and funds it, at each start: it may have lost money, or an older version may have made
+ * it.
+ */
 const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
   Effect.gen(function* () {
     const directory = yield* Directory
@@ -119,7 +125,7 @@ const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
       client: state.one("clients"),
       cash: usdcBalance(state)?.cash ?? 0n
     }))
-    // One that was closed or is held back stays as somebody left it.
+    // A client that was closed or blocked stays as it is.
     if (held.client?.state !== "ACTIVE") return
     if (held.client.level !== "MICA_MIFID") {
       const appropriateness = yield* Appropriateness
@@ -132,26 +138,26 @@ const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
     yield* granted("report collateral", (yield* CollateralReports).report(by, clientId, report, storeNothing))
   })
 
-/** The data directory of a command that names none. */
+/** The default data directory. */
 const usualDataDir = ".brokerage"
 
-/** Accepted by itself as soon as a dealer quotes. */
+/** Accepted automatically at a dealer's first quote. */
 const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
 
-/** Bought at the market, and offered again above it: together they ask for no more margin however often they are pasted. */
+/** Buys at the market and offers the amount above it: repeated pastes need no additional margin. */
 const bought = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.001"}'
 const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0.001","price":"60500"}'
 
-/** Lent to whoever offers the shortest tenor, in USDC. */
+/** Lends USDC to the offer with the shortest tenor. */
 const lent = '{"qty":"100"}'
 
-/** The last month and all that the clock was moved on: an end that lies ahead is the moment of the request. */
+/** From a month ago to past every possible clock jump: a future end counts as the moment of the request. */
 const stated = `{"kind":"ACCOUNT","from":'$((($(date +%s)-2592000)*1000))',"to":'$((($(date +%s)+25920000)*1000))'}`
 
-/** More than the money brought for it can carry: at 40000 all of it is lost, and as much again. */
+/** More than the deposit can carry: at 40000 twice the deposit is lost. */
 const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
 
-/** What a newcomer sees: the key, and lines to paste. `dataDir` is named in the commands where it is not the usual one. */
+/** The text for a newcomer: the key, and lines to paste. The commands name `dataDir` unless it is the default. */
 export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): string => {
   const command = (line: string) =>
     `  npx --no-install brokerage ${line}${dataDir === usualDataDir ? "" : ` --data-dir '${dataDir}'`}`

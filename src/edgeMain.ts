@@ -1,6 +1,6 @@
 /**
- * The composition root of `brokerage serve --role edge`: a listener, a certificate and the addresses of routers; no
- * database, no keys (architecture 5; decision record 6). The data directory holds its certificate alone.
+ * The composition root of `brokerage serve --role edge`: a listener, a certificate and the addresses of routers, without a
+ * database or keys. The data directory holds the certificate alone (decision record 6).
  */
 import { Effect, Scope, Exit } from "effect"
 import { existsSync, readFileSync } from "node:fs"
@@ -14,7 +14,7 @@ import type { ServeOptions } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainListening } from "./startFailure.ts"
 
-/** Runs the edge until `stop` completes. Everything it started is gone when it returns. */
+/** Runs the edge until `stop` completes. All its resources are released on return. */
 export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Effect.Effect<"stopped", unknown> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -39,7 +39,7 @@ export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Eff
       const print = yield* stdoutPrinter
       print(announcement(options, `https://${urlHost(options.host)}:${bound.port}`, tls.caFile))
       yield* stop
-      yield* Effect.logInfo("stopping: finishing what was accepted")
+      yield* Effect.logInfo("stopping: finishing the accepted requests")
       yield* Scope.close(http, Exit.void)
       return "stopped" as const
     })
@@ -52,7 +52,7 @@ const routersOf = ({ routerUrls }: ServeOptions): Effect.Effect<ReadonlyArray<UR
     : Effect.fail(new ServeError({ sentence: "--router-url takes https addresses, without path." }))
 }
 
-/** PEM text of what the routers' certificates are checked against; null: the public authorities. */
+/** PEM text of the authority for the routers' certificates; null: the public ones. */
 const authorityOfRouters = ({ routerCa }: ServeOptions, files: DataFiles): Effect.Effect<string | null, ServeError> =>
   Effect.try({
     try: () => {

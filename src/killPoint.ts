@@ -1,8 +1,8 @@
 /**
- * Where a sandbox service kills itself with -9, for crash tests and for scenarios that kill: at the n-th passing of a point
- * (`--kill-at POINT:N`), counted from when it is ready, of points of rotations and passes from its start; or at the next
- * passing once it is asked by SIGUSR2 (`--kill-at on-signal`). Asked for `POINT stop` it freezes there (SIGSTOP) instead, so
- * that whoever asked can end others at that very moment; asked for `POINT of client:7` it does so at a commit of that mailbox alone.
+ * Points where a sandbox service kills itself with SIGKILL, for crash tests and scenarios. `--kill-at POINT:N` kills at the
+ * n-th pass of a point, counted from readiness (for points of rotations and passes from the start). `--kill-at on-signal` kills
+ * at the next pass after SIGUSR2. With `POINT stop` the process freezes (SIGSTOP) instead, so that the test can kill other
+ * processes at that moment; `POINT of client:7` limits it to a commit of that mailbox.
  */
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
@@ -36,7 +36,7 @@ export const armKillPoint = (
     return Effect.void
   })
 
-/** The service is ready: what it commits by itself while it starts is not counted. */
+/** Starts the count once the service is ready: its own commits during the start do not count. */
 export const armWhenReady = ({ point, times }: NonNullable<ServeOptions["killAt"]>): void => {
   if (point !== onSignal && !isRare(point)) arm(point as PausePoint, times)
 }
@@ -58,10 +58,10 @@ const arm = (
   })
 }
 
-/** The file names the point; whoever asked knows that it is armed when the file is gone. */
+/** Reads the point from the file, then removes the file to confirm that the point is armed. */
 const armFrom = (file: string): void => {
   const [, point = "", how, subject] = /^(\S+)( stop)?(?: of (\S+))?$/.exec(readText(file)?.trim() ?? "") ?? []
-  // A file that is not there, or names no point, stays as it is: nothing is armed.
+  // A missing file, or one without a valid point, arms nothing.
   if (!points.includes(point)) return
   arm(point as PausePoint, 1, { signal: how === undefined ? "SIGKILL" : "SIGSTOP", subject })
   rmSync(file)

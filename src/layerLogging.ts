@@ -1,4 +1,4 @@
-/** Logs of every kind of process go to stderr: stdout belongs to the ready line (operator surface, Service). */
+/** Sends logs of every process to stderr: stdout is for the ready line (operator surface, Service). */
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { standardOutput } from "./runtime/adapters/LineOutput.ts"
 
@@ -11,7 +11,7 @@ const toStderr = Logger.make<unknown, void>((entry) => {
 
 export const layerLogging = Layer.mergeAll(Logger.layer([toStderr]), Layer.succeed(References.MinimumLogLevel, "Info"))
 
-/** Lines on stdout: what a starting service has to say, and what its demo shows. One that is lost is in the log. */
+/** Prints lines on stdout: the ready line and the demo. A line that can't be written is counted and logged. */
 export const stdoutPrinter: Effect.Effect<(text: string) => void> = Effect.map(
   Effect.context<never>(),
   (context) => (text: string) =>

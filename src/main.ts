@@ -1,6 +1,6 @@
 /**
- * The composition root: everything `brokerage serve` consists of, from the data directory to the listening socket, and
- * the order in which it goes down again. The only file that sees all layers.
+ * The composition root of `brokerage serve`: starts all parts, from the data directory to the listening socket, and stops them
+ * in order. The only file that imports all layers.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
@@ -48,29 +48,29 @@ import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
 import { avoidPretenuring } from "./noPretenuring.ts"
 
-/** How the service ended: asked to stop, or replaced by a newer process on the same database. */
+/** How the service ended: stopped, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
 
-/** What `serve` hands to whoever called it once it listens. */
+/** The facts that `serve` passes to its caller once it listens. */
 export interface Ready {
   readonly service: ServiceFile
   readonly demo: Demo | null
-  /** A line on stdout; one that can't be written is dropped and counted. */
+  /** Prints a line on stdout; a line that can't be written is dropped and counted. */
   readonly print: (text: string) => void
 }
 
 /**
- * An orderly stop ends within 15 s, even if the database is silent. Requests are finished, and mailboxes and journal drained,
- * within `drainMillis`. The pool, the embedded database and the simulated venue end within `stopMillis`, of which the last
- * `venueStopMillis` are kept for the venue.
+ * Limits of an orderly stop, which ends within 15 s even if the database does not respond. Requests, mailboxes and journal get
+ * `drainMillis`. The pool, the embedded database and the simulated venue get `stopMillis`, of which the last `venueStopMillis`
+ * are reserved for the venue.
  */
 const drainMillis = 9_500
 const stopMillis = 12_500
 const venueStopMillis = 1_500
 
 /**
- * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone
- * when it returns. `whenReady` runs beside it from the moment it listens, and ends with it; an edge never calls it.
+ * Runs the service until `stop` completes or another process takes over the database. All its resources are released on return.
+ * `whenReady` runs beside it from the moment it listens, and ends with it; an edge never calls it.
  */
 export const serve = (
   options: ServeOptions,
@@ -84,18 +84,18 @@ export const serve = (
     return options.role === "edge" ? serveEdge(options, stop) : serveLives(options, stop, whenReady)
   }).pipe(inWords, Effect.provide(layerLogging))
 
-/** One after the other until one ends for good: a sandbox that is reset begins again at the same address (sim reset). */
+/** Runs one life after the other: after a sandbox reset the service restarts at the same address (sim reset). */
 const serveLives = (
   options: ServeOptions,
   stop: Effect.Effect<void>,
   whenReady: (ready: Ready) => Effect.Effect<void>
 ): Effect.Effect<Ending, unknown> =>
   Effect.flatMap(serveWhole(options, stop, whenReady), ({ ending, port }) =>
-    // Kill points stay armed as they are.
+    // Kill points stay armed across a reset.
     ending === "reset" ? serveLives({ ...options, port, killAt: null }, stop, whenReady) : Effect.succeed(ending)
   )
 
-/** How one life of the service ended, and where it listened. */
+/** How one life of the service ended, and its address. */
 interface Ended {
   readonly ending: Ending | "reset"
   readonly port: number
@@ -205,7 +205,7 @@ const start = (
       const serviceText = `${JSON.stringify(service)}\n`
       writeWhole(files.service, serviceText)
       const forget = Effect.sync(() => {
-        // A newer service on the same directory has written its own.
+        // A newer service on the same directory has replaced the file.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
       })
       yield* Scope.addFinalizer(http, forget)
@@ -218,7 +218,7 @@ const start = (
       const deliveries = yield* DeliveryWorker
       const drain = Effect.gen(function* () {
         const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
-        // Runs in parallel with the last requests, because both have to fit into the budget.
+        // In parallel with the last requests, because both have to fit into the budget.
         yield* Effect.forkScoped(deliveries.stop)
         yield* Scope.close(http, Exit.void)
         const left = Math.max(1_000, drainedBy - (yield* Clock.currentTimeMillis))
@@ -229,9 +229,9 @@ const start = (
   })
 
 const endings: Readonly<Record<Ended["ending"], string>> = {
-  stopped: "stopping: finishing what was accepted",
+  stopped: "stopping: finishing the accepted requests",
   usurped: "another process has taken this database over: stopping",
-  reset: "the sandbox is reset: finishing what was accepted"
+  reset: "the sandbox is reset: finishing the accepted requests"
 }
 
 const databaseUrl = (options: ServeOptions, files: DataFiles, left: () => number) =>
@@ -250,7 +250,7 @@ const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError
 
 const migrate = Effect.catchTag(migrateDatabase, "SchemaTooOld", ({ message }) => new ServeError({ sentence: message }))
 
-/** Checks, migrates and stamps the database on connections of its own, and aligns the clocks of a sandbox. */
+/** Checks, migrates and stamps the database over separate connections, and aligns the clocks of a sandbox. */
 const prepareDatabase = (
   url: Redacted.Redacted,
   sandbox: boolean,
@@ -263,7 +263,7 @@ const prepareDatabase = (
     yield* onOwnConnection(migrate)
     yield* stampDatabase(sandbox, sealing)
     if ((yield* resetStamp(yield* PgClient.PgClient)).asked) {
-      // What belongs to the old database goes before it: a process that dies in between begins here again.
+      // The venue's data goes before the old database: a process that dies in between restarts here.
       yield* starting.emptied
       removeFile(files.demo)
       yield* onOwnConnection(resetDatabase(sealing, migrate))
@@ -276,7 +276,7 @@ const prepareDatabase = (
     return { venue, venueName, clockOffset: yield* meetVenue(yield* PgClient.PgClient, venue, clockOffset) }
   }).pipe(Effect.provide(layerDatabasePool({ url, maxConnections: 1, applicationName: "brokerage-start" })))
 
-/** What only a venue can end would stay open for ever without one. */
+/** Refuses to start without a venue while orders or contracts are open that only a venue can end. */
 const refuseOpenWork = Effect.flatMap(workAtVenue, (open) =>
   open.length === 0
     ? Effect.void
@@ -285,19 +285,19 @@ const refuseOpenWork = Effect.flatMap(workAtVenue, (open) =>
       })
 )
 
-/** Webhook hosts that need not be public, and the authority trusted for them: a sandbox's alone. The demo listens here. */
+/** Sandbox only: webhook hosts that need not be public, and the authority trusted for them. The demo's receiver uses it. */
 const webhookExemption = (options: ServeOptions, files: DataFiles) =>
   Effect.gen(function* () {
     const webhookHosts = new Set([...options.allowWebhookHosts, ...(options.demo ? ["127.0.0.1"] : [])])
     if (webhookHosts.size === 0) return { webhookHosts, webhookAuthority: null }
     if (!options.sandbox) return yield* new ServeError({ sentence: "--allow-webhook-host and --demo need --sandbox." })
-    // Of the same host as the service's own certificate, which is not issued again for it.
+    // The host of the service's own certificate, so that the authority does not issue another one.
     const host = options.tls === null ? { host: options.host } : {}
     const { ca } = yield* LocalAuthority.ensure({ dataDirectory: files.root, ...host })
     return { webhookHosts, webhookAuthority: ca }
   })
 
-/** First start: an ADMIN key in DATA_DIR/operator.key, readable by its owner alone. */
+/** Writes an ADMIN key to DATA_DIR/operator.key at the first start, readable by its owner alone. */
 const keepFirstOperatorKey = (files: DataFiles) =>
   Effect.gen(function* () {
     const first = yield* (yield* OperatorKeys).ensureFirst({

@@ -1,4 +1,4 @@
-/** What a listener shows its callers: the operator's own certificate, or one of the data directory's local authority. */
+/** The certificate of a listener: the operator's own, or one that the local authority of the data directory issued. */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { createSecureContext } from "node:tls"
@@ -32,7 +32,7 @@ export const serverCertificate = ({ tls, host }: Pick<ServeOptions, "tls" | "hos
         )
       )
 
-/** How clients on this machine reach the host that was bound. */
+/** The host that clients on this machine use for a bound address. */
 export const urlHost = (host: string): string => {
   if (host === "0.0.0.0" || host === "::") return "localhost"
   return host.includes(":") ? `[${host}]` : host

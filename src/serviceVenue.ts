@@ -1,6 +1,6 @@
 /**
- * The venue of a service: the one of --venue-url, in a sandbox without it the simulated one beside it, else none; and the
- * meeting of the two business clocks of a sandbox (operator surface, Service; C4).
+ * The venue of a service: the one of --venue-url, in a sandbox without it a simulated one, else none. Also aligns the business
+ * clocks of a sandbox and its venue (operator surface, Service; C4).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Fiber, Redacted, Exit, Schema, Scope } from "effect"
@@ -17,14 +17,14 @@ import { moveClock } from "./runtime/store/ServiceStamp.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
-/** Without letters and digits that look alike in print: 0 and 1 are left out. */
+/** Without digits 0 and 1, which look like letters in print. */
 const nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
 
-/** A name for a database at its venue: one of 1.5 thousand million. */
+/** A random name for a database at its venue: one of 1.5 thousand million. */
 export const drawVenueName = (): string =>
   Array.from({ length: 6 }, () => nameAlphabet[randomInt(nameAlphabet.length)]).join("")
 
-/** How to speak to the venue, or null; a simulated one runs until the scope closes. */
+/** The connection to the venue, or null. A simulated venue runs until the scope closes. */
 export const serviceVenue = (
   options: ServeOptions,
   files: DataFiles,
@@ -37,7 +37,7 @@ export const serviceVenue = (
 
 export type StartingVenue = Effect.Success<ReturnType<typeof startVenue>>
 
-/** Starts the venue in parallel with the database. `left`: the time that a simulated venue has left to end, wall ms. */
+/** Starts the venue in parallel with the database. `left`: the time that a simulated venue has for its stop, wall ms. */
 export const startVenue = (options: ServeOptions, files: DataFiles, left: () => number) =>
   Effect.gen(function* () {
     const outer = yield* Effect.scope
@@ -50,9 +50,9 @@ export const startVenue = (options: ServeOptions, files: DataFiles, left: () => 
     })
     let life = yield* begin
     return {
-      /** Waits until it is there. */
+      /** Waits for the venue's start. */
       connection: Effect.suspend(() => Fiber.join(life.starting)),
-      /** Ends the simulated venue of the data directory, takes away all that it has, and begins it anew (sim reset). */
+      /** Stops the simulated venue of the data directory, deletes its data, and starts it again (sim reset). */
       emptied: Effect.gen(function* () {
         yield* Fiber.join(life.starting)
         yield* Scope.close(life.scope, Exit.void)
@@ -87,10 +87,10 @@ const Time = Schema.Struct({ now: Schema.Int })
 const decodeTime = Schema.decodeUnknownEffect(Time)
 
 const answerMillis = 2_000
-/** What a jump of the venue may take. */
+/** Timeout of a clock jump at the venue. */
 const jumpMillis = 60_000
 
-/** Moves the venue's clock to the service's when it is behind; answers how far the service's own has to move, ms. */
+/** Moves the venue's clock forward to the service's; returns how far the service's clock has to move, ms. */
 const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<number, VenueAway> =>
   Effect.gen(function* () {
     const answer = yield* askVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis })
@@ -105,7 +105,7 @@ const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<nu
     return 0
   })
 
-/** The offset to start with, once the two clocks of a sandbox have met; as it was when the venue does not answer yet. */
+/** The business offset at start after the clocks are aligned; unchanged if the venue does not respond yet. */
 export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset: number) =>
   Effect.gen(function* () {
     const ahead = yield* compareClocks(venue, offset)
@@ -115,4 +115,4 @@ export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset
     return (yield* moveClock(sql, ahead, clockEnd - now, false)) ?? offset
   }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), offset)))
 
-const notYet = "the venue does not answer yet; the clocks are aligned once it does"
+const notYet = "the venue does not answer yet; the service aligns the clocks when it does"

@@ -1,7 +1,6 @@
 /**
- * Why a service does not start, in a sentence that names the remedy (operator surface, Service: exit status 1). What is
- * wrong with the machine around it (ports, addresses, the database of --database-url) is put into words here; adapters
- * say their own sentences.
+ * Why a service does not start, as a sentence that names the remedy. Faults of the environment (ports, addresses, the database
+ * of --database-url) get their sentences here; adapters bring their own (operator surface, Service: exit status 1).
  */
 import { Cause, Effect } from "effect"
 import { HttpServerError } from "effect/http"
@@ -10,7 +9,7 @@ import { describeFailure, serverError } from "./runtime/engine/journal/sqlFailur
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
-/** A listener's failure in words; any other passes through. */
+/** Converts a listener's failure to a sentence; other failures pass through. */
 export const explainListening =
   ({ host, port }: Pick<ServeOptions, "host" | "port">) =>
   <A, E, R>(listen: Effect.Effect<A, E, R>): Effect.Effect<A, E | ServeError, R> =>
@@ -36,7 +35,7 @@ const listenSentence = (host: string, port: number, code: string): string => {
   }
 }
 
-/** A failure of the database that --database-url names, in words and without its password; any other passes through. */
+/** Converts a failure of the --database-url database to a sentence without its password; other failures pass through. */
 export const explainDatabase =
   ({ databaseUrl }: Pick<ServeOptions, "databaseUrl">) =>
   <A, E, R>(prepare: Effect.Effect<A, E, R>): Effect.Effect<A, E | ServeError, R> =>
@@ -65,7 +64,7 @@ const databaseSentence = (databaseUrl: string, error: unknown): string => {
   return `The database at ${place} can not be prepared (${describeFailure(error)}): the user of --database-url needs an own, writable database.`
 }
 
-/** HOST:PORT of a database address; null when it is none. */
+/** HOST:PORT of a database address; null if it is invalid. */
 const placeOf = (databaseUrl: string): string | null => {
   if (!URL.canParse(databaseUrl)) return null
   const { protocol, hostname, port, searchParams } = new URL(databaseUrl)
@@ -78,11 +77,11 @@ const codeOf = (cause: unknown): string => {
   return String(code ?? message ?? cause)
 }
 
-/** Every failure of a service as a sentence, never empty and never a stack; a defect's stack is in the log. */
+/** Converts every failure of a service to a sentence, never empty and without a stack; the log has a defect's stack. */
 export const inWords = <A, R>(serve: Effect.Effect<A, unknown, R>): Effect.Effect<A, ServeError, R> =>
   Effect.catchCause(serve, (cause) =>
     Effect.andThen(
-      Cause.hasDies(cause) ? Effect.logError("the service ends by a defect", cause) : Effect.void,
+      Cause.hasDies(cause) ? Effect.logError("the service stopped because of a defect", cause) : Effect.void,
       new ServeError({ sentence: sentenceOf(Cause.squash(cause)) })
     )
   )

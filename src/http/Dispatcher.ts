@@ -1,8 +1,8 @@
 /**
- * A surface over HTTP: one function from request to answer, walking the gates of A1-02 in their order. Made from its
- * features (handlers/feature.ts) by reflection, because HttpApi's own server decodes before any handler and so can't keep
- * that order. This is the hot path: gates are synchronous, a body is read and parsed once, an answer is rendered once, to
- * the text that is stored and sent.
+ * Answers every request of one HTTP surface. A request passes the gates in the order that the contract fixes, then its handler
+ * runs. The dispatcher is built from features (handlers/feature.ts) by reflection: the server of HttpApi decodes before any
+ * handler runs, which would break that order. This is the hot path. Gates are synchronous, a body is read and parsed once, and
+ * an answer is rendered once to the text that is stored and sent (A1-02).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Clock, Effect, Exit, Option } from "effect"
@@ -63,13 +63,13 @@ import {
 } from "../machines/shared/wireRefusal.ts"
 
 export interface DispatcherOptions {
-  /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */
+  /** How long a second request with the same key waits for the first, wall milliseconds; 5 s by default. */
   readonly waitMillis?: number
-  /** What bodies being read share with those of other surfaces; one of its own by default. */
+  /** The memory limit for arriving bodies, shared with other surfaces; an own one by default. */
   readonly bodies?: BodyBudget
-  /** Aborted when the server closes: answers then end their connections, and streams without an end of their own end. */
+  /** Aborted when the server closes. Answers then end their connections, and endless streams end. */
   readonly closing?: AbortSignal
-  /** Of a sandbox: names what a request has that its route does not know. */
+  /** Sandbox only: names parameters and members that the route does not know. */
   readonly hints?: Pick<SandboxHints, "give"> | undefined
 }
 
@@ -80,7 +80,7 @@ interface Parts<P extends Principal> {
   readonly host: ActorHost["Service"]
   readonly idempotency: Idempotency
   readonly keyedHash: KeyedHash
-  /** By operation. */
+  /** Handlers by operation. */
   readonly handlers: AnyHandlers<P>
 }
 
@@ -108,7 +108,7 @@ const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
 
 const noBody = { ok: true, value: {} } as const
 
-/** A body that is fit for a service; with its text for a write that asks for it. */
+/** A body that a service can take; with its text for a `verbatim` write. */
 interface FitBody {
   readonly ok: true
   readonly value: unknown
@@ -119,7 +119,7 @@ type Next = <A>(work: () => Effect.Effect<A, DispatchError>) => Effect.Effect<A,
 const atOnce: Next = (work) => work()
 const breathing: Next = (work) => Effect.andThen(breathe, Effect.suspend(work))
 
-/** What is known once the gates are passed. */
+/** The state of a request after the gates. */
 interface Admitted<P extends Principal> {
   readonly exchange: Exchange<P>
   readonly principal: P
@@ -127,7 +127,7 @@ interface Admitted<P extends Principal> {
 }
 
 export class Dispatcher<P extends Principal, S extends { readonly routes: RouteTable }> {
-  /** The dispatcher of a surface over the services of the current context. Dies when the contract is not served whole. */
+  /** Builds the dispatcher of a surface over the services of the current context. Dies when a route has no handler. */
   static make<P extends Principal, S extends { readonly routes: RouteTable }, R>(
     surface: Surface<P, S>,
     features: ReadonlyArray<Served<P, R>>,
@@ -150,7 +150,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     this.options = options
   }
 
-  /** Answers one request under the surface's prefix. Never fails: what goes wrong is an answer too. */
+  /** Answers one request under the surface's prefix. Never fails: every error becomes an answer. */
   handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const exchange = new Exchange<P>(incoming, NodeHttpServerRequest.toServerResponse(request) as ServerResponse, {
@@ -168,7 +168,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     if (refusal !== null || principal === null || match === null) {
       return Effect.succeed(this.send(exchange, renderRefusal(this.shown(match, refusal ?? gateRefusals.route))))
     }
-    // Eagerly: what is known already, as most of what is read often, is sent without waiting for anything.
+    // Eager: an answer that is in memory already, as for most reads, is sent without an asynchronous step.
     return Effect.matchCauseEffectEager(this.answer({ exchange, principal, match }), {
       onSuccess: (answer) =>
         "pieces" in answer ? this.stream(exchange, answer, match.route) : Effect.succeed(this.send(exchange, answer)),
@@ -176,7 +176,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** A refusal that comes before any handler, as its route shows it. */
+  /** Renders a refusal from before the handler in the form of its route. */
   private shown(match: RouteMatch | null, refusal: WireRefusal): WireRefusal {
     return refusalOf(match === null ? {} : (this.parts.handlers[match.route.operation] as AnyWrite<P>), refusal)
   }
@@ -187,7 +187,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       if (exchange.method !== "GET") return this.pages.before(this.write(admitted))
       this.options.hints?.give(exchange)
       const read = withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
-      // The adapter interrupts a read whose caller hangs up, which cancels its statement. A write goes on to its end.
+      // The adapter interrupts a read when the caller disconnects, which cancels its statement. A write runs to its end.
       return Exit.isExit(read) ? read : Effect.interruptible(read)
     } catch (error) {
       return Effect.die(error)
@@ -211,12 +211,12 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         "pieces" in answer ? { ...answer, pieces: this.pages.pieces(principal.id, rows, answer.pieces) } : answer
       )
     }
-    // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
+    // Objects in the path or query are looked up before the query is validated: gate 10 precedes gate 11.
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
     return Effect.map(lookUp, (refusal) => renderRefusal(refusal ?? invalidQuery(errors)))
   }
 
-  /** Gate 10: the client of the path. */
+  /** Gate 10: checks that the client of the path exists and belongs to the principal. */
   private named(principal: P, { route, params }: RouteMatch): Effect.Effect<WireRefusal | null, DispatchError> {
     if (!route.ofClient) return Effect.succeed(null)
     return Effect.mapEager(this.surface.owns(principal, params["clientId"] as number), (owned) =>
@@ -241,7 +241,10 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** `next` runs each following piece of work: at once for the usual body, after a pause for one of megabytes. */
+  /**
+   * Parses the body and continues with gates 9 to 12. `next` runs each step: at once for a small body, after a pause for
+   * megabytes.
+   */
   private judge(
     admitted: Admitted<P>,
     bytes: Buffer,
@@ -252,7 +255,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     this.options.hints?.give(exchange, parsed.ok ? parsed.value : undefined)
-    // A body that can't be canonical JSON has no fingerprint: its key is never taken.
+    // A body without a canonical JSON form has no fingerprint, so its key is not taken.
     if (!parsed.ok)
       return this.beforeService(
         admitted,
@@ -275,8 +278,8 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   }
 
   /**
-   * Gates 9 and 10, then the service, or the refusal a bad body has earned. With a key the answer is a stored row, or
-   * one that is not kept.
+   * Runs gates 9 and 10, then the service, or returns the refusal of a bad body. With a key the result is a stored row or an
+   * answer that is not kept.
    */
   private beforeService(
     admitted: Admitted<P>,
@@ -299,7 +302,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   ): Effect.Effect<Ended, DispatchError> {
     const { route, params } = match
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
-    // What the path names is looked up before the body is judged (A1-02: 10 before 11).
+    // Objects in the path are looked up before the body is validated: gate 10 precedes gate 11.
     if ("status" in body) {
       const lookUp = write.lookUp?.({ caller, params }) ?? Effect.succeed(null)
       return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))
@@ -315,14 +318,14 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return key === null ? Effect.succeed(answer) : this.record(key, answer)
   }
 
-  /** Stores an answer that no commit of the service stored, if it is one to keep. */
+  /** Stores an answer that the service's commits did not store, if it is one to keep. */
   private record(key: KeyedRequest, answer: Rendered): Effect.Effect<Ended, DispatchError> {
     if (!isKept(answer)) return Effect.succeed(answer)
     const row = answerRow(key, answer, this.parts.business.now())
     return Effect.as(this.parts.host.record({ answers: [row] }), row)
   }
 
-  /** Database away or overload is answered as such; everything else is a defect, named by its id alone. */
+  /** Renders failures of a service: 503 for an unavailable database or overload, otherwise a defect with its id alone. */
   private fail(
     exchange: Exchange<P>,
     cause: Cause.Cause<DispatchError>
@@ -349,7 +352,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return answerNow(exchange, answer, this.headersOf(exchange, answer))
   }
 
-  /** Sends a stream to its end. What goes wrong once it has begun can only be logged. */
+  /** Sends a stream to its end. The status has left by then, so a later failure can only be logged. */
   private stream(
     exchange: Exchange<P>,
     answer: StreamedAnswer,
@@ -364,7 +367,10 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
         if (!response.headersSent) return this.fail(exchange, cause as Cause.Cause<DispatchError>)
         return Effect.as(
-          Effect.annotateLogs(Effect.logError("an answer broke off", cause), { requestId, operation }),
+          Effect.annotateLogs(Effect.logError("a streamed answer broke off, and its connection was closed", cause), {
+            requestId,
+            operation
+          }),
           sent
         )
       })
@@ -383,7 +389,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     }
     if (answer.status === 503) headers["retry-after"] = "1"
     if (answer.retryAt !== undefined) {
-      // What is over by now is over in a second.
+      // A time that has passed by now becomes one second, because 0 would cause an immediate retry.
       headers["retry-after"] = String(Math.max(1, wholeSeconds(answer.retryAt - this.parts.business.now())))
     }
     if ("link" in answer && answer.link !== undefined) headers["link"] = answer.link
@@ -393,7 +399,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   }
 }
 
-/** The refusal of a path with a segment that can't be what it stands for; an id of anything but the client is its service's. */
+/** Refuses a path with a segment that no object can have. Ids of other objects than the client are left to their services. */
 const unnamedBy = ({ route, params, unknown }: RouteMatch): WireRefusal | null => {
   if (route.ofClient && params["clientId"] === noId) return gateRefusals.unknownClient
   return unknown === null ? null : toWire(unknownOf(unknown))

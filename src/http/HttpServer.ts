@@ -1,6 +1,6 @@
 /**
- * The service over HTTP: partner dispatcher, operator surface and public routes behind one listener (doc 1, What the
- * service does). As a router behind an edge it leaves the pages for readers to the edge (architecture 5).
+ * The HTTP server of the service: the partner dispatcher, the operator surface and the public routes behind one listener.
+ * Behind an edge the router leaves the public pages to that edge (doc 1, What the service does).
  */
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -20,7 +20,7 @@ import { openApiDocument } from "./openApiDocument.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 import { partnerSurface } from "./middleware/gates.ts"
 
-/** An app under a prefix, ready to run: its services are closed over. */
+/** An app under a path prefix with its services provided. */
 export type MountedApp = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   unknown,
@@ -29,21 +29,21 @@ export type MountedApp = Effect.Effect<
 
 export interface HttpServerOptions<R>
   extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
-  /** What partners are served; `R` is what its handlers ask for. */
+  /** The features that partners can use; `R` is the services that their handlers need. */
   readonly features: ReadonlyArray<Served<PartnerPrincipal, R>>
-  /** Serves everything under /operator/v1 and /atlas. */
+  /** Serves all paths under /operator/v1 and /atlas. */
   readonly operatorApp?: MountedApp
-  /** Whether answers name what of a request is unknown (X-Sandbox-Hint); no by default. */
+  /** Whether answers name unknown parameters and members (X-Sandbox-Hint); false by default. */
   readonly sandbox?: boolean
-  /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
+  /** Whether an edge stands in front and serves /docs and /openapi.json itself; false by default. */
   readonly behindEdge?: boolean
-  /** Other bounds than the usual ones on what the bodies being read may hold in memory. */
+  /** Overrides of the default memory limits for arriving bodies. */
   readonly bodyBudget?: BodyBudgetOptions
 }
 
 /**
- * Starts the service's listener in the current scope and answers where it listens; closing the scope is the graceful
- * stop. Requires the services of the dispatcher and Health.
+ * Starts the listener in the current scope and returns its address. Closing the scope stops it gracefully. Requires the
+ * services of the dispatcher and Health.
  */
 const start = <R>(options: HttpServerOptions<R>) =>
   Listener.start(options, (closing) =>
@@ -70,5 +70,4 @@ const start = <R>(options: HttpServerOptions<R>) =>
     })
   )
 
-/** Serves until its scope closes. */
 export const HttpServer = { start }

@@ -1,8 +1,7 @@
 /**
- * The one TLS listener of a process: what is accepted, how slowly it may arrive, how many connections there may be, and
- * an orderly close. Plain HTTP is not served (doc 1, What the service does). Closing stops accepting, lets running
- * requests finish, closes idle connections and ends after eight seconds at the latest, whatever callers or services do
- * (architecture 8). What is served on it is the caller's: HttpServer or EdgeServer.
+ * The TLS listener of a process: timeouts, connection limits and graceful shutdown. Plain HTTP is refused. A shutdown stops
+ * accepting, lets running requests finish and closes idle connections. It ends after eight seconds at the latest, even if
+ * callers or services keep running. HttpServer and EdgeServer provide the app (doc 1, What the service does; A1-08).
  */
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { ByteSize, Effect, Exit, Scope } from "effect"
@@ -21,25 +20,26 @@ import { cidrContains } from "./middleware/sourceAddress.ts"
 import { answerConnect, answerTooSlow, answerUnreadable, endStalled } from "./middleware/unreadable.ts"
 import { UnreadBodies, type UnreadLimits } from "./middleware/UnreadBodies.ts"
 
-/** What a caller may take, in wall milliseconds and numbers. */
+/** Timeouts in wall milliseconds and limits for callers. */
 export interface ListenerLimits extends ConnectionLimits {
-  /** From the connection to the end of the TLS handshake. */
+  /** From the accepted connection to the end of the TLS handshake. */
   readonly handshakeMillis: number
-  /** From the first byte (of a new connection: from the handshake) to the end of the headers. */
+  /** From the first byte (for a new connection: from the handshake) to the end of the headers. */
   readonly headersMillis: number
   /**
-   * Timeout of a body, from the first check that finds it still arriving. A body that arrives fast enough gets the period again.
+   * Timeout of a body, counted from the first check that finds the body incomplete. A body that keeps the pace gets the period
+   * again.
    */
   readonly requestMillis: number
-  /** The pace that such a body must keep, bytes a second. */
+  /** The least pace of such a body, bytes a second. */
   readonly uploadPace: number
-  /** Between two bytes of a body, or two of an answer being read. */
+  /** Longest pause between two bytes of a body, or between two writes of an answer. */
   readonly stallMillis: number
-  /** Between two requests. */
+  /** Longest pause between two requests of a connection. */
   readonly keepAliveMillis: number
-  /** Interval between two checks of the timeouts of headers and bodies. */
+  /** Interval between two checks of header and body timeouts. */
   readonly checkMillis: number
-  /** Limits on discarding the body of a refused request, where they differ from the usual ones. */
+  /** Overrides of the default limits on discarding the body of a refused request. */
   readonly unread?: Partial<UnreadLimits>
 }
 
@@ -58,32 +58,32 @@ const usualLimits = (): ListenerLimits => ({
 
 export interface ListenerOptions {
   readonly host: string
-  /** 0: any free port; `BoundServer` says which. */
+  /** 0 picks a free port; `BoundServer` holds the actual one. */
   readonly port: number
   /** PEM texts. */
   readonly tls: { readonly key: string; readonly cert: string }
-  /** Addresses and ranges of the operator's own edge hosts (A1-08): each speaks for many callers. */
+  /** Addresses and ranges of the operator's own edge hosts. One such host forwards requests of many callers. */
   readonly edgeHosts: ReadonlyArray<string>
-  /** Longest a close waits for running requests, wall milliseconds; 8 s by default. */
+  /** Longest wait of a shutdown for running requests, wall milliseconds; 8 s by default. */
   readonly closeMillis?: number
-  /** Other limits than the usual ones. */
+  /** Overrides of the default limits. */
   readonly limits?: Partial<ListenerLimits>
 }
 
-/** Where the server listens. */
+/** The address of a running server. */
 export interface BoundServer {
   readonly host: string
   readonly port: number
   readonly url: string
 }
 
-/** One request to one answer. The answer may have been written to Node's response already. */
+/** Answers one request. The app may have written the answer to Node's response already. */
 export type ListenerApp = (
   request: HttpServerRequest.HttpServerRequest
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 const usualCloseMillis = 8_000
-/** How long requests whose connections were cut may take to notice. */
+/** How long a request may take to notice that its connection was cut. */
 const noticeMillis = 500
 const headerBytes = 16 * 1024
 const headerCount = 100
@@ -92,7 +92,7 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
   const server = createServer({
     ...tls,
     minVersion: "TLSv1.2",
-    // A handshake costs us far more than the caller.
+    // Renegotiation is off: a handshake costs the server far more than the caller.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: limits.handshakeMillis,
     insecureHTTPParser: false,
@@ -104,9 +104,9 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
     requestTimeout: 0,
     connectionsCheckingInterval: limits.checkMillis,
     maxHeaderSize: headerBytes,
-    // A request to upgrade is an ordinary request here, the last of its connection: nothing speaks another protocol.
+    // An upgrade request is served as an ordinary request, the last of its connection: no other protocol is supported.
     shouldUpgradeCallback: () => false,
-    // Answered in the envelope by framing.ts.
+    // framing.ts answers a missing Host header with the error envelope.
     requireHostHeader: false
   })
   server.maxHeadersCount = headerCount
@@ -120,7 +120,7 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
 
 const thisMachine = ["127.0.0.0/8", "::1"]
 
-/** Marks answers given while closing, so that their connections end with them. */
+/** Adds `Connection: close` to answers during the shutdown. */
 const closingAware = (
   closing: AbortSignal,
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
@@ -129,7 +129,7 @@ const closingAware = (
     closing.aborted ? HttpServerResponse.setHeader(response, "connection", "close") : response
   )
 
-/** Unsound requests never reach the app. */
+/** Refuses requests with ambiguous framing before they reach the app. */
 const soundOnly =
   (app: ListenerApp): ListenerApp =>
   (request) => {
@@ -157,12 +157,12 @@ const endSlowBodies = (connections: Connections, { checkMillis, requestMillis, u
     (timer) => Effect.sync(() => clearInterval(timer))
   )
 
-/** What the adapter is given for a request whose caller has gone. */
-const nobody = HttpServerResponse.empty()
+/** Returned to the adapter for a request whose caller has disconnected. */
+const noResponse = HttpServerResponse.empty()
 
 /**
- * One request of a connection at a time, in their order. One that asks to upgrade is the last: of what it has read behind
- * such a request Node drops all, so that the end of a request that came in two pieces would be another one.
+ * Serves one request of a connection at a time, in order. An upgrade request is the last: Node drops all that it has read
+ * behind one, so the next request could begin in the middle of another.
  */
 const inTurn =
   (app: ListenerApp): ListenerApp =>
@@ -172,13 +172,13 @@ const inTurn =
     if (headers.upgrade !== undefined) response.shouldKeepAlive = false
     const turn = turnOf(socket, response)
     if (turn === null) return app(request)
-    return Effect.flatMap(turn, (served) => (served ? app(request) : Effect.succeed(nobody)))
+    return Effect.flatMap(turn, (served) => (served ? app(request) : Effect.succeed(noResponse)))
   }
 
 /**
- * Closes a listener's scope: silent connections at once, the rest when their requests are answered, and all of them when
- * the time is up. The timers are Node's and the scope is closed beside them: a finaliser can't be interrupted, so no
- * time-out inside it would end a wait for a caller that keeps sending, or for a service that keeps running.
+ * Closes a listener's scope: idle connections at once, the others after their answers, and all of them at the deadline. The
+ * timers are Node's and run outside the scope. A finaliser can't be interrupted, so a timeout inside it could not end the wait
+ * for a caller that keeps sending or a service that keeps running.
  */
 const closeWithin = (millis: number, server: Server, { all, silent }: Connections, scope: Scope.Closeable) =>
   Effect.callback<void>((resume) => {
@@ -197,8 +197,8 @@ const closeWithin = (millis: number, server: Server, { all, silent }: Connection
   })
 
 /**
- * Starts the listener in the current scope and returns its address. Closing the scope is the graceful stop. `make` builds the
- * app; it gets the signal that the listener is closing, and the reader of unread bodies. Unsound requests never reach the app.
+ * Starts the listener in the current scope and returns its address. Closing the scope stops it gracefully. `make` builds the
+ * app from the signal of the shutdown and the discarder of unread bodies. Requests with ambiguous framing never reach the app.
  */
 const start = <E, R>(
   options: ListenerOptions,
@@ -244,5 +244,4 @@ const start = <E, R>(
     return { host: options.host, port, url: `https://${name}:${port}` } satisfies BoundServer
   })
 
-/** Listens until its scope closes. */
 export const Listener = { start }

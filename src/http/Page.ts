@@ -1,7 +1,6 @@
 /**
- * A text that everybody may read and that never changes while the process lives: made into bytes once, compressed once a
- * coding when the first reader asks for it, distinguished by its ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3
- * and 13.1.2).
+ * A public text that never changes during the life of the process. The bytes are made once, each compressed form is made at its
+ * first request, and each form has an ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2).
  */
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -9,13 +8,13 @@ import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
 
-/** Who wants a page, in which form, and which form of it he has. */
+/** The request headers that select the response: Accept-Encoding and If-None-Match. */
 export interface PageRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-/** A form of a page: what is sent, and its ETag. */
+/** A page in one content coding, with its ETag. */
 interface Form {
   readonly bytes: Buffer
   readonly headers: Readonly<Record<string, string>>
@@ -23,15 +22,15 @@ interface Form {
 
 type Coding = "br" | "gzip"
 
-/** How hard the codings try: what more would save takes seconds, for a page of megabytes. */
+/** Compression levels: higher ones take seconds for a page of megabytes. */
 const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: (bytes) => promisify(gzip)(bytes)
 }
 
-/** Bytes handed to a connection at a time: what a slow reader holds in memory. */
+/** Bytes handed to a connection at a time, which bounds the memory that a slow reader holds. */
 const pieceBytes = 64 * 1024
-/** How long a reader may keep a page without asking whether it is still the same one. */
+/** Seconds that a browser may use a page without revalidation. */
 const freshSeconds = 300
 
 export class Page {
@@ -41,7 +40,7 @@ export class Page {
   private readonly compress: (coding: Coding, bytes: Buffer) => Promise<Buffer>
   private readonly tag: string
 
-  /** `headers`: those of every answer with the page. */
+  /** `headers` are sent with every answer of this page. */
   constructor(
     text: string,
     headers: Readonly<Record<string, string>> & { readonly "content-type": string },
@@ -55,8 +54,8 @@ export class Page {
   }
 
   /**
-   * 200 with the page in the best coding the reader takes, or 304 when he has it. `refused` is asked before a body is
-   * sent: its answer goes out instead, unless it is null.
+   * Answers 200 with the page in the best coding of the request, or 304 when the caller has it. Before a body is sent,
+   * `refused` is called; a refusal from it is sent instead.
    */
   answer(
     { method, headers: sent }: PageRequest,
@@ -96,7 +95,7 @@ export class Page {
   }
 }
 
-/** One piece at a time, or they would be joined into a copy of the whole. */
+/** Emits one piece at a time, because Effect would join a chunk of pieces into a copy of the whole. */
 const pieces = (bytes: Buffer): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(
     Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
@@ -104,7 +103,7 @@ const pieces = (bytes: Buffer): Stream.Stream<Uint8Array> =>
     )
   ).pipe(Stream.rechunk(1))
 
-/** The best coding that Accept-Encoding allows; null: as it is. */
+/** The best coding that Accept-Encoding allows; null: uncompressed. */
 const codingOf = (header: string | undefined): Coding | null => {
   const weights = new Map<string, number>()
   for (const item of (header ?? "").toLowerCase().split(",")) {
@@ -116,7 +115,7 @@ const codingOf = (header: string | undefined): Coding | null => {
   return takes("br") ? "br" : takes("gzip") ? "gzip" : null
 }
 
-/** Whether If-None-Match names a form; weak comparison (RFC 9110, 8.8.3.2). */
+/** Whether If-None-Match matches an ETag; weak comparison (RFC 9110, 8.8.3.2). */
 const matches = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   header.split(",").some((item) => item.trim() === "*" || item.trim().replace(/^W\//, "") === etag)

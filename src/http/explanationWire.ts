@@ -1,12 +1,10 @@
-/**
- * An explanation as the wire shows it: its refusals through the one table of codes (doc 1, Errors; doc 3, Money write gates).
- */
+/** Renders an explanation: its refusals through the one table of codes (doc 1, Errors; doc 3, Money write gates). */
 import type { Refusal } from "../machines/shared/Refusal.ts"
 import type { Explanation as Explained } from "../runtime/services/shared/Explanation.ts"
 import type { Explanation } from "./api/explanation.ts"
 import { toWire } from "../machines/shared/wireRefusal.ts"
 
-const said = (refusal: Refusal | null) => {
+const wireForm = (refusal: Refusal | null) => {
   if (refusal === null) return { code: null, sentence: null }
   const { code, msg } = toWire(refusal)
   return { code, sentence: msg }
@@ -15,12 +13,12 @@ const said = (refusal: Refusal | null) => {
 export const wireExplanation = ({ write, outcome, refusal, gates }: Explained): Explanation => ({
   write,
   outcome,
-  ...said(refusal),
+  ...wireForm(refusal),
   data: refusal === null ? null : toWire(refusal).data,
   gates: gates.map((gate) => ({
     gate: gate.gate,
     status: gate.result,
     compared: gate.compared,
-    ...said(gate.refusal)
+    ...wireForm(gate.refusal)
   }))
 })

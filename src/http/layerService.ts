@@ -1,4 +1,4 @@
-/** The whole of the service but its sockets: the runtime, the services of every feature, and the workers over them. */
+/** The whole service without its sockets: the runtime, the services of all features, and the workers. */
 import { Layer } from "effect"
 import { layerRuntime, layerWorkers, type RuntimeOptions } from "../runtime/Runtime.ts"
 import { partnerServices } from "./features.ts"

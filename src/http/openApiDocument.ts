@@ -1,8 +1,8 @@
 /**
- * Builds the published OpenAPI document from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi makes
- * almost all of it. A transformation of the contract adds the rest: numeric parameters as numbers (HttpApi describes their text
- * form), objects that may gain members (unknown fields are ignored, routes only ever gain fields), answer headers, examples of
- * refusals, and webhooks (doc 3; A1-01).
+ * Builds the published OpenAPI document from the contract (/openapi.json, /partner/openapi.json, /docs). HttpApi makes almost
+ * all of it. A transformation adds the rest: numeric parameters as numbers (HttpApi describes their text form), objects that
+ * may gain members (unknown fields are ignored, routes only ever gain fields), answer headers, examples of refusals, and
+ * webhooks (doc 1; doc 3; A1-01).
  */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
@@ -34,7 +34,7 @@ const valuesOf = (schema: Schema.Top | undefined): Readonly<Record<string, JsonO
     ? {}
     : (Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"] as Record<string, JsonObject>)
 
-/** By operation and by place of the parameter. */
+/** Parameter values by operation and place. */
 const parameterValues = () => {
   const found = new Map<string, Readonly<Record<string, Readonly<Record<string, JsonObject>>>>>()
   HttpApi.reflect(PartnerApi, {
@@ -79,10 +79,7 @@ const open = (node: unknown): void => {
 
 const anything = { description: "Anything else: it is judged, and refused, by itself." }
 
-/**
- * Says what a schema says in the form that tools read: a choice of one is that one, what matches anything says so, and a tuple,
- * whose length is said, has items.
- */
+/** Simplifies a schema for tools: a choice of one becomes that one, an unrestricted choice lists its types, a tuple gets `items`. */
 const simplify = (node: unknown): void => {
   if (!isRecord(node)) return
   for (const value of Object.values(node)) simplify(value)
@@ -97,7 +94,7 @@ const simplify = (node: unknown): void => {
 
 const isRecord = (node: unknown): node is JsonObject => typeof node === "object" && node !== null
 
-/** A schema that takes null too. Its description stays where readers look for it. */
+/** A schema that allows null too. The description stays on the outside, where tools read it. */
 const nullable = (schema: JsonObject): JsonObject => {
   if (typeof schema["type"] === "string" && schema["enum"] === undefined) {
     return { ...schema, type: [schema["type"], "null"] }
@@ -106,7 +103,7 @@ const nullable = (schema: JsonObject): JsonObject => {
   return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: "null" }] }
 }
 
-/** Lets what need not be sent be null, everywhere in a body: a null field counts as not sent (A1-01). */
+/** Allows null for every optional member of a body: null counts as absent. */
 const optionalOrNull = (node: unknown): void => {
   if (!isRecord(node)) return
   for (const value of Object.values(node)) optionalOrNull(value)
@@ -122,12 +119,12 @@ const sandboxSection = (): string => `# Sandbox names and values\n\n${sandboxTex
 const contact = { name: "The operator's integration desk" }
 const license = { name: "By agreement with the operator", identifier: "LicenseRef-Agreement" }
 
-/** OpenAPI 3.1 with its webhooks, which HttpApi's own type does not know. */
+/** OpenAPI 3.1 with webhooks, which HttpApi's type lacks. */
 export interface OpenApiDocument extends OpenApi.OpenAPISpec {
   readonly webhooks: Readonly<Record<string, object>>
 }
 
-/** A parameter says what it is where readers of parameters look for it, not in its schema alone. */
+/** Copies a parameter's description from its schema to the parameter, where tools read it. */
 const describe = (parameter: Parameter): void => {
   const found = parameter.schema?.["description"]
   if (found !== undefined) Object.assign(parameter, { description: found })
@@ -178,7 +175,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   return spec
 }
 
-/** The contract as it is published: whatever describes it, the page for readers too, says the same. */
+/** The contract as published, for the document and for the reference page. */
 export const PublishedApi = PartnerApi.annotate(OpenApi.Transform, (described) =>
   published(described as OpenApi.OpenAPISpec)
 )
@@ -186,7 +183,7 @@ export const PublishedApi = PartnerApi.annotate(OpenApi.Transform, (described) =
 /** The document as a plain value; a copy on each call, so keep it. */
 export const openApiDocument = (): OpenApiDocument => OpenApi.fromApi(PublishedApi) as OpenApiDocument
 
-/** An object as JSON whose members, down to a depth, stand on lines of their own. */
+/** Renders an object as JSON whose members, down to a depth, have lines of their own. */
 const linesOf = (value: unknown, depth: number): string =>
   depth === 0 || typeof value !== "object" || value === null
     ? JSON.stringify(value)
@@ -194,7 +191,7 @@ const linesOf = (value: unknown, depth: number): string =>
         .map(([name, member]) => `${JSON.stringify(name)}: ${linesOf(member, depth - 1)}`)
         .join(",\n")}\n}`
 
-/** The document as the text that is served and kept in docs/openapi.json: a line for each operation and each component. */
+/** The text that is served and kept in docs/openapi.json: one line for each operation and component. */
 export const openApiText = (): string => {
   const { paths, components, ...rest } = openApiDocument()
   const head = Object.entries(rest).map(([name, member]) => `${JSON.stringify(name)}: ${JSON.stringify(member)}`)

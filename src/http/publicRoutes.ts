@@ -1,7 +1,7 @@
 /**
- * The public routes of the edge: the OpenAPI document at both addresses, the rendered reference and health (doc 1, What
- * the service does; A1-55). The reference is served from the installed package, without a CDN or foreign fonts; its
- * content policy allows exactly the scripts of that page. Paths are exact in case and slashes (A1-01).
+ * The public routes of the edge: the OpenAPI document at both addresses, the reference and health. The reference comes from the
+ * installed package, without a CDN or external fonts. Its content policy allows exactly the scripts of the page. Paths are
+ * exact in case and slashes (doc 1, What the service does; A1-01, A1-08, A1-55).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Deferred, Effect } from "effect"
@@ -19,9 +19,9 @@ import { Page } from "./Page.ts"
 import { gateRefusals } from "../machines/shared/wireRefusal.ts"
 
 export interface PublicRoutesOptions {
-  /** Addresses and ranges of the operator's own edge hosts (A1-08): they speak for the readers behind them. */
+  /** Addresses and ranges of the operator's own edge hosts: they forward requests of many readers. */
   readonly edgeHosts: ReadonlyArray<string>
-  /** Other bounds than the usual ones on what readers may take. */
+  /** Overrides of the default limits for callers without a key. */
   readonly visitors?: Partial<VisitorBounds>
 }
 
@@ -29,7 +29,7 @@ type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 type PublicRoute = (request: HttpServerRequest.HttpServerRequest) => Answer
 type PublicRoutes = Readonly<Record<string, PublicRoute>>
 
-/** The content policy of an HTML page whose scripts are all inline: each by its hash, nothing from elsewhere. */
+/** The content policy of an HTML page: each inline script by its hash, no external sources. */
 export const contentPolicy = (html: string): string => {
   const scripts = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, source]) => `'sha256-${hash("sha256", source ?? "", "base64")}'`
@@ -47,7 +47,7 @@ export const contentPolicy = (html: string): string => {
   ].join("; ")
 }
 
-/** The reference as it looks here: nobody else's tools and links around it, and the key asked for once. */
+/** Settings of the reference: no third-party tools or links, and the key is entered once. */
 const referenceLook = {
   withDefaultFonts: false,
   favicon: "data:,",
@@ -56,7 +56,7 @@ const referenceLook = {
   ...({ showDeveloperTools: "never", hideClientButton: true, documentDownloadType: "none", telemetry: false } as object)
 }
 
-/** The reference page's text. Effect renders it for its own router alone, so that one is asked, once. */
+/** The HTML of the reference. Effect renders it only through a router, so one is called once. */
 const renderReference = Effect.scoped(
   Effect.gen(function* () {
     const path = "/docs"
@@ -76,7 +76,7 @@ interface Pages {
 
 let made: Promise<Pages> | null = null
 
-/** The pages of this process: the contract is part of the program, so every listener has the same. */
+/** The pages of this process. The contract is part of the program, so all listeners share them. */
 const pages = Effect.promise(
   () =>
     (made ??= Effect.runPromise(
@@ -95,7 +95,7 @@ const htmlPage = (html: string): Page =>
     "x-content-type-options": "nosniff"
   })
 
-/** Serves pages to as many readers as may be, all counted together. */
+/** Serves pages within the shared limits for callers without a key. */
 const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicRoutesOptions) {
   const clock = yield* Clock.Clock
   const limits = new VisitorLimits(visitors)
@@ -108,7 +108,7 @@ const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicR
         const admission = limits.enter(source, clock.currentTimeMillisUnsafe())
         if (admission._tag === "Admitted") {
           response.once("close", admission.leave)
-          // A connection that has gone meanwhile says so no more.
+          // A connection that closed earlier emits no `close` any more.
           if (response.destroyed) admission.leave()
           return null
         }
@@ -118,7 +118,7 @@ const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicR
     }
 })
 
-/** One check at a time: whoever asks while it runs gets its outcome too, so that askers cost the database nothing more. */
+/** Runs one check at a time and shares its result with all callers that wait, so many callers cost the database one query. */
 const shared = (check: Effect.Effect<boolean>): Effect.Effect<boolean> => {
   let running: Deferred.Deferred<boolean> | null = null
   return Effect.suspend(() => {
@@ -130,7 +130,7 @@ const shared = (check: Effect.Effect<boolean>): Effect.Effect<boolean> => {
         Deferred.doneUnsafe(outcome, exit)
       })
     )
-    // Not the asker's own: it may go away while others wait.
+    // Detached from the caller, which may disconnect while others wait.
     return Effect.andThen(Effect.forkDetach(settled), Deferred.await(outcome))
   })
 }
@@ -156,33 +156,33 @@ const appOf = (routes: PublicRoutes) =>
     return route === undefined ? Effect.succeed(refusalWith(gateRefusals.route, {})) : route(request)
   })
 
-/** What the router says of itself. */
+/** Routes of the router itself. */
 const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { document } = yield* pages
   return { "/partner/openapi.json": paged(document), "/healthz": yield* healthRoute } satisfies PublicRoutes
 })
 
-/** What the edge has for readers. */
+/** Routes of the edge for readers. */
 const siteRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { welcome, document, reference } = yield* pages
   return { "/": paged(welcome), "/openapi.json": paged(document), "/docs": paged(reference) } satisfies PublicRoutes
 })
 
-/** The routes of a router behind an edge. */
+/** The public routes of a router behind an edge. */
 export const routerApp = (options: PublicRoutesOptions) =>
   Effect.map(Effect.flatMap(pageRoutes(options), routerRoutes), appOf)
 
-/** The routes of an edge in front of routers. */
+/** The public routes of an edge in front of routers. */
 export const siteApp = (options: PublicRoutesOptions) =>
   Effect.map(Effect.flatMap(pageRoutes(options), siteRoutes), appOf)
 
-/** All of them, of a process that is both. */
+/** All public routes, for a process without an edge. */
 export const publicApp = (options: PublicRoutesOptions) =>
   Effect.flatMap(pageRoutes(options), (paged) =>
     Effect.map(Effect.all([siteRoutes(paged), routerRoutes(paged)]), ([site, router]) => appOf({ ...site, ...router }))
   )
 
-/** Links of the page at `/`, for a visitor who has the address alone. */
+/** Links of the page at `/`, for visitors who know the address alone. */
 const links = [
   ["/docs", "Reference", "guides, every route and webhook, and a console that sends requests"],
   ["/openapi.json", "Description", "the same as OpenAPI 3.1, for tools"],
@@ -203,7 +203,7 @@ const welcomePage = (title: string): string => `<!doctype html>
   <body>
     <h1>${title}</h1>
     <ul>
-${links.map(([href, name, says]) => `      <li><a href="${href}">${name}</a>: ${says}</li>`).join("\n")}
+${links.map(([href, name, label]) => `      <li><a href="${href}">${name}</a>: ${label}</li>`).join("\n")}
     </ul>
   </body>
 </html>

@@ -1,4 +1,4 @@
-/** The headers of a statement's file: it is an attachment whose bytes never change (STS-32; RFC 6266, RFC 9110). */
+/** Headers of a statement's file, an attachment whose bytes never change (STS-32; RFC 6266, RFC 9110). */
 import type { StatementRow } from "../runtime/tables/statement.ts"
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
@@ -20,7 +20,7 @@ export const fileHeaders = (row: Pick<StatementRow, "context">, form: "pdf" | "c
 /** An entity tag; its quoted text may hold commas and asterisks (RFC 9110, 8.8.3). */
 const entityTag = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Whether If-None-Match names what would be sent; weak comparison (RFC 9110, 13.1.2). What is no entity tag names nothing. */
+/** Whether If-None-Match matches the ETag; weak comparison (RFC 9110, 13.1.2). Malformed entries match nothing. */
 export const has = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   (header.trim() === "*" || [...header.matchAll(entityTag)].some(([, opaque]) => opaque === etag))

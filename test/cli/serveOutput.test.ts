@@ -89,7 +89,7 @@ describe("a service whose output can't be written", () => {
     assert.strictEqual(await ended, 0)
     const [, notice, line] = text.split("\n")
     assert.match(notice ?? "", /level=WARN .*message="log lines could not be written" .*missing.*[0-9]/)
-    assert.match(line ?? "", /message="stopping: finishing what was accepted"/)
+    assert.match(line ?? "", /message="stopping: finishing the accepted requests"/)
   }, 120_000)
 })
 

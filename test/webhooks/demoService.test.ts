@@ -139,7 +139,7 @@ describe("webhooks of the sandbox", () => {
   it.live("serve --demo: pasting the collateral line shows the signed event, also after a second start", () =>
     Effect.gen(function* () {
       expectLog(/^\{"ready":true,/)
-      expectLog(/stopping: finishing what was accepted/)
+      expectLog(/stopping: finishing the accepted requests/)
       for (const ref of ["first", "second"]) {
         const { sheet, report, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
@@ -156,7 +156,7 @@ describe("webhooks of the sandbox", () => {
     () =>
       Effect.gen(function* () {
         expectLog(/^\{"ready":true,/)
-        expectLog(/stopping: finishing what was accepted/)
+        expectLog(/stopping: finishing the accepted requests/)
         const { sheet, request, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
         const price = (at: string) =>
@@ -179,7 +179,7 @@ describe("webhooks of the sandbox", () => {
     () =>
       Effect.gen(function* () {
         expectLog(/^\{"ready":true,/)
-        expectLog(/stopping: finishing what was accepted/)
+        expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
         const items = /^webhook {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}signature ok$/
@@ -220,7 +220,7 @@ describe("webhooks of the sandbox", () => {
     () =>
       Effect.gen(function* () {
         expectLog(/^\{"ready":true,/)
-        expectLog(/stopping: finishing what was accepted/)
+        expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
         const [offers = "", bring = "", lend = "", day = "", swaps = "", balances = ""] = under(lines, "Bring 100 USDC")
@@ -252,7 +252,7 @@ describe("webhooks of the sandbox", () => {
     () =>
       Effect.gen(function* () {
         expectLog(/^\{"ready":true,/)
-        expectLog(/stopping: finishing what was accepted/)
+        expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
         const shell = under(lines, "Make a statement").join("\n")
@@ -288,7 +288,7 @@ describe("webhooks of the sandbox", () => {
   it.live("operator surface: sim partner listen takes over; a delivery it fails comes again with the same id", () =>
     Effect.gen(function* () {
       expectLog(/^\{"ready":true,/)
-      expectLog(/stopping: finishing what was accepted/)
+      expectLog(/stopping: finishing the accepted requests/)
       const { demo, sheet, report, ended } = yield* startDemo
       yield* sheet.line(/webhooks arrive at/)
       const screen = paper()
@@ -336,7 +336,7 @@ describe("webhooks of the sandbox", () => {
     () =>
       Effect.gen(function* () {
         expectLog(/^\{"ready":true,/)
-        expectLog(/stopping: finishing what was accepted/)
+        expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
         const told = (event: string) => new RegExp(`^webhook {2}${event} {2}#[0-9]+ {2}client 1 {2}signature ok$`)

@@ -1,6 +1,6 @@
 /**
- * Collateral reports of PARTNER custody: the partner says what it received or paid out, the service books or refuses
- * it in the call (doc 3, Collateral report and its rules; A3-14..A3-16).
+ * Collateral reports of PARTNER custody: the partner reports a payment received or made, and the service books or refuses it in
+ * the same call (doc 3, Collateral report and its rules; A3-14..A3-16).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,5 +1,5 @@
 /**
- * Deposit notices of BROKER custody: the partner says that it passed a client's money on, finance confirms or rejects
+ * Deposit notices of BROKER custody: the partner reports that it passed a client's money on, and finance confirms or rejects it
  * (doc 3, Deposit notice and Money write gates; A3-01..A3-06).
  */
 import { Schema } from "effect"

@@ -1,4 +1,4 @@
-/** Documents of a client: upload and list; no route ever answers a content (doc 1, Document and rule 10; A1-37). */
+/** Documents of a client: upload and list. No route returns the content of a document (doc 1, Document and rule 10; A1-37). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Document, UploadedDocument } from "../../machines/document/Document.ts"

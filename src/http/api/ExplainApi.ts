@@ -1,5 +1,5 @@
 /**
- * The routes that answer each gate of a money write and write nothing (doc 3, Money write gates and Collateral report rules;
+ * Routes that evaluate each gate of a money write and write nothing (doc 3, Money write gates and Collateral report rules;
  * A3-02, A3-14).
  */
 import { HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Every market that is listed (doc 2, Market data; A2-02). */
+/** All listed markets (doc 2, Market data; A2-02). */
 import { HttpApiEndpoint } from "effect/http-api"
 import { InstrumentsWire } from "../../machines/market/MarketWire.ts"
 import { bare } from "./Envelope.ts"

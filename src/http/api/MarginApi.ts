@@ -1,4 +1,7 @@
-/** A client's margin and a preview of it; the group has the leverage too (doc 2, Margin picture; A2-49, A2-51, A2-112, F4, F7). Bare routes. */
+/**
+ * A client's margin and its preview, bare routes. The group includes the leverage (doc 2, Margin picture; A2-49, A2-51, A2-112,
+ * F4, F7).
+ */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { MarginPicture } from "../../machines/margin/marginPicture.ts"
 import { MarginPreviewWire } from "../../machines/order/OrderWire.ts"

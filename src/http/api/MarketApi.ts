@@ -1,6 +1,6 @@
 /**
- * Market data, which no client is needed for (doc 2, Market data; A2-01..A2-12, A2-56, A2-113, A2-114). Routes marked bare
- * answer without the envelope, the ticker with sequence and time beside its data.
+ * Market data, which needs no client. Bare routes answer without the envelope; the ticker has sequence and time beside its data
+ * (doc 2, Market data; A2-01..A2-12, A2-56, A2-113, A2-114).
  */
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { instruments } from "./InstrumentsApi.ts"

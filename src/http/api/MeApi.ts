@@ -8,7 +8,7 @@ import { ok } from "./Envelope.ts"
 
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix ms.` })
 
-/** GET /me, data. */
+/** Data of GET /me. */
 export const PartnerProfile = Schema.Struct({
   partner: Schema.Struct({
     partnerId: Id,

@@ -1,7 +1,7 @@
 /**
- * The operator surface as one contract: the server, the command line's typed client and the tests are made from it.
- * Group and endpoint are named after the command (`key issue` is endpoint `issue` of group `key`), which is also how the
- * role gate finds the command's roles (operator surface; architecture, HTTP).
+ * The operator surface as one contract, the source of the server, the typed client of the command line, and the tests. Group
+ * and endpoint have the command's name: `key issue` is endpoint `issue` of group `key`. The role gate finds the roles of a
+ * command by it (operator surface).
  */
 import { HttpApi } from "effect/http-api"
 import { AppropriatenessGroup } from "./operator/AppropriatenessGroup.ts"

@@ -1,7 +1,7 @@
 /**
- * Parameters of paths and queries: how the text of each is read, what refuses it, and how the OpenAPI document describes
- * it, declared once (doc 1, Endpoints: 400 on a malformed paging value; A1-01 path ids; A1-09). "Canonical decimal or
- * refused" is stricter than a number schema, so numbers are read from their text here.
+ * Parameters of paths and queries, declared once: parsing, refusal, and description in the OpenAPI document. Numbers are parsed
+ * from their text here, because "canonical decimal or refused" is stricter than a number schema (doc 1, Endpoints: 400 on a
+ * malformed paging value; A1-01 path ids; A1-09, A1-14, A1-18).
  */
 import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import { Id, parseId } from "../../machines/shared/Ids.ts"
@@ -10,8 +10,8 @@ import type { PageLimit } from "../../machines/shared/Limits.ts"
 import { cleanText, codePointLength } from "../../machines/shared/Text.ts"
 
 /**
- * A value read from a parameter's text; `read` answers undefined for a text that is refused with `sentence`. The OpenAPI
- * document describes a number by `value`, a text by `text`.
+ * A value parsed from a parameter's text. `read` returns undefined for a text that `sentence` refuses. The OpenAPI document
+ * describes a number by `value`, a text by `text`.
  */
 const fromText = <S extends Schema.Top>(
   value: S,
@@ -39,14 +39,14 @@ const namesKey = "brokerage/names"
 const wantedKey = "brokerage/wanted"
 const indexedKey = "brokerage/indexed"
 
-/** Of a path parameter that is an id: what a segment stands for that can't be one. No object has this id. */
+/** The value of a malformed id in a path. No object has this id. */
 export const noId = 0
 
-/** An id in a path. A segment that is no canonical positive id names nothing, like an id that nobody has (A1-01). */
+/** An id in a path. A segment that is no canonical positive id answers 404, like an unknown id. */
 export const pathId = (description: string) =>
   fromText(Id.annotate({ description, [nothingKey]: noId }), parseId, "It must be an id.")
 
-/** A percent-encoded text in a path, of 1 to `max` characters; what can't be one answers `<names> not found.` (A1-18). */
+/** A percent-encoded text in a path, of 1 to `max` characters. A malformed one answers `<names> not found.`. */
 export const pathText = (names: Noun, max: number, description: string) =>
   fromText(
     Schema.String.annotate({ [namesKey]: names }),
@@ -56,22 +56,22 @@ export const pathText = (names: Noun, max: number, description: string) =>
       return length === 0 || length > max || clean.includes("\0") ? undefined : clean
     },
     "It must be a text.",
-    // The length is judged above: in code points, of the cleaned text.
+    // `fromText` checks the length above: in code points, of the cleaned text.
     Schema.String.check(
       Schema.makeFilter<string>(() => undefined, { toJsonSchema: () => [{ minLength: 1, maxLength: max }, true] })
     ).annotate({ description })
   )
 
-/** The client that a route names. Anything but a canonical positive id answers 404 like an unknown client. */
+/** The client of a route. Any segment other than a canonical positive id answers 404, like an unknown client. */
 export const clientParams = { clientId: pathId("The client's id.") }
 
-/** Whether a path parameter is an id, as its schema says. */
+/** Whether the schema of a path parameter is an id. */
 export const isPathId = (ast: SchemaAST.AST): boolean => SchemaAST.resolveAt<number>(nothingKey)(ast) === noId
 
-/** What a path parameter names, in the sentence of its 404. */
+/** The noun of a path parameter, for the sentence of its 404. */
 export const namedBy = (ast: SchemaAST.AST): Noun => SchemaAST.resolveAt<Noun>(namesKey)(ast) ?? "Object"
 
-/** Rows of a page: 1 to the list's maximum; the default when absent is the document's too. */
+/** Rows of a page: 1 to the list's maximum. The OpenAPI document states the same default. */
 const limitOf = ({ max, default: usual }: PageLimit) =>
   fromText(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: max })).annotate({
@@ -97,7 +97,7 @@ export const pageParams = (sizes: PageLimit) => ({
   )
 })
 
-/** The members of a struct by name, as they are decoded. */
+/** The members of a struct by name, in decoded form. */
 export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, SchemaAST.AST> =>
   new Map(
     struct !== undefined && SchemaAST.isObjects(struct.ast)
@@ -105,18 +105,18 @@ export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, Sc
       : []
   )
 
-/** Marks a filter whose rows have an index in the order of the list, so that a page reads few rows that it does not return. */
+/** Marks a filter that an index serves in the order of the list, so that a page scans few rows besides its own. */
 export const indexed = <S extends Schema.Top>(filter: S): S["Rebuild"] => filter.annotate({ [indexedKey]: true })
 
 const ofPaging = new Set(["limit", "before", "after"])
 
-/** The filters of a list that are not `indexed`: with one of them, a page may read any number of rows before it is full. */
+/** The filters of a list that are not `indexed`: with one of them, a page may scan any number of rows. */
 export const scanningFilters = (fields: ReadonlyMap<string, SchemaAST.AST>): ReadonlyArray<string> =>
   [...fields].flatMap(([name, ast]) =>
     ofPaging.has(name) || SchemaAST.resolveAt<boolean>(indexedKey)(ast) === true ? [] : [name]
   )
 
-/** A moment in Unix ms, in a query. */
+/** A time in Unix ms, in a query. */
 export const momentParam = (name: string, description: string) =>
   Schema.optionalKey(
     fromText(
@@ -129,12 +129,12 @@ export const momentParam = (name: string, description: string) =>
     )
   )
 
-/** The sentence that refuses a query without the parameter; undefined: it need not be sent. */
+/** The sentence that refuses a query without the parameter; undefined: the parameter is optional. */
 export const wantedBy = (ast: SchemaAST.AST): string | undefined => SchemaAST.resolveAt<string>(wantedKey)(ast)
 
 const symbolWanted = "A market symbol is required."
 
-/** The market that a query is for. What names none is unknown, whatever its form. */
+/** The market of a query. A malformed symbol answers 404, like an unknown one. */
 export const symbolParam = fromText(
   Schema.String.annotate({ description: "The market's symbol, exact, such as BTC-USDC.", [wantedKey]: symbolWanted }),
   (text) => (text === "" ? undefined : text),
@@ -179,7 +179,7 @@ export const tokenParam = <const T extends ReadonlyArray<string>>(
     })
   )
 
-/** Free text as it is stored: trimmed, NFC (A1-14). The header limit alone bounds it. */
+/** Free text in its stored form: trimmed, NFC. Only the limit on headers bounds its length. */
 export const textParam = (name: string, description: string) =>
   Schema.optionalKey(
     fromText(
@@ -190,6 +190,6 @@ export const textParam = (name: string, description: string) =>
     )
   )
 
-/** What names an object, trimmed; never refused for its form, because whatever names nothing is unknown. */
+/** The name of an object, trimmed. Any form is accepted, because a malformed name matches no object and answers 404. */
 export const nameParam = (description: string) =>
   Schema.optionalKey(fromText(Schema.String, cleanText, "", Schema.String.annotate({ description })))

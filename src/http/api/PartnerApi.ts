@@ -1,6 +1,6 @@
 /**
- * The partner contract: every route, declared once. The dispatcher, the typed client of CLI and simulator, the OpenAPI
- * document and the tests are all made from it (doc 1, What the service does and Versioning).
+ * The partner contract: every route, declared once. It is the source of the dispatcher, the typed client of CLI and simulator,
+ * the OpenAPI document and the tests (doc 1, What the service does and Versioning).
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./AccountApi.ts"

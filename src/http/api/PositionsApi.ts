@@ -1,4 +1,7 @@
-/** What came of a client's orders: positions, trades, and the history of what was closed (doc 2, Order; A2-43, A2-44, A2-100), bare routes. */
+/**
+ * Results of a client's orders: positions, trades, and the history of closed parts; bare routes (doc 2, Order; A2-43, A2-44,
+ * A2-100).
+ */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PositionsWire } from "../../machines/order/OrderWire.ts"
 import { bare } from "./Envelope.ts"

@@ -1,6 +1,6 @@
 /**
- * How a partner proves itself, and the answers any partner route may give before its own rules run: both declared once
- * for the whole contract (doc 1, Authentication; A1-02, A1-07).
+ * The authentication of a partner, and the answers that any partner route may give before its own rules run, declared once for
+ * the contract (doc 1, Authentication; A1-02, A1-07).
  */
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import {
@@ -16,11 +16,11 @@ import {
 
 const described = (description: string) => OpenApi.annotations({ description })
 
-/** The partner key, `pbk_...`, in either header; Authorization wins when both are sent. */
+/** The partner key, `pbk_...`, in either header; Authorization takes precedence. */
 export class PartnerKey extends HttpApiMiddleware.Service<PartnerKey>()("brokerage/http/api/PartnerKey", {
   requiredForClient: true,
   security: {
-    // In small letters, as OpenAPI and the HTTP registry write it: readers of the description take another for Basic.
+    // Lower case, as OpenAPI and the HTTP registry spell it: tools take another spelling for Basic.
     bearer: HttpApiSecurity.http({ scheme: "bearer" }).pipe(
       HttpApiSecurity.annotateMerge(described("Authorization: Bearer pbk_..., the partner key."))
     ),

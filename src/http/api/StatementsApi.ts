@@ -1,6 +1,6 @@
 /**
- * Statements of one client: made on request, listed, read with their model, saved as PDF and CSV (doc 2, Statements; A2-65,
- * A2-66, STS-15, STS-16, STS-31, STS-32). The first three are bare.
+ * Statements of one client: request, list, read with the model, download as PDF and CSV. The first three are bare (doc 2,
+ * Statements; A2-65, A2-66, STS-15, STS-16, STS-31, STS-32).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -13,7 +13,7 @@ import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { heavyRead, RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
-/** A statement with its model, as it is answered: sent as it is read, so its schema is published apart. */
+/** A statement with its model. The answer is streamed from the store, so its schema is declared separately from its encoder. */
 export const StatementDetail = Schema.Struct({
   ...StatementRow.fields,
   model: Schema.Record(Schema.String, Schema.Json).annotate({

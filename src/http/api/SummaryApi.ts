@@ -1,4 +1,4 @@
-/** The figures over all clients of the calling partner (doc 1, Summary). */
+/** Figures over all clients of the calling partner (doc 1, Summary). */
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { PartnerSummary } from "../../machines/client/PartnerSummary.ts"
 import { pageBudget } from "../../machines/shared/Limits.ts"

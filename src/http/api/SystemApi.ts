@@ -5,10 +5,10 @@ import { TooManyRequests, Unavailable } from "./WireErrors.ts"
 
 const description = Schema.Record(Schema.String, Schema.Json).annotate({ description: "OpenAPI 3.1 document." })
 
-/** A reader has had its share of pages, or all that may be sent at a time is being sent. */
+/** Refusals of public pages: the address has used its share, or the limit on pages being sent is reached. */
 const crowded = [TooManyRequests, Unavailable] as const
 
-/** GET /healthz. */
+/** Answer of GET /healthz. */
 export const Health = Schema.Struct({
   status: Schema.Literal("ok"),
   version: Schema.String,

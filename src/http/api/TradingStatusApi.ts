@@ -1,4 +1,4 @@
-/** Halts of trading (doc 2, Market data; A2-11). */
+/** Trading halts (doc 2, Market data; A2-11). */
 import { HttpApiEndpoint } from "effect/http-api"
 import { TradingStatusWire } from "../../machines/market/MarketWire.ts"
 import { ok } from "./Envelope.ts"

@@ -1,4 +1,4 @@
-/** What a client is verified for and what is still missing (doc 1, Verification view; A1-45, A1-46). */
+/** A client's verification level and its open requirements (doc 1, Verification view; A1-45, A1-46). */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { VerificationView } from "../../machines/client/ClientWire.ts"
 import { ok } from "./Envelope.ts"

@@ -1,6 +1,6 @@
 /**
- * The partner's webhook: where events are posted, the test event and the log of deliveries (doc 3, Webhook and Webhook
- * registration and delivery; A3-29..A3-39). What is posted there is described in webhookEvents.ts.
+ * The partner's webhook: its address, the test event and the log of deliveries. webhookEvents.ts describes the deliveries (doc
+ * 3, Webhook and Webhook registration and delivery; A3-29..A3-39, A3-32).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -18,7 +18,7 @@ import { pageParams } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
-/** The body of PUT /webhook (A3-32). */
+/** The body of PUT /webhook. */
 export const WebhookBody = Schema.Struct({
   url: Schema.String.check(Schema.isMaxLength(webhookUrlMaxLength)).annotate({
     description:

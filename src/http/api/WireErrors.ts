@@ -1,6 +1,6 @@
 /**
- * The partner error registry as one table, and one error class per HTTP status made from it for the contract and the
- * typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: machines/shared/wireRefusal.ts.
+ * The registry of partner errors as one table, with one error class for each HTTP status for the contract and the typed client.
+ * machines/shared/wireRefusal.ts maps refusals to its rows; docs/errors.md is generated from it (doc 1, Errors; A2-32, A2-49).
  */
 import { Schema } from "effect"
 import { dataMembers } from "./refusalData.ts"
@@ -10,9 +10,9 @@ import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 export interface WireError {
   readonly code: number
   readonly status: number
-  /** When it is answered. */
+  /** When this code is answered. */
   readonly meaning: string
-  /** What `data` carries, in words; empty when there is none. */
+  /** The contents of `data` in words; empty for none. */
   readonly data: string
 }
 
@@ -131,7 +131,7 @@ const reasonText = (status: number): string =>
     ...reasonsOf(status).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)
   ].join("\n")
 
-/** Machine-readable facts of a refusal: its reason (the rule is in `RefusalReason.ts`), and the members of its case. */
+/** Machine-readable facts of a refusal: its reason (rules in `RefusalReason.ts`), and the members of its case. */
 const dataOf = (status: number) =>
   Schema.StructWithRest(
     Schema.Struct({
@@ -154,19 +154,19 @@ const bodyOf = (status: number) => ({
 
 const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })
 
-/** A refused order: what of it was written, if anything (doc 2, POST .../orders; A2-32). */
+/** A refused order: with the ids of the order if one was written (doc 2, POST .../orders). */
 export class OrderRefused extends Schema.Error<OrderRefused>("OrderRefused")(
   { ...bodyOf(400), ...notPlaced },
   shown(400)
 ) {}
 
-/** A preview of an order that would be refused (doc 2, Margin preview; A2-49). */
+/** A preview of an order that would be refused (doc 2, Margin preview). */
 export class PreviewRefused extends Schema.Error<PreviewRefused>("PreviewRefused")(
   { ...bodyOf(400), ...previewMembers },
   shown(400)
 ) {}
 
-/** The error classes by status; each has every code the registry lists for it. */
+/** Error classes by status; each has all codes that the registry lists for it. */
 export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(bodyOf(400), shown(400)) {}
 export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(bodyOf(401), shown(401)) {}
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(bodyOf(403), shown(403)) {}

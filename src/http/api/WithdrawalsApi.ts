@@ -1,5 +1,5 @@
 /**
- * Withdrawal requests of BROKER custody: the partner asks that a client is paid out, finance approves and pays (doc 3,
+ * Withdrawal requests of BROKER custody: the partner requests a payment to a client, finance approves and pays it (doc 3,
  * Withdrawal request and Money write gates; A3-01, A3-02, A3-07, A3-12).
  */
 import { Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The answer of the explain routes: every gate of a money write in its checked order, and what the write would answer
- * (doc 3, Money write gates and Collateral report rules; A3-02, A3-14).
+ * The answer of the explain routes: every gate of a money write in order, and the answer that the write would get (doc 3, Money
+ * write gates and Collateral report rules; A3-02, A3-14).
  */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
@@ -43,7 +43,7 @@ export type Explanation = typeof Explanation.Type
 /** Parameters and answers of a route that explains a money write. */
 export const explains = { params: clientParams, success: ok(Explanation), error: [BadRequest, Conflict] } as const
 
-/** Its rules: any key may send it, because it changes nothing. `bodyCap` is that of the write. */
+/** The rules of such a route: open to every key, because it changes nothing. `bodyCap` is that of the write. */
 export const explainRules = (bodyCap: number): RouteRules => ({
   idempotent: false,
   reliance: false,
@@ -51,7 +51,7 @@ export const explainRules = (bodyCap: number): RouteRules => ({
   reads: true
 })
 
-/** Its description; `write` with its article. */
+/** The description of such a route; `write` includes its article. */
 export const explainText = (write: string) =>
   OpenApi.annotations({
     summary: `Explain what ${write} would be answered`,

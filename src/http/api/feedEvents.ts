@@ -1,6 +1,6 @@
 /**
- * The webhook events that the sweep derives from the clients' notification feeds, described for the OpenAPI document (doc 3,
- * events derived from the feed). Exhaustive over the names, in the shape of webhookEvents.ts.
+ * Descriptions of the webhook events that the sweep derives from the clients' notification feeds, for the OpenAPI document. The
+ * compiler rejects a missing event. The shape is that of webhookEvents.ts (doc 3, events derived from the feed).
  */
 import { Schema } from "effect"
 import type { FeedEventName, ForwardedKind } from "../../machines/Effects.ts"

@@ -1,6 +1,6 @@
 /**
- * The sandbox's names and values as Markdown: a section of the reference at /docs and the page docs/sandbox.md, both
- * made from the machines (operator surface, Developers and QA).
+ * The sandbox's names and values as Markdown, made from the machines: a section of the reference at /docs and the page
+ * docs/sandbox.md (operator surface, Developers and QA).
  */
 import { markdownTable } from "./markdownTable.ts"
 import { sandboxNames } from "../../machines/sandbox/sandboxNames.ts"
@@ -9,7 +9,7 @@ import { sandboxOutcomes } from "../../machines/sandbox/sandboxOutcomes.ts"
 const whenOf = (steps: ReadonlyArray<{ readonly afterMillis: number }>): string =>
   steps.length === 0 ? "at once" : `after ${steps.map(({ afterMillis }) => `${afterMillis / 1_000} s`).join(", ")}`
 
-/** The text below its heading. */
+/** The text below the heading. */
 export const sandboxText = (): string =>
   [
     "Only a service started with `--sandbox` knows these names; everywhere else they are names like any other. Put the last",

@@ -1,6 +1,6 @@
 /**
- * What the OpenAPI document says of statements besides the contract (STS-32): a statement with its model is sent as it is read, and
- * described as the object that it is; files have headers of their own, and 304 for who has them.
+ * Additions to the OpenAPI document for statements: the model is streamed, so its schema is added here, and files have headers
+ * of their own and a 304 (STS-32).
  */
 import { Schema } from "effect"
 import { StatementDetail } from "./StatementsApi.ts"
@@ -24,7 +24,7 @@ const disposition = {
   "Content-Disposition": text('attachment; filename="<clientUid>-<KIND>-<from>-<to>-v<n>.<pdf or csv>", dates UTC.')
 }
 
-/** Completes what is said of a statement's answers. */
+/** Completes the description of a statement's answers. */
 export const describeStatements = (operationId: string, responses: object): void => {
   const answers = responses as Record<string, Answer>
   const found = answers["200"]

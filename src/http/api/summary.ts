@@ -1,6 +1,6 @@
-/** How a route introduces itself in the OpenAPI document. */
+/** Annotates a route with its texts for the OpenAPI document. */
 import { OpenApi } from "effect/http-api"
 
-/** The annotation of a route: one line, and what a caller must know beyond it. */
+/** A one-line summary, and a description of additional rules. */
 export const summary = (text: string, description?: string) =>
   OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })

@@ -1,7 +1,6 @@
 /**
- * The webhook deliveries as the OpenAPI document describes them: one entry an event, whose request is what the partner's
- * endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
- * is described here.
+ * The webhook deliveries in the OpenAPI document: one entry for each event, whose request is the body that the partner's
+ * endpoint receives. The compiler rejects an event without a description (doc 3, Webhook and Event catalogue).
  */
 import { Schema } from "effect"
 import { lifecycleStates } from "../../machines/client/Client.ts"
@@ -19,7 +18,7 @@ import { feedEvents } from "./feedEvents.ts"
 interface EventDescription {
   readonly summary: string
   readonly data: Schema.Top
-  /** Of no client: the client fields of the delivery are null. */
+  /** An event at partner level: the client fields of the delivery are null. */
   readonly ofPartner?: true
 }
 
@@ -122,7 +121,7 @@ const events: { readonly [E in EventName]: EventDescription } = {
 const aboutClient = { clientId: Id, clientUid: Schema.String, partnerClientRef: Schema.String }
 const aboutPartner = { clientId: Schema.Null, clientUid: Schema.Null, partnerClientRef: Schema.Null }
 
-/** What is posted to the partner's endpoint (doc 3, Webhook: the client fields are null on partner-level events). */
+/** The body posted to the partner's endpoint (doc 3, Webhook: the client fields are null on partner-level events). */
 const deliveryOf = (event: string, { data, ofPartner }: EventDescription) =>
   Schema.Struct({
     id: Id.annotate({ description: "The delivery; retries carry the same id." }),
@@ -152,7 +151,7 @@ const header = (name: string, description: string, schema: object) => ({
   schema
 })
 
-/** What every delivery carries beside its body (doc 3, header table). */
+/** Headers of every delivery (doc 3, header table). */
 const deliveryHeaders = (event: string) => [
   header("X-Brokerage-Event", "Name of the event.", { type: "string", enum: [event] }),
   header("X-Brokerage-Delivery", "Id of the delivery; retries carry the same id.", { type: "string" }),
@@ -163,7 +162,7 @@ const deliveryHeaders = (event: string) => [
   })
 ]
 
-/** What is sent at once, then what is derived from the clients' notification feeds. */
+/** Events sent at once, then events derived from the clients' notification feeds. */
 const described: ReadonlyArray<readonly [name: string, description: EventDescription]> = [
   ...Object.entries<EventDescription>(events),
   ...feedEvents.map(({ name, ...description }) => [name, description] as const)

@@ -1,7 +1,7 @@
 /**
- * The edge as a process of its own, without a database: TLS, verbs, HEAD, caps and the pages for readers are its own;
- * everything else goes to a router, and what a router does not answer in the envelope the edge does (doc 1, What the
- * service does and Authentication: HEAD; architecture 5; decision record 6).
+ * The edge as a process without a database. It terminates TLS, checks methods and body sizes, converts HEAD and serves the
+ * public pages. All other requests go to a router. If a router's answer has no envelope, the edge adds one (doc 1, What the
+ * service does and Authentication: HEAD; decision record 6).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Effect } from "effect"
@@ -24,33 +24,33 @@ import { forward, type Forwarded, type Passage, sent } from "./forward.ts"
 import { RouterPool } from "./RouterPool.ts"
 
 export interface EdgeServerOptions extends ListenerOptions, PublicRoutesOptions {
-  /** Addresses of the routers, at least one; https only. */
+  /** Router addresses, at least one; https only. */
   readonly routers: ReadonlyArray<URL>
-  /** PEM text of the authority of the routers' certificates; null: the public ones. */
+  /** PEM text of the authority that signed the routers' certificates; null: the public ones. */
   readonly routerCa: string | null
-  /** Whether routers are asked for the operator surface too; no by default: callers get the 404 of any unknown path. */
+  /** Whether operator requests are forwarded too; false by default: callers get the 404 of an unknown path. */
   readonly passOperator?: boolean
-  /** Requests on their way at a time; 4,096 by default. */
+  /** Limit on requests in flight; 4,096 by default. */
   readonly inFlight?: number
-  /** Longest wait for a connection to a router, wall milliseconds; 2 s by default. */
+  /** Timeout of a connection to a router, wall milliseconds; 2 s by default. */
   readonly connectMillis?: number
-  /** Longest wait for the answer to a request that was sent in full, wall milliseconds; 30 s by default. */
+  /** Timeout of the answer to a request that was sent in full, wall milliseconds; 30 s by default. */
   readonly answerMillis?: number
 }
 
 const usualInFlight = 4_096
 const usualConnectMillis = 2_000
-/** More than the slowest answer of a router takes (its own waits end after 8 s). */
+/** Longer than the slowest answer of a router, whose own waits end after 8 s. */
 const usualAnswerMillis = 30_000
 
-/** What the edge asks routers for; every other path is its own. */
+/** Whether a path is forwarded to routers; the edge answers every other path itself. */
 const ofRouters = (url: string, { passOperator = false }: EdgeServerOptions): boolean =>
   under(url, partnerPrefix) ||
   (passOperator && under(url, operatorPrefix)) ||
   under(url, "/healthz") ||
   under(url, "/partner/openapi.json")
 
-/** A write on the operator surface is not repeated lightly: its routers say the same of outcomes they do not know. */
+/** An operator's write whose outcome is unknown must not be retried blindly. Routers answer it in the same way. */
 const unknownOutcome: WireRefusal = {
   status: 503,
   code: 5030,
@@ -78,7 +78,7 @@ class Edge {
     this.pool.close()
   }
 
-  /** Answers one request by way of a router. Never fails. */
+  /** Answers one request through a router. Never fails. */
   handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const headers = incoming.headers
@@ -101,14 +101,14 @@ class Edge {
       unread: this.unread
     }
     this.running++
-    // The adapter runs apps uninterruptibly; a caller that has gone must not hold a router's connection.
+    // The adapter runs apps uninterruptibly. A caller that has disconnected must not hold a router's connection.
     return Effect.interruptible(this.attempts(passage)).pipe(
       Effect.map((outcome) => this.answer(outcome, passage, extra)),
       Effect.ensuring(Effect.sync(() => void this.running--))
     )
   }
 
-  /** One router after the other, as long as the request was certainly not sent. */
+  /** Tries the routers one after the other, as long as none can have received the request. */
   private attempts(passage: Passage): Effect.Effect<Forwarded> {
     const routers = this.pool.order(this.clock.currentTimeMillisUnsafe())
     const from = (index: number): Effect.Effect<Forwarded> => {
@@ -132,7 +132,7 @@ class Edge {
     headers: AnswerHeaders
   ): HttpServerResponse.HttpServerResponse {
     if (outcome._tag === "Done") return sent
-    // No router gets the rest of the body, so the connection ends with the answer.
+    // No router receives the rest of the body, so the connection ends with the answer.
     if (!request.complete) headers["connection"] = "close"
     switch (outcome._tag) {
       case "Foreign": {
@@ -162,7 +162,7 @@ class Edge {
 
 const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD"
 
-/** Starts the edge in the current scope and answers where it listens; closing the scope is the graceful stop. */
+/** Starts the edge in the current scope and returns its address. Closing the scope stops it gracefully. */
 const start = (options: EdgeServerOptions) =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -179,5 +179,4 @@ const start = (options: EdgeServerOptions) =>
     )
   })
 
-/** Runs the edge until its scope closes. */
 export const EdgeServer = { start }

@@ -1,7 +1,7 @@
 /**
- * The routers an edge may ask, and the connections kept to each. One is asked as long as it can be reached; then the next
- * one is, and the lost one is tried last until a while has passed (architecture 5 and 9: one writer, so the others are
- * there to take over, not to share).
+ * The routers of an edge and the kept connections to each. One router is used while it is reachable. After a failed connection
+ * the next one is used, and the failed one is tried last for a while. The routers share one writer, so the others are a
+ * failover and not a load balancer.
  */
 import { Agent } from "node:https"
 
@@ -9,17 +9,17 @@ export interface Router {
   readonly url: string
   readonly hostname: string
   readonly port: number
-  /** For the Host header. */
+  /** The value of the Host header. */
   readonly host: string
   readonly agent: Agent
 }
 
-/** How long a router that could not be reached is tried last, milliseconds. */
+/** How long an unreachable router is tried last, milliseconds. */
 const restMillis = 1_000
-/** Idle connections kept to a router. Their number in use is bounded by the requests the edge takes on. */
+/** Idle connections kept to a router. The limit on requests in flight bounds those in use. */
 const spareConnections = 256
 
-/** A router's address: https, a host, perhaps a port, nothing else. Null when it is something else. */
+/** Parses a router's address: https, a host, an optional port, nothing else. Null for anything else. */
 export const parseRouterUrl = (text: string): URL | null => {
   if (!URL.canParse(text)) return null
   const url = new URL(text)
@@ -33,7 +33,7 @@ export class RouterPool {
   private readonly lostAt = new Map<Router, number>()
   private current: Router
 
-  /** `ca`: PEM text of the authority of the routers' certificates; null for the public ones. */
+  /** `ca`: PEM text of the authority that signed the routers' certificates; null for the public ones. */
   constructor(urls: ReadonlyArray<URL>, ca: string | null) {
     this.routers = urls.map((url) => ({
       url: url.origin,
@@ -53,7 +53,7 @@ export class RouterPool {
     this.current = first
   }
 
-  /** Every router once, in the order to try them. `now`: wall milliseconds. */
+  /** All routers in the order in which to try them. `now`: wall milliseconds. */
   order(now: number): ReadonlyArray<Router> {
     if (this.routers.length === 1) return this.routers
     const rank = (router: Router): number => {
@@ -64,13 +64,13 @@ export class RouterPool {
     return this.routers.toSorted((a, b) => rank(a) - rank(b))
   }
 
-  /** A connection to it was made, or has been used again. */
+  /** Records that a connection was made or reused. */
   reached(router: Router): void {
     this.current = router
     this.lostAt.delete(router)
   }
 
-  /** No connection to it could be made. */
+  /** Records that no connection could be made. */
   lost(router: Router, now: number): void {
     this.lostAt.set(router, now)
   }

@@ -1,7 +1,7 @@
 /**
- * One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
- * but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
- * when it goes away: not seen, the next router is asked; seen, the caller learns it, and nobody repeats it for him.
+ * Forwards one request to one router and streams the answer back, with backpressure in both directions. If the router can't
+ * have received the request, the next router is tried. If it may have, the caller gets an error, because a retry could do the
+ * work twice.
  */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -12,19 +12,19 @@ import { answerHeaders, expectsContinue, hasBody, requestHeaders } from "./proxy
 import { keyAccepted, leavesBody, presentedGoodKey, type UnreadBodies } from "../middleware/UnreadBodies.ts"
 import type { Router } from "./RouterPool.ts"
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export type Forwarded =
-  /** The answer has been passed on, or the caller has gone. */
+  /** The answer was passed on, or the caller disconnected. */
   | { readonly _tag: "Done" }
-  /** The router's answer is not ours: its status, for the envelope. */
+  /** The router's answer has no envelope; its status selects the envelope to send. */
   | { readonly _tag: "Foreign"; readonly status: number; readonly retryAfter: string | null }
-  /** No connection was made: certainly not seen. */
+  /** No connection was made: the router has not received the request. */
   | { readonly _tag: "NotSent" }
-  /** The connection was lost, or time ran out, before an answer: perhaps done. */
+  /** The connection failed, or a timeout passed, before an answer: the request may have been executed. */
   | { readonly _tag: "Lost" }
-  /** The body is larger than the cap. */
+  /** The body exceeds the cap. */
   | { readonly _tag: "TooLarge" }
-  /** Node can not send such a request. */
+  /** Node refuses to send such a request. */
   | { readonly _tag: "Unsendable" }
 
 export interface Passage {
@@ -32,21 +32,21 @@ export interface Passage {
   readonly response: ServerResponse
   readonly source: string
   readonly requestId: string
-  /** Most bytes of a body. */
+  /** Cap of a body in bytes. */
   readonly bodyCap: number
-  /** Longest wait for a connection, and for an answer once the whole request is sent; wall milliseconds. */
+  /** Timeouts of a connection, and of an answer once the whole request is sent; wall milliseconds. */
   readonly connectMillis: number
   readonly answerMillis: number
   /** Whether answers end their connections. */
   readonly closing: () => boolean
-  /** Discards the rest of a body after a router has refused the request. */
+  /** Discards the rest of a body after a router refused the request. */
   readonly unread: UnreadBodies
 }
 
-/** What the adapter is given for an answer that has left already: it finds the response ended and adds nothing. */
+/** Returned to the adapter for an answer that was already sent: the response has ended, so the adapter adds nothing. */
 export const sent = HttpServerResponse.empty()
 
-/** Asks one router. Interrupted when the caller goes away; the router hears of it by its connection. */
+/** Forwards to one router. Interrupted when the caller disconnects, which closes the router's connection. */
 export const forward = (passage: Passage, router: Router): Effect.Effect<Forwarded> =>
   Effect.callback<Forwarded>((resume) => {
     const attempt = new Attempt(passage, router, (outcome) => resume(Effect.succeed(outcome)))
@@ -79,7 +79,7 @@ class Attempt {
         agent,
         hostname,
         port,
-        // HEAD reaches the router as a GET (doc 1, Authentication).
+        // HEAD reaches the router as GET.
         method: request.method === "HEAD" ? "GET" : (request.method ?? "GET"),
         path: request.url ?? "/",
         headers: requestHeaders(request, { host, source, requestId })
@@ -95,7 +95,7 @@ class Attempt {
     this.outgoing.once("continue", () => this.continue())
   }
 
-  /** The caller has gone, or the outcome is known: nothing of the attempt goes on. */
+  /** Stops the attempt: the caller has disconnected or the outcome is known. */
   abandon(): void {
     clearTimeout(this.timer)
     this.stopBody()
@@ -109,18 +109,18 @@ class Attempt {
     this.conclude(outcome)
   }
 
-  /** The connection is gone. An answer that has begun breaks off by itself. */
+  /** Handles a lost connection. An answer that has begun breaks off by itself. */
   private failed(): void {
     if (this.answer === null) this.settle({ _tag: this.connected ? "Lost" : "NotSent" })
   }
 
   private connecting(socket: TLSSocket): void {
-    // Authorised is a socket whose handshake is done, as one kept from an earlier request.
+    // An authorised socket has finished its handshake, as one kept from an earlier request.
     if (socket.authorized) this.begin()
     else socket.once("secureConnect", () => this.begin())
   }
 
-  /** From here on the router may have seen the request. The caller's body is not touched before. */
+  /** Sends the request. From here on the router may have received it; the caller's body is not read before. */
   private begin(): void {
     if (this.settled || this.connected) return
     this.connected = true
@@ -150,7 +150,7 @@ class Attempt {
     request.on("data", this.onData)
     request.on("end", this.onEnd)
     this.outgoing?.on("drain", this.onDrain)
-    // Node keeps the headers back for the first of the body; a router that refuses them needs none of it.
+    // Node delays the headers until the first bytes of the body. A router that refuses by the headers needs no body.
     setImmediate(() => {
       if (!this.settled && this.size === 0 && this.outgoing?.writableEnded === false) this.outgoing.flushHeaders()
     })
@@ -187,9 +187,9 @@ class Attempt {
     const status = answer.statusCode ?? 502
     if (status < 200 || (status >= 400 && !isEnvelope(answer))) return this.foreign(answer)
     const { request, response, closing } = this.passage
-    // What is written to a caller that is just leaving fails; `close` says that it went.
+    // A write to a caller that is disconnecting fails; the `close` event handles that.
     response.on("error", () => {})
-    // The router will not read this body to its end. The bytes that follow on the caller's connection are no request either.
+    // The router will not read this body to its end, so the bytes that follow on the caller's connection are no request.
     const ends = !request.complete && answer.headers.connection === "close"
     const unread = leavesBody(request, ends)
     if (ends || unread) {
@@ -208,7 +208,7 @@ class Attempt {
       answer.resume()
       return
     }
-    // Half an answer is no answer: the caller sees a broken connection, not a short body.
+    // A truncated answer must break the connection, or the caller would take it for a whole one.
     answer.once("close", () => {
       if (!answer.complete) response.destroy()
       else if (unread) this.endAfterBody()
@@ -217,7 +217,7 @@ class Attempt {
     answer.pipe(response, { end: !unread })
   }
 
-  /** The edge has passed on the whole answer. The answer ends when the rest of the caller's body has arrived. */
+  /** Passes on the end of the answer once the rest of the caller's body has arrived. */
   private endAfterBody(): void {
     const { request, response, unread } = this.passage
     this.outgoing?.destroy()
@@ -228,7 +228,7 @@ class Attempt {
     this.settle({ _tag: "Foreign", status: statusCode, retryAfter: headers["retry-after"] ?? null })
   }
 
-  /** The answer has left, whole or not. The router's connection is kept unless either side has more to say on it. */
+  /** Handles the end of an answer, whole or not. The router's connection is reused unless a side still has data to send. */
   private finish(): void {
     if (this.settled) return
     this.settled = true
@@ -239,6 +239,6 @@ class Attempt {
   }
 }
 
-/** Whether an answer of a router is one of its envelopes. */
+/** Whether an answer is one of a router's envelopes. */
 const isEnvelope = ({ headers }: IncomingMessage): boolean =>
   String(headers["content-type"]).startsWith("application/json") && headers["content-length"] !== "0"

@@ -1,15 +1,15 @@
 /**
- * Which headers cross the edge, as pure functions over raw header lists. The edge frames both messages itself, so nothing
- * that says where a message ends is ever copied, and nothing by which callers could speak for the edge (RFC 9110, 7.6.1;
+ * Selects the headers that cross the edge, as pure functions over raw header lists. The edge frames both messages itself. So it
+ * copies no header that defines the end of a message, and none by which a caller could impersonate the edge (RFC 9110, 7.6.1;
  * RFC 9112, 6; A1-08: X-Forwarded-For).
  */
 import type { IncomingMessage } from "node:http"
 import { keyAccepted } from "../middleware/UnreadBodies.ts"
 
-/** Names and values in turn, as Node has them in `rawHeaders`. */
+/** Names and values alternate, as in Node's `rawHeaders`. */
 export type RawHeaders = ReadonlyArray<string>
 
-/** Of one connection, not of the message. */
+/** Headers of one connection, not of the message. */
 const hopByHop = [
   "connection",
   "keep-alive",
@@ -22,7 +22,7 @@ const hopByHop = [
   "upgrade"
 ]
 
-/** Of the edge: framing, expectations, and what it says of the caller to routers. */
+/** Headers that the edge sets itself: framing, expectations, and the caller's address. */
 const notOfCallers = new Set([
   ...hopByHop,
   "content-length",
@@ -38,10 +38,10 @@ const notOfCallers = new Set([
   "x-request-id"
 ])
 
-/** Headers that end at the edge: those of one connection, and those that only the edge needs. */
+/** Headers that end at the edge: those of one connection, and those that only the edge uses. */
 const notOfRouters = new Set([...hopByHop, keyAccepted])
 
-/** The names a Connection header declares to be of that connection alone. */
+/** The names that a Connection header limits to that connection. */
 const nominated = (connection: string | undefined): ReadonlySet<string> =>
   new Set(connection === undefined ? [] : connection.split(",").map((name) => name.trim().toLowerCase()))
 
@@ -50,7 +50,7 @@ const copied = (raw: RawHeaders, connection: string | undefined, dropped: Readon
   const kept: Array<string> = []
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase()
-    // Who the caller is and what it repeats are of the message, whatever a Connection header says.
+    // These headers belong to the message, even if a Connection header names them.
     if (dropped.has(name) || (own.has(name) && !ofTheMessage.has(name))) continue
     kept.push(raw[i] as string, raw[i + 1] as string)
   }
@@ -59,20 +59,20 @@ const copied = (raw: RawHeaders, connection: string | undefined, dropped: Readon
 
 const ofTheMessage = new Set(["authorization", "x-partner-key", "idempotency-key", "content-type"])
 
-/** What the edge says of a request. */
+/** The values that the edge sets on a forwarded request. */
 export interface Origin {
   /** `host:port` of the router. */
   readonly host: string
-  /** The caller's address. */
+  /** The caller's IP address. */
   readonly source: string
   readonly requestId: string
 }
 
-/** Whether a request has a body, as framed by its caller. */
+/** Whether a request has a body, by its framing headers. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
-/** Methods whose requests need not say that they have no body. */
+/** Methods whose requests need no Content-Length for an empty body. */
 const bodiless = new Set(["GET", "HEAD"])
 
 /** The header list of the request to a router. */
@@ -87,11 +87,11 @@ export const requestHeaders = (request: IncomingMessage, origin: Origin): Array<
   return list
 }
 
-/** Whether the caller waits for 100 Continue before it sends a body. HTTP/1.0 knows no interim answers. */
+/** Whether the caller waits for 100 Continue before it sends a body. HTTP/1.0 has no interim answers. */
 export const expectsContinue = (request: IncomingMessage): boolean =>
   request.headers.expect !== undefined && request.httpVersion !== "1.0" && hasBody(request)
 
-/** The header list of the answer to the caller. Its length is the router's, whose body is passed on as it is. */
+/** The header list of the answer to the caller. The length is the router's, because the body is passed on unchanged. */
 export const answerHeaders = (answer: IncomingMessage, ending: boolean): Array<string> => {
   const list = copied(answer.rawHeaders, answer.headers.connection, notOfRouters)
   if (ending) list.push("connection", "close")

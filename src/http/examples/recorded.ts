@@ -1,19 +1,22 @@
 /**
- * What partners asked, were answered and were told in the scenarios of scripts/examples, as `npm run examples` has recorded it:
- * the examples of the reference. Nobody writes them by hand; test/http/examples.test.ts holds each against its schema.
+ * The examples of the reference: requests, answers and webhook deliveries that `npm run examples` records from the scenarios of
+ * scripts/examples. They are never edited by hand; test/http/examples.test.ts validates each against its schema.
  */
 import { readFileSync } from "node:fs"
 
-/** Of one operation: what was sent, absent where nothing was, and the answers by status, with other members each. */
+/**
+ * The recordings of one operation: requests (absent without a body) and answers by status, each with a different set of
+ * members.
+ */
 export interface RecordedOperation {
   readonly request?: unknown
   readonly answers: Readonly<Record<string, ReadonlyArray<unknown>>>
 }
 
 export interface Recorded {
-  /** By operation, `noun.verb`. */
+  /** Recordings by operation, `noun.verb`. */
   readonly operations: Readonly<Record<string, RecordedOperation>>
-  /** Bodies of deliveries by event. */
+  /** Bodies of webhook deliveries by event. */
   readonly events: Readonly<Record<string, unknown>>
 }
 
@@ -21,5 +24,5 @@ export const recordedFile = new URL("recorded.json", import.meta.url)
 
 let kept: Recorded | null = null
 
-/** Read once: it is long, and every refusal of every operation is looked up in it. */
+/** Cached, because the file is long and each refusal of each operation is searched in it. */
 export const recorded = (): Recorded => (kept ??= JSON.parse(readFileSync(recordedFile, "utf8")) as Recorded)

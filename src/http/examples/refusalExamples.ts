@@ -1,7 +1,7 @@
 /**
- * Refusals that any route may answer, each under a name of its own in the published description, and which of them stand beside a
- * documented answer; what one route alone is refused with stands there as it was recorded (withExamples.ts). A scenario has met
- * all of them but the few that are written by hand, with the reason (doc 1, Errors).
+ * Refusals that any route can answer, as named examples of the published description, and their assignment to the documented
+ * answers. Refusals of a single route stand there as recorded (withExamples.ts). Scenarios record all of them but a few, which
+ * are written by hand with the reason (doc 1, Errors).
  */
 import type { Reason } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
@@ -18,13 +18,13 @@ export interface RefusalExample {
   readonly value: Refused
 }
 
-/** The code and the reason of a refusal: what tells one from another under a status. */
+/** Code and reason of a refusal, which identify it within a status. */
 export const kindOfRefusal = ({ code, data }: Refused): string => `${code} ${data?.reason}`
 
 const envelope: ReadonlySet<string> = new Set(["code", "msg", "error", "data"])
 
-/** The first recorded of each status and kind that has no members but the envelope's. */
-const heardFirst: ReadonlyMap<string, Refused> = new Map(
+/** The first recording of each status and kind that has no members beside the envelope's. */
+const firstRecorded: ReadonlyMap<string, Refused> = new Map(
   Object.values(recorded().operations)
     .flatMap(({ answers }) => Object.entries(answers))
     .flatMap(([status, bodies]) => bodies.map((body) => [status, body as Refused] as const))
@@ -33,69 +33,69 @@ const heardFirst: ReadonlyMap<string, Refused> = new Map(
     .map(([status, body]) => [`${status} ${kindOfRefusal(body)}`, body])
 )
 
-/** Null: not recorded yet. A service that is to record it must start all the same; tests name what has no example. */
-const heard = (summary: string, status: number, code: number, reason?: Reason): RefusalExample | null => {
-  const value = heardFirst.get(`${status} ${code} ${reason}`)
+/** Null: not recorded yet. A service that is to record it must start all the same; a test lists refusals without an example. */
+const recordedExample = (summary: string, status: number, code: number, reason?: Reason): RefusalExample | null => {
+  const value = firstRecorded.get(`${status} ${code} ${reason}`)
   return value === undefined ? null : { summary, value }
 }
 
-const said = (code: number, sentence: string, data?: { readonly [fact: string]: string }): Refused => ({
+const refused = (code: number, sentence: string, data?: { readonly [fact: string]: string }): Refused => ({
   code,
   msg: sentence,
   error: sentence,
   ...(data === undefined ? {} : { data })
 })
 
-/** Why no scenario meets a refusal, and what it is. */
+/** Refusals that no scenario can cause, with the reason. */
 const byHand = {
   tooSlow: {
     why: "it takes a minute, or half a minute without a byte",
     summary: "It did not arrive in time",
-    value: said(4000, "The request took too long to arrive.", { reason: "TOO_SLOW" })
+    value: refused(4000, "The request took too long to arrive.", { reason: "TOO_SLOW" })
   },
   routeCap: {
-    why: "a scenario writes its bodies out, and nobody would read one of that size",
+    why: "a scenario writes its bodies out, and one of that size is unreadable",
     summary: "More than the route takes",
-    value: said(4000, "The request body is larger than this route allows.", { reason: "BODY_TOO_LARGE" })
+    value: refused(4000, "The request body is larger than this route allows.", { reason: "BODY_TOO_LARGE" })
   },
   edgeCap: {
     why: "the connection ends while the body is still being sent",
     summary: "More than any route takes",
-    value: said(4130, "The request body is larger than 12058624 bytes.")
+    value: refused(4130, "The request body is larger than 12058624 bytes.")
   },
   unknownRoute: {
     why: "what is recorded belongs to a route",
     summary: "No such route",
-    value: said(4004, "This route or method does not exist.", { reason: "UNKNOWN_ROUTE" })
+    value: refused(4004, "This route or method does not exist.", { reason: "UNKNOWN_ROUTE" })
   },
   inProgress: {
     why: "a request has to take five seconds while another one waits for it",
     summary: "The same request is still in progress",
-    value: said(4092, "The request with this Idempotency-Key is still in progress.", { reason: "IN_PROGRESS" })
+    value: refused(4092, "The request with this Idempotency-Key is still in progress.", { reason: "IN_PROGRESS" })
   },
   defect: {
     why: "the service has none that could be brought about",
     summary: "A failure of the service",
-    value: said(5000, "The request failed inside the service.", { id: "6f0a1c1e-0b6e-4b53-9a0a-6f6f0f3a2d11" })
+    value: refused(5000, "The request failed inside the service.", { id: "6f0a1c1e-0b6e-4b53-9a0a-6f6f0f3a2d11" })
   },
   venueAway: {
     why: "the service has to start without ever reaching its venue",
     summary: "Nothing was done",
-    value: said(5020, "The venue can not be reached: nothing was done.")
+    value: refused(5020, "The venue can not be reached: nothing was done.")
   },
   unavailable: {
     why: "the database has to be away, or the service full",
     summary: "Overloaded, or the database is away",
-    value: said(5030, "The service can not take this request now: try again shortly.", { reason: "UNAVAILABLE" })
+    value: refused(5030, "The service can not take this request now: try again shortly.", { reason: "UNAVAILABLE" })
   },
   noVenue: {
     why: "a sandbox always has a venue",
     summary: "No venue is attached",
-    value: said(5030, "No venue is attached to this service.", { reason: "NO_VENUE" })
+    value: refused(5030, "No venue is attached to this service.", { reason: "NO_VENUE" })
   }
 } as const
 
-/** Written by hand, each with why. */
+/** Examples written by hand, each with the reason. */
 export const refusalsByHand: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(byHand).map(([name, { why }]) => [name, why])
 )
@@ -103,17 +103,17 @@ export const refusalsByHand: Readonly<Record<string, string>> = Object.fromEntri
 const example = ({ summary, value }: RefusalExample): RefusalExample => ({ summary, value })
 
 const named = {
-  fields: heard("Fields that break their rules", 400, 4000, "INVALID_FIELDS"),
-  parameters: heard("Parameters that break their rules", 400, 4000, "INVALID_PARAMETERS"),
-  unauthorized: heard("No valid key", 401, 4010),
-  scope: heard("A key of another scope", 403, 4034),
-  suspended: heard("The partner is suspended", 403, 4037),
-  unverified: heard("The client's verification lacks a block", 403, 4030),
-  unknownClient: heard("No such client of the partner's", 404, 4004, "UNKNOWN_CLIENT"),
-  notOffered: heard("No such market, or of another family", 404, 4004, "MARKET_NOT_OFFERED"),
-  keyReused: heard("An Idempotency-Key of another request", 409, 4092, "IDEMPOTENCY_KEY_REUSED"),
-  accountClosed: heard("The client's account is closed", 409, 4092, "ACCOUNT_CLOSED"),
-  rateLimited: heard("Too many requests in a minute", 429, 4290, "RATE_LIMITED"),
+  fields: recordedExample("Fields that break their rules", 400, 4000, "INVALID_FIELDS"),
+  parameters: recordedExample("Parameters that break their rules", 400, 4000, "INVALID_PARAMETERS"),
+  unauthorized: recordedExample("No valid key", 401, 4010),
+  scope: recordedExample("A key of another scope", 403, 4034),
+  suspended: recordedExample("The partner is suspended", 403, 4037),
+  unverified: recordedExample("The client's verification lacks a block", 403, 4030),
+  unknownClient: recordedExample("No such client of the partner's", 404, 4004, "UNKNOWN_CLIENT"),
+  notOffered: recordedExample("No such market, or of another family", 404, 4004, "MARKET_NOT_OFFERED"),
+  keyReused: recordedExample("An Idempotency-Key of another request", 409, 4092, "IDEMPOTENCY_KEY_REUSED"),
+  accountClosed: recordedExample("The client's account is closed", 409, 4092, "ACCOUNT_CLOSED"),
+  rateLimited: recordedExample("Too many requests in a minute", 429, 4290, "RATE_LIMITED"),
   tooSlow: example(byHand.tooSlow),
   routeCap: example(byHand.routeCap),
   edgeCap: example(byHand.edgeCap),
@@ -132,7 +132,7 @@ export const refusalExamples: Readonly<Record<string, RefusalExample>> = Object.
 )
 type ByStatus = Readonly<Record<number, ReadonlyArray<Name>>>
 
-/** Of routes that have none of their own. */
+/** Refusals of routes that list none in `own`. */
 const usual: ByStatus = {
   400: ["fields"],
   401: ["unauthorized"],
@@ -151,7 +151,7 @@ const trading = { 403: ["unverified", "scope", "suspended"], 404: ["notOffered",
 const venue = { 503: ["unavailable", "noVenue"] } as const
 const leverage: ByStatus = { ...venue, 404: trading[404], 409: ["accountClosed", "keyReused", "inProgress"] }
 
-/** By operation. */
+/** Refusals by operation. */
 const own: Readonly<Record<string, ByStatus>> = {
   "orders.place": { ...trading, ...venue, 409: ["accountClosed", "keyReused", "inProgress"] },
   "orders.explain": { ...trading, ...venue, 409: ["accountClosed"] },
@@ -163,13 +163,13 @@ const own: Readonly<Record<string, ByStatus>> = {
   "margin.postLeverage": leverage
 }
 
-/** Of a route with parameters and no body. */
+/** Refusals of a route with parameters and without a body. */
 const usualOf = (status: number, method: string): ReadonlyArray<Name> =>
   status === 400 && (method === "get" || method === "delete") ? ["parameters"] : (usual[status] ?? [])
 
 /**
- * The examples of a refusal, as references into the components, but for those that were recorded at the route itself; those of
- * a client's routes name the client.
+ * The examples of a refusal as references into the components, without those recorded at the route itself. A client's routes
+ * include the unknown client.
  */
 export const examplesOfRefusal = (operation: string, method: string, path: string, status: number) => {
   const names = own[operation]?.[status] ?? usualOf(status, method)

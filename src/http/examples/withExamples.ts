@@ -1,7 +1,7 @@
 /**
- * Puts the recorded examples into the description: bodies, answers and events by reference, as each stands once in the components,
- * and beside each schema the first value that one of them gives it. What a path or a header needs has one too, so that a reader's
- * first call of a route is one.
+ * Puts the recorded examples into the description. Bodies, answers and events are references to components. Each schema gets
+ * the first recorded value as its example. Parameters and headers get examples too, so that a reader can call each route with
+ * the example values.
  */
 import { meaningOf } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
@@ -74,15 +74,15 @@ export const withExamples = (spec: object): void => {
 }
 
 /**
- * Ids begin at 1, so that there is one of them early; a client is named as a scenario has named one. An idempotency key is the
- * operation's own: one for all of them would have a second write refused.
+ * Id 1 exists early in any database, and the client's name is one from a scenario. Each operation has an idempotency key of its
+ * own: a shared one would have the second write refused.
  */
 const exemplify = (parameter: Parameter, operation: string, reference: unknown): void => {
   if (parameter.name === "idempotency-key") parameter.example = `${operation}-1`
   else if (parameter.in === "path") parameter.example = parameter.schema?.["type"] === "integer" ? 1 : reference
 }
 
-/** Of a refusal its reason in words, where its code has several. */
+/** The summary of a refusal: its reason in words, if its code has several. */
 const summaryOf = (status: number, answer: unknown): string => {
   if (status < 400) return "As a scenario was answered"
   const { data } = answer as { readonly data?: { readonly reason?: string } }
@@ -95,7 +95,7 @@ const operationsOf = (items: Items): ReadonlyArray<Operation> => Object.values(i
 const mediaOf = (part: { readonly content?: Readonly<Record<string, Media>> } | undefined): Media | undefined =>
   Object.values(part?.content ?? {})[0]
 
-/** The schemas of the components, which get the first value that they describe. */
+/** The schemas of the components; each gets the first value that it describes as its example. */
 class Schemas {
   private readonly named: Readonly<Record<string, Node>>
   constructor(named: Readonly<Record<string, Node>>) {
@@ -120,7 +120,7 @@ class Schemas {
     if (schema["examples"] === undefined) schema["examples"] = [value]
   }
 
-  /** Whether a choice is that of the value, as far as its type and what it must have say. */
+  /** Whether a choice matches the value by type and required members. */
   private fits(choice: unknown, value: unknown): boolean {
     if (!isNode(choice)) return false
     if (typeof choice["$ref"] === "string")
@@ -141,5 +141,5 @@ class Schemas {
 }
 
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
-/** Whether a choice of values leaves this one out. */
+/** Whether a list of allowed values excludes this one. */
 const leftOut = (choices: unknown, value: unknown): boolean => Array.isArray(choices) && !choices.includes(value)

@@ -1,9 +1,9 @@
-/** The registry of errors and its reasons for people: as sections of the guide on errors, and as tables in docs/errors.md. */
+/** The registry of errors and reasons for readers: sections of the guide on errors, and the tables in docs/errors.md. */
 import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 import { markdownTable } from "../api/markdownTable.ts"
 import { wireErrors } from "../api/WireErrors.ts"
 
-/** Facts in braces as code, so that a page shows them as they are. */
+/** Quotes facts in braces as code, so that Markdown shows them unchanged. */
 const quoted = (data: string): string => data.replace(/\{(?:[^{}]|\{[^}]*\})*\}/g, (braces) => `\`${braces}\``)
 
 export const errorTable = (): ReadonlyArray<string> =>
@@ -13,7 +13,7 @@ export const errorTable = (): ReadonlyArray<string> =>
     ...wireErrors.map(({ code, status, meaning, data }) => [String(code), String(status), meaning, quoted(data)])
   ])
 
-/** Every reason that a partner can meet, once a code. */
+/** A table of all reasons that a partner can get, by code. */
 export const reasonTable = (): ReadonlyArray<string> =>
   markdownTable([
     ["Code", "HTTP", "data.reason", "Why"],
@@ -22,7 +22,7 @@ export const reasonTable = (): ReadonlyArray<string> =>
     )
   ])
 
-/** Each code with its reasons, for a page whose columns are too narrow for a table. */
+/** A section for each code, for pages whose columns are too narrow for a table. */
 export const errorSections = (): ReadonlyArray<string> =>
   wireErrors.flatMap(({ code, status, meaning, data }) => {
     const reasons = reasonsOf(status, code).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)

@@ -1,13 +1,13 @@
 /**
- * The guides in the reference: Markdown beside this file, with what is known elsewhere put into it (the table of errors, a complete
- * onboarding, receivers that run as they stand, the signature of the test vector), so that no guide can say something else.
+ * The guides of the reference: Markdown files beside this one. Placeholders are filled from the source of each fact (the table
+ * of errors, a complete onboarding, receivers that run, the signature of the test vector), so that a guide can't contradict it.
  */
 import { readFileSync } from "node:fs"
 import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
 import { signatureOf } from "../../runtime/services/webhooks/signature.ts"
 import { errorSections } from "./errorTable.ts"
 
-/** In the order of the page. */
+/** Order of the guides on the page. */
 export const guideNames = [
   "firstHour",
   "authentication",
@@ -22,7 +22,7 @@ export const guideNames = [
   "goingLive"
 ] as const
 
-/** Of the test vector in the guide on webhooks. */
+/** The test vector of the guide on webhooks. */
 export const testVector = {
   secret: "whs_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG",
   timestamp: 1_795_000_000,
@@ -47,7 +47,7 @@ const known: Readonly<Record<string, () => string>> = {
   "hour.onboard.mjs": () => fileAt("../../../docs/first-hour/onboard.mjs")
 }
 
-/** A text for a name in double angles (braces would be code to a formatter), indented as the line that it stands on. */
+/** Replaces the names in double angle brackets, indented as their lines. Formatters would treat braces as code. */
 const filled = (text: string): string =>
   text.replaceAll(/^( *)(.*?)<<([\w.]+)>>/gm, (_, indent: string, before: string, name: string) => {
     const found = known[name]

@@ -1,4 +1,7 @@
-/** The account of one client: balances now or at an earlier moment, summary, overview, ledger, notifications (doc 2, Account reads). */
+/**
+ * The account of one client: balances now or at an earlier time, summary, overview, ledger, notifications (doc 2, Account
+ * reads).
+ */
 import { Effect, Layer } from "effect"
 import { Accounts } from "../../runtime/services/account/Accounts.ts"
 import { Notifications } from "../../runtime/services/account/Notifications.ts"

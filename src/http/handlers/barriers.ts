@@ -1,4 +1,4 @@
-/** Knock-out contracts: lists, and asking for quotes to close one (doc 2, Barrier contracts). */
+/** Lists of knock-out contracts, and quotes for closing one (doc 2, Barrier contracts). */
 import { Effect, Layer } from "effect"
 import { Barriers } from "../../runtime/services/trading/contract/Barriers.ts"
 import { Rfqs } from "../../runtime/services/trading/rfq/Rfqs.ts"

@@ -1,4 +1,6 @@
-/** The routes of clients: onboarding, list, row and look-up by reference (doc 1, Client row and Onboarding request). */
+/**
+ * Routes of clients: onboarding, list, one client, and search by reference (doc 1, Client row and Onboarding request; A1-14).
+ */
 import { Effect, Layer } from "effect"
 import { Clients } from "../../runtime/services/clients/client/Clients.ts"
 import { Onboarding } from "../../runtime/services/clients/client/Onboarding.ts"
@@ -13,7 +15,7 @@ export const clients = feature({
     const clients = yield* Clients
     const onboarding = yield* Onboarding
     return handlersOf(ClientsApi, {
-      // An empty search text counts as none (A1-14).
+      // An empty search text counts as absent.
       list: ({ caller, query: { q = "", ...rest } }) =>
         Effect.map(clients.list(caller.partner.row.id, q === "" ? rest : { ...rest, q }), done),
       get: ({ caller, params }) => Effect.map(clients.get(caller.partner.row.id, params.clientId), orUnknown),

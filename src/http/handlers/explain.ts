@@ -1,7 +1,4 @@
-/**
- * What a money write would be answered now: one question to the service, rendered through the table of codes (doc 3, Money
- * write gates; A3-02).
- */
+/** Explains the refusals that a money write would get now, through the table of codes (doc 3, Money write gates; A3-02). */
 import { Effect } from "effect"
 import { accept } from "../../machines/shared/Refusal.ts"
 import { Explain } from "../../runtime/services/operations/registries/Explain.ts"
@@ -26,7 +23,7 @@ export const explain = feature({
     return handlersOf(ExplainApi, {
       collateral: write(explaining("collateral")),
       deposit: write(explaining("deposit")),
-      // As the write itself: a destination is judged digit for digit.
+      // Verbatim, like the write itself: a destination is compared digit by digit.
       withdrawal: write(explaining("withdrawal"), { verbatim: true })
     })
   })

@@ -1,6 +1,6 @@
 /**
- * A noun of a surface in one line: its part of the contract, what answers it, and the services behind that. A list of them
- * is what the dispatcher serves and the runtime is made of (features.ts).
+ * One feature of a surface: its group of the contract, the handlers, and the services behind them. The dispatcher serves a list
+ * of features, and the runtime builds their services (features.ts).
  */
 import type { Effect, Layer } from "effect"
 import type { HttpApiGroup } from "effect/http-api"
@@ -8,23 +8,23 @@ import type { PartnerPrincipal, Principal } from "../../runtime/services/partner
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 
-/** Some endpoint's handler: which one is known by the operation it stands under. */
+/** A handler of any endpoint. Its operation identifies which one. */
 export type AnyRead<P extends Principal> = Read<Endpoint, P>
 export type AnyWrite<P extends Principal> = Write<Endpoint, P>
 export type AnyHandlers<P extends Principal> = Readonly<Record<string, AnyRead<P> | AnyWrite<P>>>
 
-/** What a dispatcher serves: `R` is what the handlers ask for. */
+/** A part of the contract with its handlers; `R` is the services that the handlers need. */
 export interface Served<P extends Principal, R, Name extends string = string> {
   readonly api: Group & { readonly identifier: Name }
   readonly handlers: Effect.Effect<AnyHandlers<P>, never, R>
 }
 
-/** As `Served`, with the services that the noun brings along. */
+/** A `Served` part together with its own services. */
 export interface Feature<P extends Principal, R, Name extends string, Services> extends Served<P, R, Name> {
   readonly layer: Services
 }
 
-/** Handlers checked against their group. */
+/** Type-checks handlers against their group. */
 export const handlersOf = <G extends HttpApiGroup.Constraint>(_api: G, handlers: Handlers<G>): Handlers<G> => handlers
 
 /** A feature of the partner surface. */
@@ -33,5 +33,6 @@ export const feature = <G extends HttpApiGroup.Constraint, R, Out, E, In>(option
   readonly layer: Layer.Layer<Out, E, In>
   readonly handlers: Effect.Effect<Handlers<G>, never, R>
 }): Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>> =>
-  // From here on an operation's handler and input meet by name: the dispatcher gives each what its own endpoint decodes.
+  // From here on the operation's name connects handler and input: the dispatcher passes each handler the input that its own
+  // endpoint decodes.
   options as unknown as Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>>

@@ -1,7 +1,7 @@
 /**
- * What a handler of the contract is: typed by its endpoint, from parameters and query to what the success schema says, so
- * that the compiler holds both equal. Thin by design: one service call each. A body is judged by the service, whose
- * sentences are documented, and so arrives unread (A1-02: gates 11 and 12).
+ * The types of handlers, derived from the endpoint: parameters and query in, data of the success schema out, so that the
+ * compiler holds handler and contract equal. A handler makes one service call. The service validates the body, because its
+ * error sentences are documented, so a body arrives undecoded (A1-02: gates 11 and 12).
  */
 import { Effect } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -31,20 +31,20 @@ import { gateRefusals, toWire, type WireRefusal } from "../../machines/shared/wi
 /** An endpoint of any contract. */
 export type Endpoint = HttpApiEndpoint.ConstraintRequest & { readonly method: string }
 
-/** What is answered on success: `data` of the envelope, or the whole of a bare answer. */
+/** The data of a success: `data` of the envelope, or the whole of a bare answer. */
 type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer Data }
-  ? // An answer with members besides these is bare.
+  ? // An answer with members beside these is bare.
     keyof Success extends "code" | "data"
     ? Data
     : Success
   : Success
-/** Success data of an endpoint, as its contract says. */
+/** Success data of an endpoint. */
 export type Data<E extends Endpoint> = DataOf<E["~Success"]["Type"]>
 
-/** A list's `limit` is always there: the contract's default when it was not sent. */
+/** Sets a list's `limit`, which has a default in the contract. */
 type WithLimit<Q> = Q extends { readonly limit?: number } ? Q & { readonly limit: number } : Q
 
-/** A success with its data and, where the contract has several statuses, which; or a refusal. */
+/** A success with its data, and with a status if the contract has several; or a refusal. */
 export type Reply<A> =
   | {
       readonly ok: true
@@ -54,40 +54,40 @@ export type Reply<A> =
       readonly link?: string
       readonly own?: AnswerHeaders
     }
-  /** The caller has it already (RFC 9110, 15.4.5). */
+  /** The caller's copy is current (RFC 9110, 15.4.5). */
   | { readonly ok: "unchanged"; readonly own: AnswerHeaders }
   | { readonly ok: false; readonly refusal: WireRefusal }
 
 export const done = <A>(data: A, status: number | null = null): Reply<A> => ({ ok: true, data, status })
-/** As `done`, of a list that goes on at `next`, a reference (RFC 8288); null: it ends here. */
+/** A success of a list that continues at the reference `next` (RFC 8288); null: the list ends here. */
 export const doneUntil = <A>(data: A, next: string | null): Reply<A> => ({
   ok: true,
   data,
   status: null,
   ...(next === null ? {} : { link: `<${next}>; rel="next"` })
 })
-/** As `done`, with headers of the answer's own. */
+/** A success with additional headers. */
 export const doneWith = <A>(data: A, own: AnswerHeaders): Reply<A> => ({ ok: true, data, status: null, own })
-/** 304, with the headers that a 200 would have. */
+/** 304 with the headers of the 200 answer. */
 export const unchanged = (own: AnswerHeaders): Reply<never> => ({ ok: "unchanged", own })
-/** As `done`, with an object that many readers get and that never changes: it is written as JSON once. */
+/** A success whose object never changes and is read by many callers: its JSON is rendered once. */
 export const shared = <A extends object>(data: A): Reply<A> => ({ ok: true, data, status: null, shared: true })
 export const refused = (refusal: WireRefusal): Reply<never> => ({ ok: false, refusal })
-/** What a service found of a client; null: it is none of the caller's. */
+/** A success with the row found, or 404 for null. */
 export const orUnknown = <A>(found: A | null): Reply<A> =>
   found === null ? refused(gateRefusals.unknownClient) : done(found)
-/** As `orUnknown`, of an object that many readers get. */
+/** As `orUnknown`, with an object that many callers read. */
 export const sharedOrUnknown = <A extends object>(found: A | null): Reply<A> =>
   found === null ? refused(gateRefusals.unknownClient) : shared(found)
-/** A service's verdict as it is. */
+/** A success or a refusal, as the verdict. */
 export const orRefused = <A>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? done(verdict.value) : refused(toWire(verdict.refusal))
 
-/** As `orRefused`, of an object that many readers get. */
+/** As `orRefused`, with an object that many callers read. */
 export const sharedOrRefused = <A extends object>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal))
 
-/** What every handler is given. */
+/** The input of every handler. */
 interface Input<E extends Endpoint, P extends Principal> {
   readonly caller: P["caller"]
   readonly params: E["~Params"]["Type"]
@@ -102,12 +102,12 @@ type ReadRun<E extends Endpoint, P extends Principal> = (
   input: ReadInput<E, P>
 ) => Effect.Effect<Reply<Data<E>>, DispatchError>
 
-/** A handler of a GET; with `lookUp` where a query names something that is unknown before the query is refused. */
+/** A handler of a GET. `lookUp` runs if the query may name an unknown object, because 404 precedes errors of the query. */
 export type Read<E extends Endpoint, P extends Principal = PartnerPrincipal> =
   | ReadRun<E, P>
   | {
       readonly run: ReadRun<E, P>
-      /** Of a query that is refused: what could be read of it. Null: what it names is there. */
+      /** Checks the objects of an invalid query by its readable part. Null: they exist. */
       readonly lookUp: (
         input: Input<E, P> & { readonly query: Partial<E["~Query"]["Type"]> }
       ) => Effect.Effect<WireRefusal | null, DispatchError>
@@ -115,7 +115,7 @@ export type Read<E extends Endpoint, P extends Principal = PartnerPrincipal> =
 
 export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPrincipal> extends Input<E, P> {
   readonly body: unknown
-  /** The JSON that the body was parsed from; of a `verbatim` write alone. */
+  /** The JSON text of the body; for a `verbatim` write alone. */
   readonly text: string | undefined
   /** Null for a request without Idempotency-Key. */
   readonly key: KeyedRequest | null
@@ -124,18 +124,18 @@ export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPri
 
 /** A handler of any other method. */
 export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipal> {
-  /** The row that its commit stored, or the answer of a request that stored none. */
+  /** Returns the row that its commit stored, or the answer if the commit stored none. */
   readonly run: (input: WriteInput<E, P>) => Effect.Effect<Ended, DispatchError>
   /**
-   * Needs more than one commit, and its first does not begin its key (`CommitBuilder.beginKey`): whether that has an answer is
-   * looked up before the first.
+   * Set for a write of several commits whose first does not begin the key (`CommitBuilder.beginKey`): the dispatcher then
+   * searches a stored answer before the first commit.
    */
   readonly manyCommits?: true
-  /** How its refusals are shown, where they have members of their own; those of an unread body too. */
+  /** Adds members to refusals of this route, those of an unreadable body included. */
   readonly refusing?: Refusing
-  /** Keeps something exactly as it is written, so it is handed the body's text too. */
+  /** Set for a write that stores text unchanged: it gets the text of the body too. */
   readonly verbatim?: true
-  /** Whether what the path names is there, for a request whose body can't be handed to the service. Null: it is. */
+  /** Checks the objects of the path for a request with an unreadable body. Null: they exist. */
   readonly lookUp?: (input: Input<E, P>) => Effect.Effect<WireRefusal | null, DispatchError>
 }
 
@@ -146,7 +146,7 @@ type Run<E extends Endpoint, P extends Principal, A> = (
 
 type Rest<E extends Endpoint, P extends Principal> = Omit<Write<E, P>, "run">
 
-/** A write from the service call behind it, whose value `success` brings into the contract's form. */
+/** Makes a write from a service call; `success` converts its value to the form of the contract. */
 export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrincipal>(
   success: (value: A) => Reply<Data<E>>,
   run: Run<E, P, A>,
@@ -163,13 +163,13 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
   }
 })
 
-/** A write whose service answers in the contract's form. */
+/** Makes a write whose service returns the form of the contract. */
 export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal>(
   run: Run<E, P, Data<E>>,
   rest: Rest<E, P> = {}
 ): Write<E, P> => writeAs<E, Data<E>, P>(done, run, rest)
 
-/** A write that calls the venue: its service stores the answer, in the form of the route. */
+/** A write that calls the venue; its service stores the answer in the form of the route. */
 export const writeCall = <E extends Endpoint>(
   run: (input: WriteInput<E>) => Effect.Effect<Kept<Data<E>>, DispatchError>,
   rest: Rest<E, PartnerPrincipal> = {}
@@ -179,21 +179,21 @@ export const writeCall = <E extends Endpoint>(
     Effect.mapEager(run(input), ({ verdict, row }) => row ?? renderVerdict(input.form, verdict, rest.refusing))
 })
 
-/** A refusal as its route shows it. */
+/** Renders a refusal in the form of its route. */
 export const refusalOf = ({ refusing }: Pick<Write<Endpoint>, "refusing">, refusal: WireRefusal): WireRefusal =>
   refusing === undefined ? refusal : refusing(refusal)
 
-/** A reply of a write as the text that is stored and sent. */
+/** Renders a write's reply as the text to store and send. */
 export const rendered = (form: AnswerForm, reply: Reply<unknown>): Rendered =>
   reply.ok === true ? renderJson(form, reply.data, reply.status) : renderRefusal(refusalIn(reply))
 
-/** What only reads answer a write never does. */
+/** Reads have replies that a write can't have; one of those is a defect. */
 const refusalIn = (reply: Exclude<Reply<unknown>, { readonly ok: true }>): WireRefusal => {
   if (reply.ok === "unchanged") throw new Error("a write answers nothing that its caller has")
   return reply.refusal
 }
 
-/** A reply of a read in the form of its route. */
+/** Renders a read's reply in the form of its route. */
 export const outgoing = (form: AnswerForm, reply: Reply<unknown>): Outgoing => {
   if (reply.ok === "unchanged") return { status: 304, body: "", own: reply.own }
   if (!reply.ok) return renderRefusal(reply.refusal)
@@ -212,7 +212,7 @@ type HandlerOf<E, P extends Principal> = E extends Endpoint
     : Write<E, P>
   : never
 
-/** The handlers of a group, one an endpoint and named as it. */
+/** The handlers of a group, named as its endpoints. */
 export type Handlers<G extends HttpApiGroup.Constraint, P extends Principal = PartnerPrincipal> = {
   readonly [Name in keyof G["endpoints"]]: HandlerOf<G["endpoints"][Name], P>
 }

@@ -1,10 +1,10 @@
-/** The handlers of a surface, and that its contract is served whole. */
+/** Collects the handlers of a surface and checks that its contract is complete. */
 import { Effect } from "effect"
 import type { Principal } from "../../runtime/services/partners/Principal.ts"
 import type { RouteTable } from "../middleware/routes.ts"
 import type { AnyHandlers, AnyRead, AnyWrite, Served } from "./feature.ts"
 
-/** The handlers of all features by operation. Dies when a route of theirs has no handler, or a write no cap. */
+/** The handlers of all features by operation. Dies when a route has no handler, or a write has no body cap. */
 export const handlersByOperation = Effect.fnUntraced(function* <P extends Principal, R>(
   features: ReadonlyArray<Served<P, R>>,
   routes: RouteTable

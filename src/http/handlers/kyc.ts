@@ -1,4 +1,4 @@
-/** A client's KYC package: the latest revision and a further one (doc 1, KYC package and KYC update result). */
+/** A client's KYC package: reads the latest revision, files a further one (doc 1, KYC package and KYC update result). */
 import { Effect } from "effect"
 import { KycUpdates } from "../../runtime/services/clients/kyc/KycUpdates.ts"
 import { KycApi } from "../api/KycApi.ts"

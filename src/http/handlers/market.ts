@@ -1,4 +1,4 @@
-/** Market data: an answer that many readers share is written as JSON once a change (doc 2, Market data). */
+/** Market data. An answer that many callers read is rendered as JSON once a change (doc 2, Market data). */
 import { Effect } from "effect"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import { MarketReads } from "../../runtime/services/market/MarketReads.ts"
@@ -7,7 +7,7 @@ import { invalidQuery, toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orRefused, refused, type Reply, shared } from "./handler.ts"
 
-/** A verdict on something that many readers share. */
+/** A verdict on an object that many callers read. */
 const sharedOr = <A extends object>(verdict: Verdict<A>): Effect.Effect<Reply<A>> =>
   Effect.succeed(verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal)))
 const own = <A>(verdict: Verdict<A>): Effect.Effect<Reply<A>> => Effect.succeed(orRefused(verdict))

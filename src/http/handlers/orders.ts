@@ -1,4 +1,4 @@
-/** Orders of a client: placed, read, cancelled, explained (doc 2, Orders). */
+/** Orders of a client: place, read, cancel, explain (doc 2, Orders). */
 import { Effect, Layer } from "effect"
 import { type Refusal } from "../../machines/shared/Refusal.ts"
 import type { Explanation } from "../../runtime/services/shared/Explanation.ts"

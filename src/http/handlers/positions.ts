@@ -1,4 +1,4 @@
-/** What came of a client's orders: positions, trades, closed positions (doc 2, Order). */
+/** Results of a client's orders: positions, trades, closed positions (doc 2, Order). */
 import { Effect } from "effect"
 import { OrderReads } from "../../runtime/services/trading/order/OrderReads.ts"
 import { PositionsApi } from "../api/PositionsApi.ts"

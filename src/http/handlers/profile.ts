@@ -1,7 +1,4 @@
-/**
- * The calling partner: its profile from the live directory, and the figures over its clients (doc 1, Partner profile and
- * Summary).
- */
+/** The calling partner: its profile, and the figures over its clients (doc 1, Partner profile and Summary). */
 import { Effect } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import type { Caller } from "../../runtime/services/partners/Caller.ts"

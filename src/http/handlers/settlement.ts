@@ -1,7 +1,6 @@
 /**
- * The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
- * A3-22). The client that a list names is a query parameter, unknown before anything else is wrong with the query
- * (A1-02: 10 before 11).
+ * The settlement routes. A list names its client by a query parameter, so the client is checked before errors of the query (doc
+ * 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules; A1-02: 10 before 11; A3-22).
  */
 import { Effect, Layer } from "effect"
 import { renderRefusal } from "../../machines/shared/answerText.ts"
@@ -22,7 +21,7 @@ export const settlement = feature({
     const reports = yield* SettlementReports
     const bulk = yield* BulkReports
     const clock = yield* BusinessClock
-    /** The id of the client that a query names; null: it is none of the partner's. */
+    /** The id of the client that a query names; null: the partner has no such client. */
     const clientOf = (partnerId: number, name: string | undefined) =>
       name === undefined ? Effect.succeed(undefined) : items.clientOf(partnerId, name)
     return handlersOf(SettlementApi, {
@@ -54,7 +53,7 @@ export const settlement = feature({
       }),
       reportItems: {
         manyCommits: true,
-        // The answer is stored by the dispatcher once every commit is in: no single one could store it.
+        // The write makes several commits and none can store the answer, so the dispatcher stores it afterwards.
         run: ({ caller, body, key, form }) =>
           Effect.map(bulk.report(caller, body, key), (verdict) =>
             verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
@@ -64,10 +63,7 @@ export const settlement = feature({
   })
 })
 
-/**
- * A window of time, of the report and of the summary alike: an end that is absent or in the future is now (A3-22). Null: it
- * ends before it starts.
- */
+/** The period of a report or summary. An absent or future end is now. Null: the period ends before it starts. */
 const windowOf = (
   { from = 0, to: sent }: { readonly from?: number; readonly to?: number },
   now: number
@@ -80,5 +76,5 @@ const endsEarly = refused(invalidQuery({ from: "The parameter from must not be a
 
 const within = <A, E>(
   window: WindowQuery | null,
-  ask: (window: WindowQuery) => Effect.Effect<A, E>
-): Effect.Effect<Reply<A>, E> => (window === null ? Effect.succeed(endsEarly) : Effect.map(ask(window), done))
+  read: (window: WindowQuery) => Effect.Effect<A, E>
+): Effect.Effect<Reply<A>, E> => (window === null ? Effect.succeed(endsEarly) : Effect.map(read(window), done))

@@ -1,4 +1,4 @@
-/** Statements: made, listed, shown with their model, and as files that browsers may keep (doc 2, Statements; STS-16, STS-32). */
+/** Statements: request, list, read the model, download files that browsers may cache (doc 2, Statements; STS-16, STS-32). */
 import { Effect, Layer } from "effect"
 import type { StatementRow } from "../../runtime/tables/statement.ts"
 import { StatementFiles } from "../../runtime/services/statements/StatementFiles.ts"

@@ -1,4 +1,4 @@
-/** Staking swaps of a client: taken, explained, read (doc 2, Staking). */
+/** Staking swaps of a client: take, explain, read (doc 2, Staking). */
 import { Effect } from "effect"
 import type { Explanation } from "../../runtime/services/shared/Explanation.ts"
 import { Swaps } from "../../runtime/services/trading/swap/Swaps.ts"

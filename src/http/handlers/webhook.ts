@@ -1,4 +1,4 @@
-/** The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's. */
+/** The partner's webhook. The service refuses reads of one that was never registered (doc 3, Webhook). */
 import { Effect, Layer } from "effect"
 import { DeliveryFigures } from "../../runtime/ports/DeliveryFigures.ts"
 import { Webhooks } from "../../runtime/services/webhooks/Webhooks.ts"

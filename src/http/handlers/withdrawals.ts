@@ -1,6 +1,5 @@
 /**
- * Withdrawal requests: filed and cancelled for one client, listed for one or all (doc 3, Withdrawal request and Money
- * write gates).
+ * Withdrawal requests: file and cancel for one client, list for one or all (doc 3, Withdrawal request and Money write gates).
  */
 import { Effect } from "effect"
 import type { WithdrawalRequest } from "../../machines/withdrawal/WithdrawalRequest.ts"

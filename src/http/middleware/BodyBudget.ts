@@ -1,19 +1,19 @@
 /**
- * The bound on the memory that bodies still being read may hold, over all connections: caps bound one body, not how many
- * arrive at once (architecture 8). Small bodies have a part of it to themselves, and of each part one holder (a principal,
- * the operator surface) gets a share: a holder that sends slowly, or much at once, delays its own bodies alone. Over its
- * share a caller waits a little and then gets 503, instead of the process running out of memory.
+ * Limits the memory of bodies that are still arriving, over all connections: the body caps limit one body, not their number.
+ * Small bodies have a part of the budget of their own. In each part one holder (a principal or the operator surface) gets a
+ * share, so a slow or greedy holder delays only its own bodies. Over its share a body waits for a short time and then gets 503,
+ * instead of the process running out of memory.
  */
 import { bodyBudget } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
-/** Who holds memory: a principal, or a surface whose bodies are read before it is known. */
+/** The owner of memory: a principal, or the operator surface, whose bodies are read before the key is known. */
 export type BodyHolder = PrincipalId | "operator"
 
 export interface BodyBudgetOptions {
-  /** What all bodies may hold together. */
+  /** Limit for all bodies together. */
   readonly bytes?: number
-  /** How long a body waits for room in all, wall milliseconds. */
+  /** How long one body waits for room in total, wall milliseconds. */
   readonly waitMillis?: number
 }
 
@@ -27,7 +27,7 @@ interface Waiter {
 /** The memory of one holder. */
 interface Holding {
   held: number
-  /** The bodies that hold it, the oldest first. */
+  /** Bodies with room, oldest first. */
   readonly bodies: Set<BodyRoom>
 }
 
@@ -63,7 +63,7 @@ class Part {
     return true
   }
 
-  /** Gives back all that a body has taken. */
+  /** Returns all bytes that a body has taken. */
   give(holder: BodyHolder, body: BodyRoom, bytes: number): void {
     const holding = this.holdings.get(holder)
     if (bytes === 0 || holding === undefined) return
@@ -78,20 +78,22 @@ class Part {
     }
   }
 
-  /** Takes bytes as soon as there is room, the longest waiting first. Answers how to stop waiting. */
+  /** Takes bytes as soon as there is room, in order of arrival. Returns a function that cancels the wait. */
   wait(waiter: Waiter): () => void {
     this.waiting.add(waiter)
     return () => this.waiting.delete(waiter)
   }
 }
 
-/** One holder's room in the part that its body belongs to. */
+/** The room of one body in its part of the budget. */
 export interface BodyRoom {
-  /** Takes bytes, all or none; whether there were enough left. */
+  /** Takes all of the bytes or none; returns whether they were available. */
   take(bytes: number): boolean
-  /** Gives back all that was taken. */
+  /** Returns all bytes that were taken. */
   give(bytes: number): void
-  /** Takes bytes within what is left of the body's waiting and says whether they were got. Answers how to stop. */
+  /**
+   * Waits for bytes within the body's remaining time and reports whether it got them. Returns a function that cancels the wait.
+   */
   wait(bytes: number, done: (taken: boolean) => void): () => void
 }
 
@@ -107,10 +109,10 @@ export class BodyBudget {
     this.waitMillis = waitMillis
   }
 
-  /** The room for one body of a holder, by the longest that its route allows. */
+  /** The room for one body of a holder; `cap` is the body cap of its route. */
   room(holder: BodyHolder, cap: number): BodyRoom {
     const part = cap <= bodyBudget.smallCap ? this.small : this.large
-    // In all: bodies that together are too many would otherwise keep each other waiting, piece by piece.
+    // In total: otherwise too many bodies would keep each other waiting, one piece after the other.
     let left = this.waitMillis
     const body: BodyRoom = {
       take: (bytes) => part.take(holder, body, bytes),

@@ -1,7 +1,6 @@
 /**
- * The connections of a listener and how many there may be: in all, and from one address. One too many costs the
- * connection that has been idle longest (no request running: silent, slow or kept alive), never a running request
- * (architecture 5: the edge owns caps). Counted below TLS, so unfinished handshakes count too.
+ * Limits the connections of a listener: in total, and by address. A connection over a limit evicts the one that has been idle
+ * longest, never one with a running request. Connections are counted below TLS, so unfinished handshakes count too.
  */
 import { readFileSync } from "node:fs"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -10,22 +9,22 @@ import type { Socket } from "node:net"
 import { bodyless } from "./readBody.ts"
 
 export interface ConnectionLimits {
-  /** Open connections in all. */
+  /** Limit on open connections. */
   readonly total: number
-  /** Open connections from one address; `exempt` ones have no such bound. */
+  /** Limit on open connections from one address; `exempt` addresses have none. */
   readonly perSource: number
 }
 
-/** Whether an address may open as many connections as it likes: this machine, and hosts that speak for many callers. */
+/** Whether an address has no limit: the local machine, and hosts that forward requests of many callers. */
 export type Exempt = (address: string) => boolean
 
-/** More than the partners of one installation need, and below what an unprivileged process may usually open. */
+/** More than the partners of one installation need, and below the usual limit of an unprivileged process. */
 const usualTotal = 16_384
 export const usualPerSource = 4_096
-/** Left for the database, files and outgoing connections. */
+/** File descriptors reserved for the database, files and outgoing connections. */
 const reservedFiles = 512
 
-/** As many connections as the system's limit on open files leaves room for, at most the usual number. */
+/** The connections that the system's limit on open files allows, at most the default number. */
 export const usualConnections = (): number => {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]
@@ -44,17 +43,17 @@ interface Connection {
   /** The peer's address and port. */
   readonly peer: string
   readonly source: Source
-  /** Requests that are not answered yet. */
+  /** Requests without an answer yet. */
   running: number
-  /** When the last of them was answered, or it was opened: a count that rises with every such moment. */
+  /** When its last answer ended, or when it was opened: a counter that rises with each such event. */
   restedAt: number
-  /** The newest running request, the only one whose body can still be arriving; null when no body can. */
+  /** The newest running request, the only one whose body can still be arriving; null if there is none. */
   newest: IncomingMessage | null
-  /** The progress of the newest request's body at its last good check; null until its first check. */
+  /** Progress of the newest request's body at the last passed check; null before the first check. */
   watched: Watched | null
 }
 
-/** The progress of a body: the time of a check, and the bytes that the connection had received by then. */
+/** A check of a body's progress: its time, and the bytes that the connection had received. */
 interface Watched {
   readonly request: IncomingMessage
   readonly since: number
@@ -62,15 +61,15 @@ interface Watched {
 }
 
 export class Connections {
-  /** Below TLS: also those that never finish a handshake, which Node's HTTP server knows nothing of. */
+  /** All sockets below TLS, also those with an unfinished handshake, which Node's HTTP server does not count. */
   readonly all = new Set<Socket>()
-  /** Without a request yet. Node's own graceful close leaves them open, and browsers and pools keep such spares. */
+  /** Sockets without a request yet. Node's graceful close leaves them open; browsers and connection pools keep such spares. */
   readonly silent = new Set<Socket>()
   private readonly limits: ConnectionLimits
   private readonly exempt: Exempt
   private readonly sources = new Map<string, Source>()
   private moments = 0
-  /** By peer, until the handshake is done: Node has no public way from a socket to its TLS. */
+  /** By peer, until the handshake is done: Node has no public way from a raw socket to its TLS socket. */
   private readonly opening = new Map<string, Connection>()
   private readonly secured = new WeakMap<Socket, Connection>()
 
@@ -89,7 +88,7 @@ export class Connections {
     const known = address === undefined ? undefined : this.sources.get(address)
     const crowded =
       known !== undefined && known.size >= this.limits.perSource && !this.exempt(address ?? "") && !this.evict([known])
-    // Without an address it is gone already. An eviction of its own address has made room in all as well.
+    // A socket without an address has closed already. An eviction by address has made room in total as well.
     if (
       address === undefined ||
       crowded ||
@@ -162,7 +161,7 @@ export class Connections {
     return slow
   }
 
-  /** Cuts the connection that has been idle longest; whether there was one. Looked for only when there is one too many. */
+  /** Cuts the connection that has been idle longest; returns whether there was one. Called only over a limit. */
   private evict(sources: Iterable<Source>): boolean {
     let longest: Connection | null = null
     for (const source of sources) {
@@ -171,7 +170,7 @@ export class Connections {
       }
     }
     if (longest === null) return false
-    // At once, not when its closing is announced: the next one may arrive before that.
+    // Forgotten at once, not at its `close` event: the next connection may arrive before that.
     this.forget(longest)
     longest.raw.destroy()
     return true

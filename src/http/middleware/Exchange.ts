@@ -1,4 +1,4 @@
-/** One request on its way through the gates: what was read of it and what the gates found out (A1-02). */
+/** One request on its way through the gates: its parts, and the results of the gates (A1-02, A1-06). */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Principal } from "../../runtime/services/partners/Principal.ts"
 import type { RateVerdict } from "./RateWindows.ts"
@@ -11,17 +11,17 @@ export class Exchange<P extends Principal = Principal> {
   /** GET for HEAD. */
   readonly method: string
   readonly path: string
-  /** What follows the question mark, or empty. */
+  /** The text after the question mark, or empty. */
   readonly search: string
   /** Wall time, Unix ms. */
   readonly now: number
   principal: P | null = null
-  /** When the key that proved the principal was used before this request, Unix ms (A1-06). */
+  /** When the key was last used before this request, Unix ms. */
   lastUsedAt: number | null = null
   rate: RateVerdict | null = null
   match: RouteMatch | null = null
   idempotencyKey: string | null = null
-  /** Whether the connection ends with the answer. */
+  /** Whether the connection ends with this answer. */
   last = false
 
   constructor(

@@ -1,7 +1,7 @@
 /**
- * Pages of lists and other large reads are long work for the database and for the only thread. The lane gives each principal a
- * share of the rows that are read at once, and serves principals in turn. Small pages have room of their own, because a large
- * read can last until its timeout. Between its pieces of work a page gives way to requests that write.
+ * Limits and orders large reads, such as pages of lists, which are long work for the database and the single thread. Each
+ * principal gets a share of the rows that are read at once, and principals are served in turn. Small pages have room of their
+ * own, because a large read can last until its timeout. Between its pieces of work a page yields to requests that write.
  */
 import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
@@ -12,14 +12,14 @@ import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
 interface Waiter {
   readonly rows: number
-  /** Whether it is a further piece of an answer whose first pieces were already read. */
+  /** Whether the page continues an answer whose first pieces were already read. */
   readonly further: boolean
   readonly start: () => void
 }
 
-/** The pages of one principal. */
+/** The waiting pages of one principal. */
 interface Line {
-  /** Rows of the pages that are being read. */
+  /** Rows of pages that are being read. */
   held: number
   readonly waiting: Array<Waiter>
 }
@@ -75,7 +75,10 @@ class Turns {
     this.startNext()
   }
 
-  /** Starts waiting pages in turn. A page that fits its share and not the budget keeps its turn: no smaller page passes it. */
+  /**
+   * Starts waiting pages in turn. A page that fits its principal's share but not the remaining budget keeps its turn: no
+   * smaller page overtakes it.
+   */
   private startNext(): void {
     for (const [principal, line] of this.lines) {
       const [first] = line.waiting
@@ -113,13 +116,13 @@ export class PageLane {
   private readonly pause: Effect.Effect<void>
   private readonly written = Effect.sync(() => void this.writing--)
 
-  /** `isPressed`: whether turns are being decided or committed, turns of venue events included. */
+  /** `isPressed`: whether turns wait for a decision or a commit, those for venue events included. */
   constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
     this.isPressed = isPressed
     this.pause = pauseOf(pauseMillis)
   }
 
-  /** Runs a request that writes; pages give way until it ends. */
+  /** Runs a request that writes; pages yield until it ends. */
   before<A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       this.writing++
@@ -135,7 +138,7 @@ export class PageLane {
     return this.inTurn(principal, rows, page, false)
   }
 
-  /** A stream in which each piece is such a page. */
+  /** A stream that takes a turn in the lane for each piece. */
   pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
     return Stream.transformPull(pieces, (pull) =>
       Effect.succeed(this.inTurn(principal, rows, { read: () => pull, render: (piece) => piece }, true))
@@ -166,7 +169,7 @@ export class PageLane {
   )
 }
 
-/** Pauses long enough for turns to continue first after a commit or an answer of the venue. */
+/** Pauses long enough that turns go on first after a commit or an answer from the venue. */
 const pauseOf = (millis: number): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), millis)

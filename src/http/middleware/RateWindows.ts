@@ -1,25 +1,25 @@
 /**
- * Rate limits: two exact sliding windows of 60,000 ms per principal, one for reads and one for everything else (doc 1,
- * Limits; A1-05, RATE-001). Hits are kept as counts per millisecond, so that memory is bounded by the window and not by
- * the limit, which the operator may set up to 10^9.
+ * Rate limits: two exact sliding windows of 60,000 ms for each principal, one for reads and one for all other requests.
+ * Requests are kept as counts by millisecond. So the window bounds the memory, and not the limit, which the operator may set up
+ * to 10^9 (doc 1, Limits; A1-04, A1-05, RATE-001).
  */
 import { rateLimits } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
 export type RateKind = "read" | "trade"
 
-/** What an answer may say of the window its request was counted in. */
+/** The state of a window, for the headers of an answer. */
 export interface RateVerdict {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** Milliseconds until the next slot frees: at least 1 when refused. */
+  /** Milliseconds until the next slot frees; at least 1 for a refused request. */
   readonly resetMillis: number
 }
 
 const { windowMillis } = rateLimits
 
-/** One window: a ring of (millisecond, hits) pairs, oldest first. */
+/** One window: a ring of (millisecond, requests) pairs, oldest first. */
 export class RateWindow {
   private times = new Float64Array(64)
   private counts = new Float64Array(64)
@@ -38,12 +38,12 @@ export class RateWindow {
     return { allowed: true, limit, remaining: limit - this.total, resetMillis: this.freesAt(this.total) - at }
   }
 
-  /** Whether nothing counts at `now`: a new window would answer the same. */
+  /** Whether the window is empty at `now`, so that a new one would answer the same. */
   isIdle(now: number): boolean {
     return this.latest + windowMillis <= now
   }
 
-  /** When the window holds fewer than `limit` hits again. */
+  /** When the window holds fewer than `limit` requests again. */
   private freesAt(limit: number): number {
     let left = this.total
     for (let i = 0; i < this.length; i++) {
@@ -93,12 +93,12 @@ export class RateWindow {
   }
 }
 
-/** Principals whose windows are kept before the idle ones are looked for. */
+/** Number of windows up to which idle ones are not searched for. */
 const fewPrincipals = 1_024
 
 /**
- * The windows of all principals that have called within the last minute. Idle ones are let go whenever the number has
- * doubled, so that callers are looked through rarely and kept no longer than they count.
+ * The windows of all principals that called within the last minute. Idle ones are removed each time the number has doubled, so
+ * that searches are rare.
  */
 export class RateWindows {
   private readonly windows = new Map<PrincipalId, { readonly read: RateWindow; readonly trade: RateWindow }>()
@@ -126,5 +126,5 @@ export class RateWindows {
   }
 }
 
-/** Whole seconds, rounded up: what Retry-After and RateLimit-Reset carry (A1-04). */
+/** Rounds up to seconds, for Retry-After and RateLimit-Reset. */
 export const wholeSeconds = (millis: number): number => Math.ceil(millis / 1_000)

@@ -1,8 +1,8 @@
 /**
- * The answers of recent keyed requests in memory, so that a retry shortly after costs no database read (A1-51). Bounded
- * by count and by bytes. Two generations instead of a strict order of use: when the young one is half the bound it
- * becomes the old one, and what nobody asked for again goes with the generation, without per-entry work. Losing an
- * entry is harmless: the database has it.
+ * Caches the answers of recent keyed requests, so that an early retry costs no database read. Count and bytes are limited. Two
+ * generations replace a strict order of use: when the young one reaches half the limit it becomes the old one, and the entries
+ * of the old one that were not used since are dropped together. A dropped entry is harmless, because the database has it
+ * (A1-51).
  */
 import type { AnswerRow } from "../../runtime/tables/engine.ts"
 
@@ -14,7 +14,7 @@ export interface RecentAnswersLimits {
 }
 
 const usual: RecentAnswersLimits = { count: 20_000, bytes: 64 * 1024 * 1024 }
-/** What an entry costs besides its body: key, fingerprint, objects. */
+/** Bytes of an entry besides its body: key, fingerprint, objects. */
 const overhead = 512
 
 export class RecentAnswers {
@@ -27,7 +27,7 @@ export class RecentAnswers {
     this.limits = limits
   }
 
-  /** The answer of a key; asking keeps it for another generation. */
+  /** The answer of a key; a hit moves it to the young generation. */
   get(name: string): RecentAnswer | undefined {
     const young = this.young.get(name)
     if (young !== undefined) return young

@@ -1,33 +1,33 @@
 /**
- * What callers without a key may take of the pages for readers: so many a minute and so many at a time for one address, and
- * so many at a time in all. Partners and operators are never held against it (architecture 5: the edge owns caps).
+ * Limits callers without a key on the public pages: a rate and a number at a time for each address, and a total at a time.
+ * Partners and operators do not count.
  */
 import ipaddr from "ipaddr.js"
 
 export interface VisitorBounds {
-  /** Pages being sent at a time, in all and to one address. */
+  /** Limit on pages being sent at a time; `sendingPerSource` is the limit for one address. */
   readonly sending: number
   readonly sendingPerSource: number
-  /** Pages in 60 seconds to one address. */
+  /** Limit on pages in 60 seconds to one address. */
   readonly perMinute: number
-  /** Addresses remembered; one more costs the one that has asked for nothing longest. */
+  /** Limit on addresses remembered; the one that has been idle longest is evicted. */
   readonly sources: number
 }
 
-/** A page with its script is one request, and readers keep it; a whole office may have one address. */
+/** A page with its script is one request, and browsers cache it; a whole office may share one address. */
 export const usualVisitorBounds: VisitorBounds = { sending: 64, sendingPerSource: 8, perMinute: 120, sources: 10_000 }
 
-/** Whether a page may be sent now. `retrySeconds`: when to ask again. */
+/** Whether a page may be sent now. `retrySeconds`: when to retry. */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly leave: () => void }
-  /** This address has had its share. */
+  /** The address has used its share. */
   | { readonly _tag: "OverShare"; readonly retrySeconds: number }
-  /** All that may be sent at a time is being sent. */
+  /** The limit on pages being sent is reached. */
   | { readonly _tag: "Full"; readonly retrySeconds: number }
 
 interface Source {
   sending: number
-  /** Pages left, and when that was counted, wall milliseconds. It fills up with time. */
+  /** Pages left when they were last counted, wall milliseconds. They refill with time. */
   left: number
   at: number
 }
@@ -36,7 +36,7 @@ const minute = 60_000
 
 export class VisitorLimits {
   private readonly bounds: VisitorBounds
-  /** The one that asked last stands last. */
+  /** Ordered by last request, the newest last. */
   private readonly sources = new Map<string, Source>()
   private sending = 0
 
@@ -44,7 +44,7 @@ export class VisitorLimits {
     this.bounds = { ...usualVisitorBounds, ...bounds }
   }
 
-  /** Takes a place for one page to an address, empty when it is not known; `leave` gives it back. `now`: wall ms. */
+  /** Takes a place for one page to an address, which is empty if unknown; `leave` frees it. `now`: wall ms. */
   enter(address: string, now: number): Admission {
     const { sending, sendingPerSource, perMinute } = this.bounds
     if (this.sending >= sending) return { _tag: "Full", retrySeconds: 1 }
@@ -81,7 +81,7 @@ export class VisitorLimits {
   }
 }
 
-/** An IPv4 address, or the network of an IPv6 one: whoever has one address of a /64 has them all. */
+/** An IPv4 address, or the /64 network of an IPv6 one: a host with one address of a /64 can use all of them. */
 const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return ""
   const parsed = ipaddr.process(address)

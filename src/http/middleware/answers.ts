@@ -1,6 +1,6 @@
 /**
- * How an answer becomes a response: JSON text or bytes, written in one piece with its headers (doc 1, Envelope; A1-02,
- * A1-03). What is sent as it is made is for streams.ts.
+ * Writes an answer as a response: JSON text or bytes, in one piece with its headers. streams.ts sends streamed answers (doc 1,
+ * Envelope; A1-02, A1-03).
  */
 import type { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -14,24 +14,24 @@ export type AnswerHeaders = Record<string, string>
 
 export type ByteStream = Stream.Stream<Uint8Array, unknown>
 
-/** How a success of a route is written: its statuses, its media type, and for JSON whether in the envelope (A1-03). */
+/** The form of a route's success: statuses, media type, and for JSON whether it stands in the envelope. */
 export interface AnswerForm extends JsonForm {
   readonly kind: "json" | "bytes" | "stream"
   readonly contentType: string
 }
 
-/** An answer in one piece: text, which alone can be stored, or bytes. */
+/** An answer in one piece: text or bytes. Only text can be stored. */
 export interface WholeAnswer extends Omit<Rendered, "body"> {
   readonly body: string | Uint8Array
-  /** JSON when it is not said. */
+  /** JSON if absent. */
   readonly contentType?: string
-  /** The header Link: how a list goes on (RFC 8288). */
+  /** The header Link: the next page of a list (RFC 8288). */
   readonly link?: string
-  /** Headers of its own, in place of those that every answer has. */
+  /** Headers that replace the usual ones. */
   readonly own?: AnswerHeaders
 }
 
-/** An answer that is sent as it is made (streams.ts). */
+/** An answer that is sent while it is made (streams.ts). */
 export interface StreamedAnswer extends Omit<Rendered, "body"> {
   readonly pieces: ByteStream
   readonly contentType: string
@@ -40,7 +40,7 @@ export interface StreamedAnswer extends Omit<Rendered, "body"> {
 
 export type Outgoing = WholeAnswer | StreamedAnswer
 
-/** A success in the form of its route. Data of the other kinds is what the contract's schema says: bytes or a stream. */
+/** Renders a success in the form of its route. Data other than JSON is bytes or a stream, as the contract's schema declares. */
 export const renderSuccess = (form: AnswerForm, data: unknown, status: number | null): Outgoing => {
   if (form.kind === "json") return renderJson(form, data, status)
   const head = { status: statusOf(form, status), contentType: form.contentType }
@@ -49,7 +49,7 @@ export const renderSuccess = (form: AnswerForm, data: unknown, status: number | 
 
 const sharedAnswers = new WeakMap<object, WholeAnswer>()
 
-/** A success that many readers get, in the form of its route: the same object is written once, to the bytes that are sent. */
+/** Renders a success that many callers read: the same object is rendered once, to the bytes that are sent. */
 export const renderShared = (form: AnswerForm, data: object): WholeAnswer => {
   const found = sharedAnswers.get(data)
   if (found !== undefined) return found
@@ -59,7 +59,7 @@ export const renderShared = (form: AnswerForm, data: object): WholeAnswer => {
   return made
 }
 
-/** Adds the headers that every answer has. A 413 ends the connection, because the rest of the body is not read. */
+/** Adds the headers of every answer. A 413 ends the connection, because the rest of the body is not read. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders, own?: AnswerHeaders): void => {
   if (status !== 304) headers["content-type"] = contentType
   headers["cache-control"] = "no-store"
@@ -69,7 +69,7 @@ export const complete = (status: number, contentType: string, headers: AnswerHea
 
 const json = "application/json"
 
-/** A JSON answer. The headers object is taken over, not copied. */
+/** A JSON answer. Takes ownership of the headers object. */
 export const answerWith = (
   { status, body }: Rendered,
   headers: AnswerHeaders
@@ -78,29 +78,29 @@ export const answerWith = (
   return HttpServerResponse.text(body, { status, headers })
 }
 
-/** What the adapter is given for an answer that has left already: it finds the response ended and adds nothing. */
+/** Returned to the adapter for an answer that was already sent: the response has ended, so the adapter adds nothing. */
 export const sent = HttpServerResponse.empty()
 
-/** A request and the response to it, as Node has them. */
+/** Node's request and response. */
 export interface Pair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The caller that a good key identifies; null or absent without one. */
+  /** The principal of a good key; null or absent without one. */
   readonly principal?: unknown
 }
 
 /**
- * Writes an answer straight to Node's response, which saves a tenth of a request's cost. Only for requests read in full:
- * what is left of a body is the adapter's to drain. The headers object is taken over, not copied.
+ * Writes an answer straight to Node's response, which saves a tenth of a request's cost. Only for requests read in full: the
+ * adapter drains the rest of a body. Takes ownership of the headers object.
  */
 export const answerNow = (
   { request, response, principal = null }: Pair,
   { status, body, contentType = json, own }: WholeAnswer,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
-  // Node calls a request complete only once its handler has returned, even one without a body.
+  // Node marks a request complete only after its handler has returned, even one without a body.
   const whole = request.complete || bodyless(request)
-  // A body that ended early: what follows on the connection, if anything, is no request.
+  // The body ended early: bytes that follow on the connection are no request.
   if (!whole && request.destroyed) headers["connection"] = "close"
   complete(status, contentType, headers, own)
   if (!whole || response.destroyed || response.headersSent) {
@@ -115,6 +115,5 @@ export const answerNow = (
   return sent
 }
 
-/** A refusal as a response. */
 export const refusalWith = (refusal: WireRefusal, headers: AnswerHeaders): HttpServerResponse.HttpServerResponse =>
   answerWith(renderRefusal(refusal), headers)

@@ -1,6 +1,6 @@
 /**
- * The outermost layer: verbs and declared sizes for every surface, and the envelope around every answer that is not ours
- * (doc 1, Authentication: HEAD and verbs; A1-01, A1-02).
+ * The outermost layer: checks methods and declared sizes for every surface, and adds the envelope to answers without one (doc
+ * 1, Authentication: HEAD and verbs; A1-01, A1-02).
  */
 import { Cause, Effect } from "effect"
 import { Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -14,7 +14,7 @@ import { requestIdOf } from "./requestId.ts"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 
-/** What an answer without our envelope becomes, by its status. */
+/** The envelope for an answer without one, by its status. */
 export const byStatus = (status: number): WireRefusal => {
   switch (status) {
     case 401:
@@ -40,17 +40,17 @@ export const byStatus = (status: number): WireRefusal => {
 }
 
 /**
- * Whether an answer is ours: nothing else on this edge speaks JSON errors, and none but our own pages are of HTML (a link to
- * the atlas that has run out is answered to a person).
+ * Whether an answer comes from this service: no other code here answers JSON, and HTML is only its own pages (a person gets one
+ * for an expired link to the atlas).
  */
 const isOurs = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   (body._tag === "Uint8Array" || body._tag === "Stream") && /^(application\/json|text\/html)/.test(body.contentType)
 
 /**
- * Wraps an app that is not the dispatcher: verbs, caps and the memory of bodies before it, X-Request-Id and the envelope
- * after it. A defect is logged with an id and answered by that id alone. An app that reads bodies is given `reading`: it
- * reads through Effect, up to the cap named there, so its bodies count as declared, up to that. One that reads none is
- * not, or declarations alone would use the memory up.
+ * Wraps an app other than the dispatcher: methods, caps and the memory of bodies before it, X-Request-Id and the envelope after
+ * it. A defect is logged with an id, and the answer contains the id alone. `reading` is for an app that reads bodies through
+ * Effect: a body counts by its declared length, up to the cap named there. Without bodies it is absent, or declarations alone
+ * would use up the memory.
  */
 export const edged =
   <R>(app: App<R>, reading: { readonly bodies: BodyBudget; readonly cap: number } | null = null) =>
@@ -71,7 +71,7 @@ export const edged =
       const busy = { ...headers, "retry-after": "1", connection: "close" }
       return Effect.succeed(refusalWith(gateRefusals.unavailable, busy))
     }
-    // What the app writes down is the id that the caller gets back.
+    // The app stores the same id that the caller gets back.
     const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
     return app.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, marked),

@@ -1,7 +1,6 @@
 /**
- * What a request must be before any gate looks at it: framing that every proxy in front of us reads the same way
- * (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every refusal). Node lets these pass, or answers them without a
- * body.
+ * Checks the framing of a request before any gate, so that every proxy in front reads it the same way. Node accepts these
+ * requests, or answers them without a body (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every refusal).
  */
 import type { IncomingMessage } from "node:http"
 import { invalid, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
@@ -12,11 +11,14 @@ const host = invalid("INVALID_HTTP", "The request must have exactly one Host hea
 const coding = invalid("INVALID_HTTP", "The Transfer-Encoding must be chunked, alone, over HTTP/1.1.")
 const expectation = invalid("INVALID_HTTP", "The Expect header must be 100-continue.")
 
-/** Why a request is unsound, or null. After such an answer the connection must end: where the next begins is unknown. */
+/**
+ * Why the framing is ambiguous, or null. The connection must end after such an answer, because the start of the next request is
+ * unknown.
+ */
 export const framingRefusal = (request: IncomingMessage): WireRefusal | null => {
   const { headers, httpVersion, rawHeaders, url = "" } = request
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return version
-  // The other forms are for proxies, which this server is not; `*` is a path of no route.
+  // The other forms are for proxies, and this server is none; `*` matches no route.
   if ((url.charCodeAt(0) !== 47 && url !== "*") || url.includes("#")) return target
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,6 +1,7 @@
 /**
- * The gates of a surface: those before a body is read, as synchronous functions over live views, one list in the order that
- * its contract promises (A1-02 for partners), and what is asked of the caller once there is one. An unauthorised caller learns nothing of routes.
+ * The gates of a surface before the body is read: synchronous functions over projections in memory, in the order that the
+ * contract promises; and the later checks of the caller. An unauthorised caller can't learn which routes exist (A1-02 for
+ * partners; A1-07, A1-08).
  */
 import { Effect } from "effect"
 import { hash } from "node:crypto"
@@ -33,42 +34,42 @@ export interface PartnerGateServices {
   readonly edgeHosts: ReadonlyArray<string>
 }
 
-/** One gate: the refusal, or null after writing down what it found out. */
+/** One gate: returns a refusal, or records its results on the exchange and returns null. */
 export type Gate<P extends Principal, S> = (exchange: Exchange<P>, services: S) => WireRefusal | null
 type PartnerGate = Gate<PartnerPrincipal, PartnerGateServices>
-/** A gate of every surface. */
+/** A gate for any surface. */
 type AnyGate = <P extends Principal>(
   exchange: Exchange<P>,
   services: { readonly routes: RouteTable }
 ) => WireRefusal | null
 
-/** What makes a surface: its gates, and which clients its callers may name. */
+/** A surface: its gates, and the clients that its callers may name. */
 export interface Surface<P extends Principal, S extends { readonly routes: RouteTable }> {
-  /** Gates 0 to 7: before a body is read, over `services`. */
+  /** Gates 0 to 7, which run before a body is read. */
   readonly gates: ReadonlyArray<Gate<P, S>>
   readonly services: S
-  /** Gate 9: what the principal's own standing refuses on a write. */
+  /** Gate 9: refuses a write by the state of the principal. */
   readonly standing: (principal: P, route: Route) => WireRefusal | null
-  /** Gate 10: whether a client is the principal's. */
+  /** Gate 10: whether a client belongs to the principal. */
   readonly owns: (principal: P, clientId: number) => Effect.Effect<boolean, DispatchError>
 }
 
 const verbs = new Set(["GET", "HEAD", "POST", "PUT", "DELETE"])
 
-/** Gate 0: any other verb is an unknown route (doc 1, Authentication: HEAD). */
+/** Gate 0: any other method is an unknown route (doc 1, Authentication: HEAD). */
 export const verbGate = (method: string | undefined): WireRefusal | null =>
   verbs.has(method ?? "") ? null : gateRefusals.verb
 
-/** Gate 1: a declared length over the edge cap is refused before reading. */
+/** Gate 1: a declared length over the edge cap is refused before the body is read. */
 export const edgeCapGate = (length: number | null): WireRefusal | null =>
   length !== null && length > bodyCaps.edge ? gateRefusals.edgeCap : null
 
-/** The longest key anybody is issued is far shorter; longer ones are not worth a hash. */
+/** Far longer than any issued key; longer ones are not hashed. */
 const keyMaxLength = 256
 
 /**
- * Authorization: Bearer pbk_... wins; X-Partner-Key is read when that is absent or no partner key (A1-07). The key is
- * what follows, byte for byte: Node has taken the white space off that ends a header (RFC 9110, 5.5).
+ * Authorization: Bearer pbk_... takes precedence. X-Partner-Key is read if that header is absent or holds no partner key. The
+ * key is the rest of the header, byte for byte: Node has removed trailing white space (RFC 9110, 5.5).
  */
 const presentedKey = (exchange: Exchange<PartnerPrincipal>): string | null => {
   const { authorization = "", "x-partner-key": own } = exchange.request.headers
@@ -78,7 +79,7 @@ const presentedKey = (exchange: Exchange<PartnerPrincipal>): string | null => {
   return typeof own === "string" && own.startsWith("pbk_") ? own : null
 }
 
-/** Of the key that a connection presented last: callers keep their connections, and send one key with every request. */
+/** The hash of the last key of each connection: callers reuse connections and send one key with every request. */
 const lastHashes = new WeakMap<Socket, { readonly key: string; readonly hash: string }>()
 
 const hashOf = (socket: Socket, key: string): string => {
@@ -89,7 +90,7 @@ const hashOf = (socket: Socket, key: string): string => {
   return made
 }
 
-/** The partner and key that a request is authenticated as; null: its key is unknown, or its address is not admitted. */
+/** The partner and key of a request; null: the key is unknown, or the allowlist rejects the address. */
 const credentialOf = (
   exchange: Exchange<PartnerPrincipal>,
   { directory, edgeHosts }: PartnerGateServices
@@ -104,7 +105,8 @@ const credentialOf = (
 }
 
 /**
- * A gate that is checked before the key. If it refuses a request with a good key, the unread body counts as one with a good key.
+ * A gate that runs before the key is checked. If it refuses a request with a good key, the unread body counts as one with a
+ * good key.
  */
 const beforeKey =
   (judge: (request: IncomingMessage) => WireRefusal | null): PartnerGate =>
@@ -159,7 +161,7 @@ const keyShapeGate: AnyGate = (exchange) => {
   return null
 }
 
-/** Gates 0 to 7 of the partner surface, in the order of A1-02. Of 7 only the header's shape: a replay needs the body first. */
+/** Gates 0 to 7 of the partner surface. Gate 7 checks only the shape of the header here: a replay needs the body first. */
 export const partnerGates: ReadonlyArray<PartnerGate> = [
   beforeKey(({ method }) => verbGate(method)),
   beforeKey((request) => edgeCapGate(declaredLength(request))),
@@ -171,7 +173,7 @@ export const partnerGates: ReadonlyArray<PartnerGate> = [
   keyShapeGate
 ]
 
-/** The first refusal of a surface's gates, or null when the request may go on. */
+/** The first refusal of the gates, or null. */
 export const passGates = <P extends Principal, S>(
   gates: ReadonlyArray<Gate<P, S>>,
   exchange: Exchange<P>,
@@ -184,11 +186,11 @@ export const passGates = <P extends Principal, S>(
   return null
 }
 
-/** The surface of partners: their gates over the live views, and their clients (doc 1, Authentication and Errors). */
+/** The surface of partners over the projections in memory (doc 1, Authentication and Errors). */
 export const partnerSurface = (
   routes: RouteTable,
   options: {
-    /** Addresses and ranges of the operator's own edge hosts (A1-08). */
+    /** Addresses and ranges of the operator's own edge hosts. */
     readonly edgeHosts: ReadonlyArray<string>
   }
 ) =>

@@ -1,11 +1,11 @@
 /**
- * A JSON body that is safe to hand on: valid UTF-8 and JSON, no deeper or longer than needed, no `__proto__` member,
- * nothing that a database text or canonical JSON could not hold (A1-01; architecture 5: refused before the key is taken).
+ * Parses a JSON body safely: valid UTF-8 and JSON, limited depth and size, no `__proto__` members, only text that Postgres and
+ * canonical JSON can hold. A bad body is refused before its key is taken (A1-01).
  */
 import { isUtf8 } from "node:buffer"
 import { bodyMembers } from "../../machines/shared/Limits.ts"
 
-/** Containers inside containers; the deepest documented body has six. */
+/** Limit on nested containers; the deepest documented body has six. */
 const depthLimit = 64
 
 export type ParsedBody =
@@ -18,7 +18,7 @@ const tooMany = `The request body has more than ${bodyMembers} members and entri
 const badText = "The request body contains a character that is not allowed (U+0000 or half of a surrogate pair)."
 const badNumber = "The request body contains a number that is too large."
 
-/** Parses a body once. Duplicate members: the last wins, as JSON.parse does; `__proto__` members are dropped. */
+/** Parses a body. Of duplicate members the last wins, as in JSON.parse; `__proto__` members are dropped. */
 export const parseBody = (bytes: Uint8Array): ParsedBody => {
   if (!isUtf8(bytes)) return { ok: false, sentence: notJson }
   const shape = shapeFault(bytes)
@@ -39,9 +39,9 @@ const backslash = 0x5c
 const comma = 0x2c
 
 /**
- * Whether containers lie deeper, or hold more in all, than allowed, by one pass over the bytes: known before a parser
- * builds them. A container holds at most one more than it has commas, so openings and commas bound what all hold. Those
- * in strings don't count, and no byte of a longer UTF-8 sequence looks like one.
+ * Whether containers are nested too deep or hold too many values, by one pass over the bytes before a parser builds them. A
+ * container holds at most one value more than it has commas, so brackets and commas bound the total. Those inside strings are
+ * skipped, and no byte of a longer UTF-8 sequence equals one of them.
  */
 const shapeFault = (bytes: Uint8Array): string | null => {
   let depth = 0
@@ -61,10 +61,10 @@ const shapeFault = (bytes: Uint8Array): string | null => {
   return null
 }
 
-/** How far strings are walked through; beyond it, the search for their end is left to native code. */
+/** Bytes of a string that are scanned here; native code searches the end of longer ones. */
 const walked = 256
 
-/** Where the string ends that begins here: at its closing quote, or beyond the last byte. */
+/** The end of the string that begins here: its closing quote, or beyond the last byte. */
 const endOfString = (bytes: Uint8Array, start: number): number => {
   let i = start
   for (const limit = start + walked; i < bytes.length && bytes[i] !== quote; i++) {
@@ -74,20 +74,20 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
   return i
 }
 
-/** From any byte of a string that no backslash stands before. */
+/** As `endOfString`, from any byte of the string that does not follow a backslash. */
 const endOfLongString = (bytes: Uint8Array, start: number): number => {
   for (let from = start; ;) {
     const end = bytes.indexOf(quote, from)
     if (end === -1) return bytes.length
     let before = end
     while (before > from && bytes[before - 1] === backslash) before--
-    // An even number of backslashes are so many halves of escaped ones; an odd one escapes the quote.
+    // An even number of backslashes are escaped pairs; an odd number escapes the quote.
     if ((end - before) % 2 === 0) return end
     from = end + 1
   }
 }
 
-/** The first thing wrong inside a value, or null; drops `__proto__` members on the way. */
+/** The first fault inside a value, or null. Drops `__proto__` members. */
 const fault = (value: unknown): string | null => {
   if (typeof value === "string") return clean(value) ? null : badText
   if (typeof value === "number") return Number.isFinite(value) ? null : badNumber

@@ -1,31 +1,28 @@
 /**
- * Requests sent one behind the other on a connection: one is served at a time, the others wait for its answer, and only so
- * many may wait (RFC 9112, 9.3.2; architecture 5: the edge). Node itself hands over every request that it finds in what it
- * has read, all at once: kilobytes would become thousands of answers being made.
+ * Serves pipelined requests of a connection one at a time, in order, and limits how many may wait. Node hands over all requests
+ * that it has read at once: a few kilobytes could start thousands of answers (RFC 9112, 9.3.2).
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Effect } from "effect"
 
-/** Most requests of one connection that are served or wait. With the answer to the last of them the connection ends. */
+/** Limit on requests of one connection that run or wait. The answer to the last one ends the connection. */
 export const pipelineLimit = 32
 
 interface Place {
   readonly response: ServerResponse
-  /**
-   * Ends the wait of the request: true when its turn has come, false when its connection is closed. Null while it does not wait.
-   */
+  /** Ends the wait: true when its turn has come, false when its connection has closed. Null if it does not wait. */
   wake: ((served: boolean) => void) | null
 }
 
-/** The requests of a connection in order; the first one is being served. */
+/** The requests of a connection in order; the first one is running. */
 type Line = Array<Place>
 
 const lines = new WeakMap<Socket, Line>()
 
 /**
- * Takes a request on. Null: it is served at once. Otherwise an effect that ends when it is its turn (true), or when there
- * is nobody left to answer (false).
+ * Admits a request. Null: it runs at once. Otherwise an effect that completes at its turn (true), or when the connection has
+ * closed (false).
  */
 export const turnOf = (socket: Socket, response: ServerResponse): Effect.Effect<boolean> | null => {
   const line = lines.get(socket) ?? newLine(socket)
@@ -42,13 +39,13 @@ export const turnOf = (socket: Socket, response: ServerResponse): Effect.Effect<
   })
 }
 
-/** The last request of a connection that has arrived in full and will be answered; null when there is none. */
+/** The last request of a connection that has arrived in full and will be answered; null if there is none. */
 export const lastWhole = (socket: Socket): ServerResponse | null =>
   lines.get(socket)?.findLast(({ response }) => response.req.complete)?.response ?? null
 
-/** Lets an answer be the last one of its connection; what stands behind its request is not read any more. */
+/** Makes an answer the last one of its connection; later requests are not read. */
 export const endAfter = (socket: Socket, last: ServerResponse): void => {
-  // Says so in the answer, if that has not left yet.
+  // Sets `Connection: close` if the headers have not left yet.
   last.shouldKeepAlive = false
   deafen(socket)
 }
@@ -63,7 +60,7 @@ const newLine = (socket: Socket): Line => {
   return line
 }
 
-/** The first answer has left. A connection that ends with it serves nothing more. */
+/** Runs the next request after the first answer has left, unless the connection ends with that answer. */
 const next = (socket: Socket, line: Line): void => {
   line.shift()
   const [first] = line
@@ -71,7 +68,7 @@ const next = (socket: Socket, line: Line): void => {
   first.wake?.(true)
 }
 
-/** What Node's parser hands over goes nowhere. Node has no public way to it, and what it has read it parses to the end. */
+/** Discards the further output of Node's parser. Node has no public way to stop it, and it parses all that it has read. */
 const deafen = (socket: Socket): void => {
   const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null }
   if (parser !== undefined && parser !== null) parser.onIncoming = () => 0

@@ -1,6 +1,6 @@
 /**
- * Query parameters as their contract declares them (api/Parameters.ts): each is sent once, read on its own, and refused
- * with its own sentence; names that the contract does not know are ignored (doc 1, Endpoints; A1-09).
+ * Query parameters as the contract declares them (api/Parameters.ts). Each may be sent once and is validated by itself, with a
+ * sentence of its own. Unknown names are ignored (doc 1, Endpoints; A1-09).
  */
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { wantedBy } from "../api/Parameters.ts"
@@ -12,19 +12,19 @@ export type Query = Readonly<Record<string, unknown>>
 export interface QueryParameter {
   readonly name: string
   readonly read: (text: string) => Result.Result<unknown, Schema.SchemaError>
-  /** What an absent one counts as; undefined: it stays absent. */
+  /** The default of an absent parameter; undefined: none. */
   readonly usual: unknown
-  /** The sentence that refuses an absent one; undefined: it need not be sent. */
+  /** The sentence that refuses an absent parameter; undefined: it is optional. */
   readonly wanted: string | undefined
 }
 
-/** `errors` null: the query is as the contract wants it. Else `query` has what could be read. */
+/** `errors` null: the query is valid. Otherwise `query` holds the readable part. */
 export interface ParsedQuery {
   readonly query: Query
   readonly errors: QueryErrors | null
 }
 
-/** The schema of one member, to decode it by itself. */
+/** The schema of one member, for decoding it alone. */
 export const readerOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make<Schema.Codec<unknown>>(ast)
 
 /** The parameters of an endpoint's query, in its order. */
@@ -38,7 +38,7 @@ export const queryParametersOf = (fields: ReadonlyMap<string, SchemaAST.AST>): R
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Reads what follows the question mark. */
+/** Parses the text after the question mark. */
 export const parseQuery = (parameters: ReadonlyArray<QueryParameter>, search: string): ParsedQuery => {
   const query: Record<string, unknown> = {}
   const sent = search === "" ? null : new URLSearchParams(search)

@@ -1,6 +1,6 @@
 /**
- * Reads a request body once, up to a cap, straight from the Node stream: chunks of a small body arrive in one piece and
- * are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against its holder's room.
+ * Reads a request body up to a cap, straight from the Node stream: a small body arrives in one piece and is not copied.
+ * Arriving bytes count against the room of their holder (doc 1, Limits: body caps; A1-02 gates 1 and 8).
  */
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -11,9 +11,9 @@ export type BodyRead =
   | { readonly _tag: "Body"; readonly bytes: Buffer }
   /** Longer than the route allows. */
   | { readonly _tag: "TooLarge" }
-  /** Longer than the edge allows any route. */
+  /** Longer than the edge allows on any route. */
   | { readonly _tag: "OverEdge" }
-  /** No memory for it now: bodies of this caller, or of all, have used it up. */
+  /** No memory: the bodies of this caller, or of all, have used the budget up. */
   | { readonly _tag: "NoRoom" }
   | { readonly _tag: "Aborted" }
 
@@ -23,28 +23,28 @@ const overEdge: BodyRead = { _tag: "OverEdge" }
 const noRoom: BodyRead = { _tag: "NoRoom" }
 const aborted: BodyRead = { _tag: "Aborted" }
 
-/** The declared length, or null when there is none. Node has refused anything but a number before. */
+/** The declared length, or null if absent. Node has refused anything but a number. */
 export const declaredLength = (request: IncomingMessage): number | null => {
   const header = request.headers["content-length"]
   return header === undefined ? null : Number(header)
 }
 
-/** Whether a request has no body at all (RFC 9112, 6.3): nothing of it is left to come once its headers are there. */
+/** Whether a request has no body (RFC 9112, 6.3), so that it is complete with its headers. */
 export const bodyless = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] === undefined && (declaredLength(request) ?? 0) === 0
 
 /**
- * How far a body is read, and thrown away, to learn whether it is too long for the route or for the edge. The edge cap is
- * the earlier gate and wins where it is in reach: on the document route. To read megabytes for that on a route that takes
- * kilobytes would serve no upload: there a body that does not declare its length is refused at the route's cap.
+ * How far an undeclared body is read and discarded to find out whether it exceeds the cap of the route or of the edge. The edge
+ * cap is the earlier gate and wins if it is within reach, as on the document route. A route with a cap of kilobytes refuses at
+ * its own cap, because reading megabytes there would help no upload.
  */
 const readThrough = 1024 * 1024
 const limitOf = (cap: number): number => (bodyCaps.edge - cap <= readThrough ? bodyCaps.edge : cap)
 
 /**
- * The whole body, unless it is larger than `cap` bytes (a declared length is refused unread), there is no room for it or
- * the connection has ended. Bytes count from their arrival, not from their declaration: promises cost no memory, so
- * they must not shut others out. Without room for a piece the caller is not read from for a while.
+ * The whole body, unless it exceeds `cap` bytes (a declared length is refused unread), there is no room or the connection has
+ * ended. Bytes count from their arrival and not from their declaration: declarations cost no memory, so they must not block
+ * others. Without room for a piece, reading pauses.
  */
 export const readBody = (
   request: IncomingMessage,
@@ -57,12 +57,12 @@ export const readBody = (
     if (declared !== null && declared > cap) return resume(Effect.succeed(tooLarge))
     if (bodyless(request)) return resume(Effect.succeed(empty))
     if (request.destroyed) return resume(Effect.succeed(aborted))
-    // HTTP/1.0 knows no interim answers (RFC 9110, 10.1.1).
+    // HTTP/1.0 has no interim answers (RFC 9110, 10.1.1).
     const waits = request.headers.expect !== undefined && request.httpVersion !== "1.0"
     if (waits && !response.headersSent) response.writeContinue()
     const limit = limitOf(cap)
     let pieces: Array<Buffer> = []
-    /** Bytes that arrived, and how many of them are kept. */
+    /** Bytes that arrived, kept or not. */
     let size = 0
     let kept = 0
     let stopWaiting: (() => void) | null = null

@@ -1,7 +1,6 @@
 /**
- * The route table of a surface, made from its contract by reflection, and the matcher over it: exact in case and slashes,
- * everything else unknown (A1-01). Path parameters are read by their name and schema, whatever they are called. Tables
- * are small, so the hot path needs no general router.
+ * The route table of a surface, built from the contract by reflection, and its matcher. Case and slashes are exact. Path
+ * parameters are decoded by their schema, under any name. Tables are small, so the hot path needs no general router (A1-01).
  */
 import { Context, Option, Schema, SchemaAST } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, type HttpApiSchema } from "effect/http-api"
@@ -29,7 +28,7 @@ export interface Route {
   readonly form: AnswerForm
 }
 
-/** The stored rows that a read counts as; null: its answer comes from memory, the venue, or few rows by their keys. */
+/** The stored rows that a read counts as; null: the answer comes from memory, the venue, or few rows by their keys. */
 export const rowsOf = ({ scanning, rules: { heavy } }: Route, query: Query): number | null => {
   if (heavy !== undefined && (heavy.with === undefined || query[heavy.with] !== undefined)) return heavy.rows
   if (scanning === null) return null
@@ -38,9 +37,9 @@ export const rowsOf = ({ scanning, rules: { heavy } }: Route, query: Query): num
 
 export interface RouteMatch {
   readonly route: Route
-  /** What the segments stand for, by parameter. An id that can't be one is `noId`, which no object has. */
+  /** Values of the segments by parameter. A malformed id is `noId`, which no object has. */
   readonly params: Readonly<Record<string, unknown>>
-  /** What the first other parameter names that can't be read; null when all could. */
+  /** The noun of the first other parameter that can't be decoded; null if all could. */
   readonly unknown: Noun | null
 }
 
@@ -54,7 +53,7 @@ interface PathParameter {
 
 interface Entry {
   readonly route: Route
-  /** A literal, or what stands in its place. */
+  /** A literal, or a parameter. */
   readonly segments: ReadonlyArray<string | PathParameter>
 }
 
@@ -65,17 +64,17 @@ export const under = (url: string, prefix: string): boolean => {
   return Number.isNaN(next) || next === 47 || next === 63
 }
 
-/** A group of a contract, or what is added to one. */
+/** A group of a contract, or an addition to one. */
 export type Group = HttpApiGroup.Constraint & { readonly annotations: Context.Context<never> }
 
 export class RouteTable {
   /** In the order of the contract. */
   readonly routes: ReadonlyArray<Route>
   private readonly prefix: string
-  /** By method and number of segments; literal segments before parameters, so that `by-ref` is no client id. */
+  /** By method and number of segments; literals come before parameters, so that `by-ref` is no client id. */
   private readonly entries = new Map<string, Array<Entry>>()
 
-  /** The routes of the groups under `prefix`. Throws when a parameter of a path has no schema. */
+  /** Builds the routes of the groups under `prefix`. Throws if a path parameter has no schema. */
   constructor(prefix: string, groups: ReadonlyArray<Group>) {
     this.prefix = `${prefix}/`
     const routes: Array<Route> = []
@@ -93,7 +92,7 @@ export class RouteTable {
     this.routes = routes
   }
 
-  /** The route of a method (GET for HEAD) and a path without query; null when there is none. */
+  /** The route of a method (GET for HEAD) and a path without query; null if there is none. */
   match(method: string, path: string): RouteMatch | null {
     if (!path.startsWith(this.prefix)) return null
     const parts = path.slice(this.prefix.length).split("/")
@@ -120,7 +119,7 @@ const read = (route: Route, segments: Entry["segments"], parts: ReadonlyArray<st
   return { route, params, unknown }
 }
 
-/** Percent-decoded; an id is not, because it has one spelling only (A1-01). */
+/** Decodes a segment. An id is not percent-decoded, because it has one spelling only. */
 const decoded = (parameter: PathParameter, segment: string): Option.Option<unknown> => {
   try {
     return parameter.read(decodeURIComponent(segment))
@@ -157,7 +156,7 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
   return { route, segments }
 }
 
-/** As the schema of every id reads it, without walking through a schema at each request. */
+/** Equal to the schema of every id, without the cost of running a schema for each request. */
 const readId = (text: string): Option.Option<number> => Option.fromUndefinedOr(parseId(text))
 
 const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
@@ -172,7 +171,7 @@ const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
   }
 }
 
-/** What the first success of an endpoint is made of; all of them are alike. */
+/** The form of an endpoint's first success; all of its successes have the same. */
 const kindOf = (schema: Schema.Top | undefined): Pick<AnswerForm, "kind" | "contentType"> => {
   if (schema !== undefined && isByteStream(schema)) return { kind: "stream", contentType: schema.contentType }
   const encoding =

@@ -1,6 +1,6 @@
 /**
- * X-Sandbox-Hint: what a request of a sandbox has that its route does not know, with the name that was probably meant. The contract
- * ignores it (A1-01), so that nothing else would show a slip of the pen. Outside a sandbox nobody looks.
+ * X-Sandbox-Hint: names the parameters and members of a request that its route does not know, with the names that were probably
+ * meant. The contract ignores unknown names, so a misspelling would stay unnoticed. Only sandboxes check this (A1-01).
  */
 import { closest } from "../../machines/shared/closest.ts"
 import type { OpenApiDocument } from "../openApiDocument.ts"
@@ -16,7 +16,7 @@ interface Known {
 }
 
 const header = "X-Sandbox-Hint"
-/** What one answer names at most: the first ones, each in so many letters. */
+/** Limits of one answer: names listed, letters of each, items checked in an array. */
 const most = { names: 5, letters: 60, nested: 200 }
 
 interface Described {
@@ -39,7 +39,7 @@ export class SandboxHints {
     }
   }
 
-  /** Names the unknown parameters and members in a header of the answer; `body` undefined: there is none to look at. */
+  /** Sets the header with the unknown parameters and members; `body` undefined: the request has none. */
   give<P extends Principal>({ match, search, response }: Exchange<P>, body?: unknown): void {
     const known = this.known.get(match?.route.operation ?? "")
     if (known === undefined || response.headersSent) return
@@ -59,7 +59,7 @@ export class SandboxHints {
       return this.members(this.named[schema["$ref"].split("/").at(-1) ?? ""], value, at, hints)
     }
     const choices = Array.isArray(schema["anyOf"]) ? (schema["anyOf"] as ReadonlyArray<Schema>) : []
-    // With several shapes nobody knows which was meant.
+    // With several object shapes the intended one is unknown.
     const objects = choices.filter((choice) => choice["type"] !== "null")
     if (choices.length > 0) return objects.length === 1 ? this.members(objects[0], value, at, hints) : undefined
     if (Array.isArray(value)) {
@@ -81,12 +81,12 @@ const addOnce = (hints: Array<string>, hint: string): void => {
   if (!hints.includes(hint)) hints.push(hint)
 }
 
-/** A name as a header may have it: nothing but letters of ASCII that end neither the header nor a sentence. */
+/** A name that is safe in a header: ASCII letters that end neither the header nor a sentence. */
 const shown = (name: string): string => {
   const safe = name.replaceAll(/[^\w.[\]-]/g, "?")
   return safe.length > most.letters ? `${safe.slice(0, most.letters)}...` : safe
 }
 
-/** As text without quotation marks, and not for a name that is too long for a slip of the pen. */
+/** Suggests the closest known name; empty if the name is too long to be a misspelling. */
 const meant = (name: string, known: ReadonlyArray<string>): string =>
   name.length > most.letters ? "" : closest(name, known).replaceAll('"', "")

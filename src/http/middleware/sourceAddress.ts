@@ -1,7 +1,7 @@
 /**
- * Where a request comes from, and whether an allowlist admits it (doc 1, Authentication: IP allowlist; A1-08,
- * CIDR-001). IPv4-mapped peers count as IPv4; X-Forwarded-For counts only from the operator's own edge hosts, and only
- * its last hop, because everything before it is the caller's word.
+ * The caller's address, and whether an allowlist admits it. IPv4-mapped peers count as IPv4. X-Forwarded-For counts only from
+ * the operator's own edge hosts, and only its last hop, because callers can forge the others (doc 1, Authentication: IP
+ * allowlist; A1-08, CIDR-001).
  */
 import ipaddr from "ipaddr.js"
 
@@ -9,8 +9,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [Address, number]
 
 /**
- * An address in the one way to write it: four plain decimal parts, as they are or mapped into IPv6, or the form of
- * RFC 5952. The other forms (octal, hexadecimal, short, one number) name other addresses to other readers.
+ * Parses an address in its single canonical form: four plain decimal parts, alone or mapped into IPv6, or the form of RFC 5952.
+ * Other forms (octal, hexadecimal, short, one number) denote different addresses to different parsers.
  */
 const parseAddress = (text: string): Address | null => {
   const plain = text.startsWith("::ffff:") ? text.slice("::ffff:".length) : text
@@ -21,7 +21,7 @@ const parseAddress = (text: string): Address | null => {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
-/** A range, or a bare address as /32 or /128; null when it is neither. What may be set is judged by `cidrErrors`. */
+/** Parses a range; a bare address counts as /32 or /128. Null for anything else. `cidrErrors` validates new lists. */
 const parseRange = (range: string): Range | null => {
   const [text = "", bits, ...rest] = range.split("/")
   const v4 = ipaddr.IPv4.isValidFourPartDecimal(text)
@@ -33,7 +33,7 @@ const parseRange = (range: string): Range | null => {
 
 const parsed = new WeakMap<ReadonlyArray<string>, ReadonlyArray<Range>>()
 
-/** Ranges are parsed once per list object; lists are replaced, never changed. An unreadable entry admits no address. */
+/** Ranges are parsed once for each list object; lists are replaced, never changed. An unreadable entry admits no address. */
 const rangesOf = (cidrs: ReadonlyArray<string>): ReadonlyArray<Range> => {
   const known = parsed.get(cidrs)
   if (known !== undefined) return known
@@ -49,11 +49,11 @@ export const cidrContains = (cidrs: ReadonlyArray<string>, ip: string): boolean 
   return rangesOf(cidrs).some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
 }
 
-/** Whether an allowlist admits an address: an empty one admits everybody. */
+/** Whether an allowlist admits an address. An empty list admits all. */
 export const admits = (cidrs: ReadonlyArray<string>, ip: string): boolean =>
   cidrs.length === 0 || cidrContains(cidrs, ip)
 
-/** The caller's address: the peer's, or the last hop the operator's own edge has written down. Empty when unknown. */
+/** The caller's address: the peer's, or the last hop that the operator's own edge recorded. Empty if unknown. */
 export const sourceAddress = (
   peer: string | undefined,
   forwardedFor: string | ReadonlyArray<string> | undefined,

@@ -1,7 +1,6 @@
 /**
- * Answers that are sent as they are made: the next piece is asked for when the one before is on its way, so that a slow
- * reader holds up the source and not the memory. One that reads nothing is cut by the listener after its stall time, one
- * that leaves interrupts the source (architecture 8: the edge owns limits).
+ * Sends streamed answers with backpressure: the next piece is requested when the last one has left, so a slow reader delays the
+ * source and does not fill memory. The listener cuts a reader that stalls, and a disconnect interrupts the source.
  */
 import { Effect, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -11,14 +10,14 @@ import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { RouteRules } from "../api/RouteRules.ts"
 import { type AnswerHeaders, type ByteStream, complete, type Pair, sent, type StreamedAnswer } from "./answers.ts"
 
-/** How long a read of a route may take, wall milliseconds. */
+/** Timeout of a read on a route, wall milliseconds. */
 export const timeOf = ({ time = "quick" }: RouteRules): number => readTimes[time]
 
 /**
- * Sends an answer to its end. One of a `stream` route has none of its own: it begins at once and ends with the server, in order. Any
- * other begins with its first piece, so that what can't be made is refused as ever and leaves as a failure of this effect; each
- * piece has to come in the route's time, and its reader has to take it in time. A source that fails later, or is late, breaks the
- * connection off, before its end could be mistaken for a whole answer, and fails this effect too. HEAD starts nothing.
+ * Sends an answer to its end. On a `stream` route the answer begins at once and ends in order with the server. Any other answer
+ * begins with its first piece, so an early failure is refused as usual and fails this effect. Each piece must be made within
+ * the route's timeout, and its reader must take it within that time. A later failure breaks the connection, because an orderly
+ * end would make the answer look whole, and fails this effect too. HEAD runs no source.
  */
 export const answerStreamed = (
   { request, response }: Pair,
@@ -40,7 +39,7 @@ export const answerStreamed = (
       response.end()
       return Effect.succeed(sent)
     }
-    // The adapter runs what follows a request's own effect to its end; this goes on for as long as it is read.
+    // The adapter runs effects after the request's own uninterruptibly; this one lasts as long as the reader does.
     return Effect.interruptible(
       rules.time === "stream" ? live(response, pieces, begin, closing) : whole(response, pieces, begin, rules)
     ).pipe(
@@ -77,7 +76,7 @@ const whole = (
     return atMost(written(response, piece), readerTimes.piece)
   }).pipe((run) => atMost(run, readerTimes.whole))
 
-/** A reader who takes longer is left. */
+/** Fails with `SlowReader` after the duration. */
 const atMost = <E>(work: Effect.Effect<void, E>, duration: number): Effect.Effect<void, E | SlowReader> =>
   Effect.timeoutOrElse(work, { duration, orElse: () => Effect.fail(new SlowReader()) })
 
@@ -89,7 +88,7 @@ class SlowReader extends Error {
 const inTime = (pieces: ByteStream, duration: number): ByteStream =>
   Stream.timeoutOrElse(pieces, { duration, orElse: () => Stream.fail(new Unavailable({ unknown: false })) })
 
-/** Done when the system has the piece, or takes more; not before, while it is not read. */
+/** Completes when the system has taken the piece or can take more; not before, if the reader does not read. */
 const written = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (response.write(piece)) return resume(Effect.void)

@@ -1,7 +1,7 @@
 /**
- * What Node answers outside a request: unreadable HTTP, oversized headers, time-outs, CONNECT. In the envelope, and never
- * into the middle of another answer: a connection on which a whole request is being served keeps that request's answer
- * and ends with it (A1-01, A1-02; RFC 9112, 2.2 and 9.2).
+ * Answers events that Node reports outside a request: unreadable HTTP, oversized headers, timeouts, CONNECT. The answers have
+ * the envelope and never land inside another answer: a connection that serves a whole request finishes that answer and then
+ * ends (A1-01, A1-02; RFC 9112, 2.2 and 9.2).
  */
 import { randomUUID } from "node:crypto"
 import { type ServerResponse, STATUS_CODES } from "node:http"
@@ -13,17 +13,17 @@ const tooSlow: readonly [number, WireRefusal] = [408, gateRefusals.tooSlow]
 
 const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   HPE_INVALID_METHOD: [404, gateRefusals.verb],
-  // Requests came while an answer filled the connection, and Node has lost some of them.
+  // Requests arrived while an answer filled the connection, and Node has lost some of them.
   HPE_PAUSED: [503, gateRefusals.unavailable],
   HPE_HEADER_OVERFLOW: [431, invalid("INVALID_HTTP", "The request headers are too large.")],
-  // The timeout of Node covers the headers; the body has to keep a pace.
+  // Node's timeout covers the headers; bodies have a minimum pace instead.
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow
 }
 
-/** How long a caller may leave a connection open that we have ended, before it is cut. */
+/** How long a caller may keep a connection open after our end, before it is cut. */
 const graceMillis = 500
 
-/** Ends a connection after what was written to it; a caller that does not end its side is not waited for. */
+/** Ends a connection after the text, and cuts it if the caller does not end its side in time. */
 const finish = (socket: Socket, text?: string): void => {
   const cut = setTimeout(() => socket.destroy(), graceMillis)
   socket.once("close", () => clearTimeout(cut))
@@ -31,13 +31,13 @@ const finish = (socket: Socket, text?: string): void => {
   else socket.end(text)
 }
 
-/** The answer that is being made for this connection. Node has no public way to it. */
+/** The answer in progress on this connection. Node has no public way to it. */
 const currentOf = (socket: Socket): ServerResponse | null =>
   (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? null
 
 const ending = new WeakSet<Socket>()
 
-/** Lets what has arrived in full be answered, and ends the connection with the last of it. */
+/** Answers the requests that have arrived in full, then ends the connection. */
 const endOnceAnswered = (current: ServerResponse, socket: Socket): void => {
   if (ending.has(socket)) return
   ending.add(socket)
@@ -46,17 +46,17 @@ const endOnceAnswered = (current: ServerResponse, socket: Socket): void => {
   last.once("close", () => finish(socket))
 }
 
-/** One answer of the connection's own, unless a request in full, or an answer that has begun, is in its way. */
+/** Sends one answer of the connection's own, unless a complete request or a begun answer precedes it. */
 const answerAlone = (socket: Socket, [status, refusal]: readonly [number, WireRefusal]): void => {
   const current = currentOf(socket)
   if (current !== null && (current.headersSent || current.req.complete)) endOnceAnswered(current, socket)
   else finish(socket, rawAnswer(status, refusal))
 }
 
-/** Answers bytes that are no request, in Node's `clientError` event, and closes the connection. */
+/** Answers unparsable bytes, in Node's `clientError` event, and closes the connection. */
 export const answerUnreadable = (error: Error & { readonly code?: string }, socket: Socket): void => {
   const code = error.code ?? ""
-  // Nobody can read an answer without TLS.
+  // Without TLS no answer can be read.
   if (!socket.writable || code === "ECONNRESET" || code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) {
     socket.destroy()
     return
@@ -74,9 +74,8 @@ export const answerConnect = (socket: Socket): void => {
 }
 
 /**
- * A connection on which nothing has moved for `millis`, in Node's `timeout` event: an idle one ends, a body that does not
- * go on is answered, an answer that is not read is cut. A request that is being served is no fault of the caller's, nor is
- * a stream that has nothing to send.
+ * Handles a connection without traffic for `millis`, in Node's `timeout` event. An idle one ends, a stalled body gets an
+ * answer, an unread answer is cut. A request whose answer is in progress stays, and so does a stream without data to send.
  */
 export const endStalled = (socket: Socket, millis: number): void => {
   const current = currentOf(socket)

@@ -1,4 +1,4 @@
-/** Handlers of clients, KYC decisions and cases: each is one call of a service (operator surface). */
+/** Handlers of clients, KYC decisions and cases: each is one service call (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
@@ -20,7 +20,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-/** A page as the query names it: the default size where none is asked for. */
+/** A page of the query, with the default size if absent. */
 const page = (query: { readonly limit?: number; readonly before?: number }, size: number) => ({
   limit: query.limit ?? size,
   ...(query.before === undefined ? {} : { before: query.before })
@@ -28,11 +28,11 @@ const page = (query: { readonly limit?: number; readonly before?: number }, size
 
 type Ruling = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
 
-/** The client that was decided on. The decision is in: one that can't be shown now must not be answered as "try again". */
+/** Reads the client after a decision. The decision is committed, so a failed read must not answer "try again". */
 const decidedOn = (inspect: Inspect["Service"], clientId: number) =>
   Effect.mapError(inspect.client(String(clientId)), () => new Unavailable({ unknown: true }))
 
-/** Runs a ruling and answers the client as it is afterwards. */
+/** Runs a decision and returns the client afterwards. */
 const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
   Effect.flatMap(currentCaller, (caller) =>
     answer(
@@ -42,7 +42,7 @@ const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
     )
   )
 
-/** The same with what a categorization does to the account. */
+/** As `ruleAndShow`, with the effects of a categorization on the account. */
 const categorize = (
   inspect: Inspect["Service"],
   rule: (caller: OperatorCaller) => Effect.Effect<Verdict<Categorized>, DispatchError>
@@ -121,8 +121,8 @@ const kycHandlers = HttpApiBuilder.group(
         Effect.flatMap(currentCaller, (caller) => answer(files.show(caller, params.client, payload.reason))),
       clear: ({ params, payload }) =>
         ruleAndShow(inspect, (caller) => {
-          const { note = null, ...looked } = payload
-          return compliance.clear(caller, params.client, note, looked)
+          const { note = null, ...reviewed } = payload
+          return compliance.clear(caller, params.client, note, reviewed)
         }),
       reject: ({ params, payload }) =>
         ruleAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason, payload.revision)),

@@ -13,7 +13,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-/** What cannot be an id is no document. */
+/** A malformed id names no document. */
 const onDocument = <A>(
   segment: string,
   run: (caller: OperatorCaller, documentId: number) => Effect.Effect<Verdict<A>, DispatchError>

@@ -1,4 +1,4 @@
-/** Handlers of explain: the client is found, then the partner surface's own service is asked (operator surface; A3-02). */
+/** Handlers of explain: find the client, then call the service of the partner surface (operator surface; A3-02). */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -29,8 +29,8 @@ const explainHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const rfqs = yield* Rfqs
     const orders = yield* Orders
-    /** Asks of the client with its partner. */
-    const asking = (
+    /** Explains for a client and its partner. */
+    const ofClient = (
       client: string,
       question: (clientId: number, partner: PartnerView) => Effect.Effect<Verdict<Explanation>, DispatchError>
     ) =>
@@ -45,25 +45,30 @@ const explainHandlers = HttpApiBuilder.group(
           return verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
         })
       )
-    const ask = (write: ExplainedWrite, client: string, body: object, text?: string) =>
+    const explained = (write: ExplainedWrite, client: string, body: object, text?: string) =>
       Effect.flatMap(currentCaller, ({ by }) =>
-        asking(client, (clientId, partner) =>
+        ofClient(client, (clientId, partner) =>
           explain.explain(write, { partner, by, clientId, body: { partnerRef: randomUUID(), ...body }, text })
         )
       )
     return handlers.handleAll({
-      collateral: ({ params, query }) => ask("collateral", params.client, { direction: "WITHDRAWAL", ...query }),
-      deposit: ({ params, query }) => ask("deposit", params.client, { currency: "USDC", ...query }),
+      collateral: ({ params, query }) => explained("collateral", params.client, { direction: "WITHDRAWAL", ...query }),
+      deposit: ({ params, query }) => explained("deposit", params.client, { currency: "USDC", ...query }),
       rfq: ({ params, query }) =>
-        asking(params.client, (clientId, partner) => rfqs.explain({ partner }, clientId, rfqBody(query))),
+        ofClient(params.client, (clientId, partner) => rfqs.explain({ partner }, clientId, rfqBody(query))),
       order: ({ params, query }) =>
-        asking(params.client, (clientId, partner) => orders.explain({ partner }, clientId, orderBody(query))),
+        ofClient(params.client, (clientId, partner) => orders.explain({ partner }, clientId, orderBody(query))),
       withdrawal: ({ params, query: { destination, ...query } }) => {
         const body = { currency: "USDC", ...query }
-        if (destination === undefined) return ask("withdrawal", params.client, body)
+        if (destination === undefined) return explained("withdrawal", params.client, body)
         const parsed = parseBody(Buffer.from(destination))
         return parsed.ok
-          ? ask("withdrawal", params.client, { ...body, destination: parsed.value }, `{"destination":${destination}}`)
+          ? explained(
+              "withdrawal",
+              params.client,
+              { ...body, destination: parsed.value },
+              `{"destination":${destination}}`
+            )
           : answer(Effect.succeed(refuse(invalidFields({ destination: notJson }))))
       }
     })
@@ -80,7 +85,7 @@ interface RfqQuestion {
   readonly autoAccept?: "true" | "false"
 }
 
-/** The partner's body: what is asked of the barrier stands in its member. */
+/** The partner's request body: the members of the barrier are nested. */
 const rfqBody = ({ level, takeProfit, expiryTs, strictTakeProfit, autoAccept, ...rest }: RfqQuestion): object => ({
   ...rest,
   ...(autoAccept === undefined ? {} : { autoAccept: autoAccept === "true" }),
@@ -102,7 +107,7 @@ interface OrderQuestion {
   readonly stopLoss?: string
 }
 
-/** The partner's body: what is asked of the trigger and of the attached orders stands in their members. */
+/** The partner's request body: the members of the trigger and of attached orders are nested. */
 const orderBody = (question: OrderQuestion): object => {
   const { reduceOnly, triggerSource, triggerPrice, triggerDirection, limitPrice, takeProfit, stopLoss, ...rest } =
     question
@@ -118,7 +123,7 @@ const orderBody = (question: OrderQuestion): object => {
 
 const levelOf = (price: string | undefined): object | undefined => (price === undefined ? undefined : { price })
 
-/** The members that were sent; null when none was. */
+/** The members that were sent; null if all are absent. */
 const given = (members: Readonly<Record<string, unknown>>): object | null => {
   const sent = Object.entries(members).filter(([, value]) => value !== undefined)
   return sent.length === 0 ? null : Object.fromEntries(sent)

@@ -1,8 +1,7 @@
 /**
- * The operator surface as one HTTP application to be mounted under /operator/v1, and the atlas beside it under /atlas
- * (operator surface; architecture, HTTP).
- * Not a hot path, so Effect's own API server does the work; what it answers without a body (unknown route, wrong verb, a
- * defect) gets the envelope here, and every answer carries the request's id and may not be stored.
+ * The operator surface as an HTTP application under /operator/v1, and the atlas under /atlas. It is not a hot path, so Effect's
+ * API server does the work. Its answers without a body (unknown route, wrong method, a defect) get the envelope here. Every
+ * answer carries the request's id and forbids caching (operator surface; A1-01).
  */
 import { Cause, Effect, Layer, type Scope } from "effect"
 import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,14 +12,14 @@ import { requestIdOf } from "../middleware/requestId.ts"
 import { atlasPrefix, makeAtlasApp } from "./atlas/atlasApp.ts"
 import { operatorRoutes } from "./operatorFeatures.ts"
 
-/** Answers every request under /operator/v1 and /atlas; never fails, never answers without the envelope. */
+/** Answers every request under /operator/v1 and /atlas. Never fails; every answer has the envelope. */
 export type OperatorApp = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   never,
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-/** Builds the application in the current scope. Paths are exact in case and slashes, as the partner's (A1-01). */
+/** Builds the application in the current scope. Paths are exact in case and slashes, as on the partner surface. */
 export const makeOperatorApp = Effect.map(
   Effect.all([
     Effect.provideService(
@@ -34,8 +33,8 @@ export const makeOperatorApp = Effect.map(
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const requestId = requestIdOf(request.headers["x-request-id"])
-      // What the routes write down is the id that the caller gets back. Bodies are JSON whatever they are called, as on
-      // the partner's routes.
+      // Rows are stored with the same id that the caller gets back. Bodies are JSON under any content type, as on the partner
+      // surface.
       const marked = request.modify({
         headers: Headers.setAll(request.headers, { "x-request-id": requestId, "content-type": "application/json" })
       })
@@ -53,9 +52,9 @@ const refusal = (status: number, code: number, sentence: string, data?: { readon
     ...(status === 503 ? { headers: { "retry-after": "1" } } : {})
   })
 
-/** The router's own answers have no body of ours. */
+/** Adds the envelope to the router's own answers. */
 const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
-  // Nobody is invited to repeat a command that may be done already.
+  // No Retry-After for a command that may have run already.
   if (response.status === 503) {
     return isUnsure(response) ? response : HttpServerResponse.setHeader(response, "retry-after", "1")
   }
@@ -75,7 +74,7 @@ const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerR
   }
 }
 
-/** Known by the body: an error of the contract says nothing about headers. */
+/** Detected by the body, because an error of the contract can't carry headers. */
 const isUnsure = ({ body }: HttpServerResponse.HttpServerResponse): boolean => {
   if (body._tag !== "Uint8Array") return false
   const envelope = JSON.parse(new TextDecoder().decode(body.body)) as { readonly data?: { outcomeUnknown?: unknown } }
@@ -86,7 +85,7 @@ const answerCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRespo
   const failure = cause.reasons.find(Cause.isFailReason)?.error
   const reason = (failure as { readonly reason?: { readonly _tag?: string } } | undefined)?.reason?._tag
   if (reason === "RouteNotFound") return Effect.succeed(refusal(404, 4004, "Not found."))
-  // The caller hung up, or its body could not be read to the end: no defect of ours, and the edge knows the status.
+  // The caller disconnected, or its body could not be read to the end: no defect, and the edge layer answers by the status.
   if (Cause.hasInterruptsOnly(cause) || HttpServerError.isHttpServerError(Cause.squash(cause))) {
     return Effect.failCause(cause as Cause.Cause<never>)
   }

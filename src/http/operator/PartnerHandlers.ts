@@ -106,5 +106,5 @@ const operatorHandlers = HttpApiBuilder.group(
 
 export const operator = operatorFeature({ api: OperatorGroup, layer: Layer.empty, handlers: operatorHandlers })
 
-/** A machine wants a reason; the command does not ask for one. */
+/** The machine requires a reason; the command has no field for one. */
 const revoked = "revoked by the operator"

@@ -1,4 +1,4 @@
-/** The handler of `queue`: what waits, and whether the key that asks may decide it (operator surface, queue). */
+/** The handler of `queue`: the waiting items, and whether the key of the caller may decide them (operator surface, queue). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { OperatorCaller } from "../../runtime/services/shared/OperatorCaller.ts"
@@ -12,7 +12,7 @@ import { answerOf } from "./toOperatorError.ts"
 
 const usual = 100
 
-/** Nobody grants what they asked for, nor what they may not run themselves. */
+/** No operator may grant an own request, or a command that its role may not run. */
 const mayDecide = ({ role, keyId }: OperatorCaller, { command, guards, requestedBy }: WaitingItem): boolean =>
   mayRun(role, command) && (guards === null || mayRun(role, guards)) && requestedBy !== keyId
 

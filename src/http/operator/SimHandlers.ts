@@ -1,4 +1,4 @@
-/** The handlers of the sandbox's proofs and of its reset (operator surface, sim verify, sim reset). */
+/** Handlers of the sandbox's checks and its reset (operator surface, sim verify, sim reset). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { accept } from "../../machines/shared/Refusal.ts"

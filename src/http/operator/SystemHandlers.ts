@@ -43,7 +43,7 @@ const ledgerHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const sealing = yield* SealingService
     const reads = yield* MoneyReads
-    // One at a time, because each holds connections and a snapshot for as long as it takes.
+    // One at a time, because each run holds connections and a snapshot for its whole duration.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
     let verifying: CheckedSoFar | null = null
@@ -169,7 +169,7 @@ const approvalHandlers = HttpApiBuilder.group(
   "approval",
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
-    /** Ruling needs the role of the command that waits. */
+    /** A ruling needs the role of the waiting command. */
     const onApproval = <A>(
       segment: string,
       rule: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>

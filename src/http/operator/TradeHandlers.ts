@@ -17,7 +17,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { answer } from "./toOperatorError.ts"
 
 const usual = 100
-/** A terminal's screen. */
+/** Rows that fit a terminal's screen. */
 const usualNear = 20
 
 const rfqHandlers = HttpApiBuilder.group(

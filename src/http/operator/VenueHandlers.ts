@@ -1,4 +1,6 @@
-/** Handlers of the simulated venue's commands: each is one command of the tester's (operator surface, sim venue). */
+/**
+ * Handlers of the simulated venue's commands: each is one command of the venue's test interface (operator surface, sim venue).
+ */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { readPricePath } from "../../venue/pricePath.ts"

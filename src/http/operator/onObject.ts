@@ -1,4 +1,4 @@
-/** Commands on the object that their path names by its id: what can't be an id names nothing (A1-01). */
+/** Commands on an object that the path names by id. A malformed id names no object (A1-01). */
 import { Effect } from "effect"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"

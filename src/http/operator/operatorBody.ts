@@ -1,7 +1,7 @@
 /**
- * What an operator's body must be before its fields are looked at: within its command's cap, JSON that is safe to hand
- * on, and no dry run asked for in the wrong place (doc 1, Limits: body caps; A1-01; operator surface, rules). Read once;
- * the command's own decoder finds the bytes kept by the request.
+ * Validates an operator's body before its fields are decoded: the command's cap, safe JSON, and no dry run in the body. The
+ * body is read once; the decoder of the command uses the cached bytes (doc 1, Limits: body caps; A1-01; operator surface,
+ * rules).
  */
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
@@ -13,13 +13,13 @@ import { notJson, parseBody } from "../middleware/parseBody.ts"
 import { gateRefusals } from "../../machines/shared/wireRefusal.ts"
 import { bodyError, fieldsError, withReason } from "./toOperatorError.ts"
 
-/** Refuses a body that its command must not see. Dies when the body could not be read to its end. */
+/** Refuses an invalid body. Dies when the body could not be read to its end. */
 export const judgeBody = (
   request: HttpServerRequest.HttpServerRequest,
   command: string
 ): Effect.Effect<void, OperatorInvalid | OperatorTooLarge> =>
   Effect.flatMap(bodyBytes(request, operatorCommands.get(command)?.bodyCap ?? bodyCaps.operator), (bytes) => {
-    // Some commands need none; the others say what is missing.
+    // Some commands need no body; the others name the missing fields.
     if (bytes.length === 0) return Effect.void
     const parsed = parseBody(bytes)
     if (!parsed.ok) {
@@ -54,5 +54,5 @@ const tooLarge = (): OperatorTooLarge =>
 
 const inQuery = "A dry run is requested in the query: ?dryRun=true."
 
-/** Whether a name can only have been meant as the dry run's, however it is spelled. */
+/** Whether a name is a spelling of the dry run's. */
 export const meansDryRun = (name: string): boolean => /^dryrun$/i.test(name.replace(/[^a-z]/gi, ""))

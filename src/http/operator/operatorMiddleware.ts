@@ -1,7 +1,6 @@
 /**
- * What comes before every operator route: the gates (key, role, dry run, body), then the request's fields (operator
- * surface, rules).
- * The key is looked up by its SHA-256 in the live directory, so a revoked key stops with the commit that revokes it.
+ * Runs before every operator route: the gates (key, role, dry run, body), then validation of the fields. The key's SHA-256 is
+ * looked up in the live directory, so a revoked key stops with the commit of its revocation (operator surface, rules).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
@@ -63,17 +62,17 @@ const roleGate: OperatorGate = ({ principal, command }) =>
   principal !== null && mayRun(principal.caller.role, command) ? null : Effect.fail(forbidden())
 
 const dryRunGate: OperatorGate = (exchange) => {
-  const asked = dryRunOf(exchange.request.url)
-  if (asked === null) return Effect.fail(fieldsError({ dryRun: "It must be true or false." }))
-  if (asked && operatorCommands.get(exchange.command)?.audited === true)
+  const requested = dryRunOf(exchange.request.url)
+  if (requested === null) return Effect.fail(fieldsError({ dryRun: "It must be true or false." }))
+  if (requested && operatorCommands.get(exchange.command)?.audited === true)
     return Effect.fail(fieldsError({ dryRun: noDryRead }))
-  exchange.dryRun = asked
+  exchange.dryRun = requested
   return null
 }
 
 const bodyGate: OperatorGate = ({ request, method, command }) => (method === "GET" ? null : judgeBody(request, command))
 
-/** The gates of the operator surface in their order (operator surface, rules). */
+/** Gates of the operator surface in their order. */
 const operatorGates: ReadonlyArray<OperatorGate> = [operatorKeyGate, roleGate, dryRunGate, bodyGate]
 
 export const OperatorAuthorizationLayer = Layer.effect(
@@ -82,7 +81,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
     const directory = yield* Directory
     const stored = yield* RowReads
     const host = yield* ActorHost
-    // A lane beside that of partners: neither waits for the other.
+    // A lane separate from that of partners: neither waits for the other.
     const pages = new PageLane(() => host.stats().waiting > 0)
     return OperatorAuthorization.of({
       bearer: (httpEffect, { credential, endpoint, group }) =>
@@ -148,29 +147,29 @@ const sends = (url: string, names: ReadonlyArray<string>): boolean => {
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 
 /**
- * Whether the query asks for a dry run; null when nobody can know. Every spelling of the name counts, and what only looks
- * like it (dryRun[]) is refused: what was meant as a dry run must never be carried out.
+ * Whether the query requests a dry run; null if that is unclear. Every spelling of the name counts, and a variant (dryRun[]) is
+ * refused: an intended dry run must never be executed.
  */
 const dryRunOf = (url: string): boolean | null => {
   const query = url.indexOf("?")
   if (query === -1) return false
-  let asked = false
+  let requested = false
   for (const [name, value] of new URLSearchParams(url.slice(query + 1))) {
     if (!meansDryRun(name)) continue
     if (!/^dry[-_]?run$/i.test(name) || (value !== "true" && value !== "false")) return null
-    asked ||= value === "true"
+    requested ||= value === "true"
   }
-  return asked
+  return requested
 }
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(OperatorFields, (error) => {
-  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an answer of ours: a defect
+  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // a response of ours is invalid: a defect
   const errors: Record<string, string> = {}
-  // No more than an answer shows: issues come by the thousand from a list of wrong entries.
+  // Limited to the faults that an answer shows: a list of wrong entries yields thousands.
   for (const issue of format(error.cause.issue).issues.slice(0, shownFaults.operator)) {
-    // An issue of the whole body has no field to be shown at.
+    // An issue of the whole body has no field to name.
     if (error.kind === "Payload" && (issue.path ?? []).length === 0) return Effect.fail(bodyError())
     errors[(issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")] ??=
       issue.message
@@ -178,7 +177,7 @@ export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(O
   return Effect.fail(fieldsError(errors))
 })
 
-/** The operator of this request as the services know one. */
+/** The operator of this request, for services. */
 export const currentCaller: Effect.Effect<OperatorCaller, never, CurrentOperator> = Effect.map(
   CurrentOperator,
   ({ keyId, role, label, requestId }) => ({ keyId, role, by: { role, keyLabel: label, requestId, actor: role } })

@@ -1,6 +1,6 @@
 /**
- * From a service's verdict to what the operator surface answers: one table for refusals, one for failures of the engine
- * (doc 1, error registry; operator surface, exit status 1).
+ * Converts service verdicts to answers of the operator surface: one table for refusals, one for failures of the engine (doc 1,
+ * error registry; operator surface, exit status 1).
  */
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
@@ -24,7 +24,7 @@ import {
   OperatorUpstream
 } from "../api/operator/OperatorErrors.ts"
 
-/** The facts of a refusal whose code has several reasons: which of them, first. */
+/** The data of a refusal whose code has several reasons: the reason first. */
 export const withReason = (reason: Reason, data: JsonObject | null = null): Json => ({ reason, ...data })
 
 /** The wire error of a refusal. */
@@ -74,13 +74,13 @@ export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorI
     envelopeOf(4000, checkFields, withReason("INVALID_FIELDS", { errors: shownErrors(errors, shownFaults.operator) }))
   )
 
-/** A body that is no JSON, or JSON but no object. */
+/** The error for a body that is no JSON object. */
 export const bodyError = (): OperatorInvalid =>
   new OperatorInvalid(envelopeOf(4000, notAnObject, withReason("INVALID_BODY")))
 
 /**
- * What the engine's failures answer. Unavailable is for later, unless the command may be done already: repeating it
- * blindly would do it twice. Everything else is a defect of ours.
+ * Converts failures of the engine. `Unavailable` invites a retry, unless the command may have run already: a blind retry would
+ * run it twice. Every other failure is a defect.
  */
 export const engineError = (error: DispatchError): Effect.Effect<never, OperatorError> => {
   if (error._tag !== "Unavailable") return defectError(error)
@@ -95,11 +95,11 @@ export const engineError = (error: DispatchError): Effect.Effect<never, Operator
   )
 }
 
-/** The command did nothing; the operator may retry later. */
+/** The command changed nothing; the operator may retry later. */
 export const unavailable = (): OperatorAway =>
   new OperatorAway(envelopeOf(5030, "The service can't do this now. Please try again.", withReason("UNAVAILABLE")))
 
-/** Logged with an id, answered with that id alone. */
+/** Logs the cause with an id and answers the id alone. */
 export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect> => {
   const id = randomUUID()
   return Effect.andThen(
@@ -108,12 +108,12 @@ export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect
   )
 }
 
-/** {code: 0, data}, and in a dry run what it would have written. */
+/** {code: 0, data}; a dry run adds the changes it would write. */
 export interface Success<A> {
   readonly code: 0
   readonly data: A
   readonly dryRun?: DryRunSummary
-  /** Of a command that writes: what it has changed, or would have. */
+  /** Of a command that writes: the changes, made or planned. */
   readonly changes?: ReadonlyArray<Change>
 }
 
@@ -124,7 +124,7 @@ const success = <A>(data: A): Success<A> => {
   return written === null ? { code: 0, data } : { code: 0, data, changes: written.answer() }
 }
 
-/** A key that was never issued opens nothing: it is not to be kept, nor looked for by its beginning in a list. */
+/** A dry run issues no key, so its answer holds a placeholder for the key and its prefix. */
 export const withoutKeys = <A>(data: A): A => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return data
   const { key, result, deed } = data as {
@@ -141,7 +141,7 @@ export const withoutKeys = <A>(data: A): A => {
   }
 }
 
-/** A handler's answer from a service's verdict: {code: 0, data} or the refusal. */
+/** Converts a service's verdict: {code: 0, data} or the refusal. */
 export const answer = <A>(effect: Effect.Effect<Verdict<A>, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
   effect.pipe(
     Effect.catch(engineError),
@@ -150,7 +150,7 @@ export const answer = <A>(effect: Effect.Effect<Verdict<A>, DispatchError>): Eff
     )
   )
 
-/** As `answer`, for what can't be refused. */
+/** As `answer`, for a call without refusals. */
 export const answerOf = <A>(effect: Effect.Effect<A, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
   effect.pipe(Effect.catch(engineError), Effect.map(success))
 

@@ -1,6 +1,6 @@
 /**
- * How the routes of orders show a refusal with 400 code 4000: with what was written of the order, or as the preview that it is
- * (doc 2, Orders, margin, leverage, positions; A2-32, A2-49). Every other refusal is like any route's.
+ * Refusals of the order routes with 400 code 4000 have additional members: that no order was written, or the preview. Every
+ * other refusal has the common form (doc 2, Orders, margin, leverage, positions; A2-32, A2-49).
  */
 import type { JsonObject } from "../shared/Json.ts"
 import { noFigures } from "./orderPreview.ts"
@@ -11,9 +11,9 @@ const withMembers = (refusal: WireRefusal, usual: JsonObject): WireRefusal =>
 
 const nothingWritten = { orderId: null, clOrdId: null, state: null }
 
-/** Of POST .../orders: names the order, or says that none was written. */
+/** For POST .../orders: adds the members that identify the order, null because none was written. */
 export const refusingOrder = (refusal: WireRefusal): WireRefusal => withMembers(refusal, nothingWritten)
 
-/** Of POST .../margin/preview: the preview, with the sentence as its reason. */
+/** For POST .../margin/preview: a preview whose reason is the sentence. */
 export const refusingPreview = (refusal: WireRefusal): WireRefusal =>
   withMembers(refusal, { accepted: false, reason: refusal.msg, ...noFigures })

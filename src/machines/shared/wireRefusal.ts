@@ -1,27 +1,27 @@
 /**
- * One table from a refusal to what the wire says: status, code, sentence, data (doc 1, Errors; A1-02, A1-51). Gates and
- * services speak Refusal or a named gate refusal; nobody else writes codes.
+ * The one table from refusals to the wire: status, code, sentence, data. Gates and services return a Refusal or a named gate
+ * refusal; no other file contains codes (doc 1, Errors; A1-02, A1-04, A1-51, A2-21).
  */
 import type { JsonObject } from "./Json.ts"
 import { shownFaults } from "./Limits.ts"
 import { checkFields, type Refusal, shownErrors, unverified } from "./Refusal.ts"
 import type { Reason } from "./RefusalReason.ts"
 
-/** A refusal as the wire shows it. */
+/** A refusal in its wire form. */
 export interface WireRefusal {
   readonly status: number
   readonly code: number
   readonly msg: string
   readonly data: JsonObject | null
-  /** When the request can succeed, Unix ms of business time: Retry-After counts down to it (A1-04). */
+  /** When the request can succeed, Unix ms of business time: Retry-After counts down to it. */
   readonly retryAt?: number
   /** Members of the answer beside code, sentence and data. */
   readonly beside?: JsonObject
-  /** Set on a refusal that is not the request's own, whatever its status: its Idempotency-Key is given back (A1-51). */
+  /** Set on a refusal that other requests caused, whatever its status: its Idempotency-Key is freed. */
   readonly passing?: true
 }
 
-/** Of a code that has one reason alone. */
+/** A refusal whose code has one reason. */
 const wire = (status: number, code: number, msg: string, data: JsonObject | null = null): WireRefusal => ({
   status,
   code,
@@ -29,7 +29,7 @@ const wire = (status: number, code: number, msg: string, data: JsonObject | null
   data
 })
 
-/** Of a code that has several: `data` names this one, beside its other facts. */
+/** A refusal whose code has several reasons: `data` names this one, beside its other facts. */
 const reasoned = (
   status: number,
   code: number,
@@ -38,7 +38,7 @@ const reasoned = (
   data: JsonObject | null = null
 ): WireRefusal => wire(status, code, msg, { reason, ...data })
 
-/** What the gates answer, in their order (A1-02). */
+/** Refusals of the gates, in their order. */
 export const gateRefusals = {
   verb: reasoned(404, 4004, "UNKNOWN_ROUTE", "This route or method does not exist."),
   edgeCap: wire(413, 4130, "The request body is larger than 12058624 bytes."),
@@ -79,13 +79,13 @@ export const invalid = (
 ): WireRefusal =>
   reasoned(400, 4000, reason, msg, errors === null ? null : { errors: shownErrors(errors, shownFaults.partner) })
 
-/** 400 4000 of query parameters, keyed by the parameter. */
+/** 400 4000 of query parameters, by parameter. */
 export const invalidQuery = (errors: Readonly<Record<string, string>>): WireRefusal => {
   const sentences = Object.values(errors)
   return invalid("INVALID_PARAMETERS", sentences.length === 1 ? (sentences[0] ?? checkFields) : checkFields, errors)
 }
 
-/** 500 5000: the id alone leaves the service. */
+/** 500 5000: the answer contains the id alone. */
 export const defect = (id: string): WireRefusal => wire(500, 5000, "The request failed inside the service.", { id })
 
 type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { readonly _tag: T }>) => WireRefusal }
@@ -125,7 +125,7 @@ const table: Table = {
     }),
     retryAt: retakeAt
   }),
-  // Not the request's own fault, and over in an hour: its key is given back.
+  // Other requests caused it and it passes within an hour, so its key is freed.
   TooManyBuilds: ({ retryAt }) => ({
     ...reasoned(
       429,
@@ -136,10 +136,10 @@ const table: Table = {
     retryAt,
     passing: true
   }),
-  // Without data nothing was done (A2-21): that alone tells both apart.
+  // A refusal without data wrote nothing; data is the only difference.
   VenueAway: ({ reason, sentence, data }) =>
     data === undefined ? { ...wire(502, 5020, sentence), passing: true } : reasoned(502, 5020, reason, sentence, data),
-  // Kept, it would be given to the request that the key belongs to.
+  // A stored refusal would replace the answer of the key's first request.
   KeyReused: () => ({ ...gateRefusals.keyReused, passing: true }),
   NoVenue: ({ sentence }) => reasoned(503, 5030, "NO_VENUE", sentence),
   Conflict: ({ reason, sentence, data }) => reasoned(409, 4092, reason, sentence, data)

@@ -1,4 +1,4 @@
-/** Four eyes: commands that wait for a second operator key (operator surface, Four eyes). */
+/** Four eyes: commands that wait for a grant by a second operator key (operator surface, Four eyes). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { approvalOutcomes, approvalStatuses } from "../../../machines/operator/Approval.ts"
@@ -20,7 +20,7 @@ export const ApprovalView = Schema.Struct({
   decidedAt: Schema.NullOr(Millis)
 })
 
-/** As listed, with what it does as things stand: of one that is pending, for a role that may run the command. */
+/** As listed, with the current effects of the command: only for a pending approval, and a role that may run the command. */
 export const ApprovalDetails = Schema.Struct({ ...ApprovalView.fields, deed: Schema.NullOr(DeedView) })
 
 const approval = { approvalId: Reference }

@@ -1,4 +1,4 @@
-/** The way into the atlas: a link that opens it in a browser (operator surface, atlas). */
+/** The endpoint that makes a signed link into the atlas for a browser (operator surface, atlas). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { everyone, openTo } from "./CommandRules.ts"
@@ -7,7 +7,7 @@ import { Millis } from "./OperatorFieldSchemas.ts"
 
 export class AtlasGroup extends HttpApiGroup.make("atlas").add(
   HttpApiEndpoint.get("link", "/atlas/link", {
-    // Sealed, short-lived, never the key: what a browser writes into its history opens nothing tomorrow.
+    // A signed ticket that expires soon, never the key: the entry in a browser's history is useless later.
     success: Answer(Schema.Struct({ path: Schema.String, expiresAt: Millis }))
   }).pipe(openTo(everyone))
 ) {}

@@ -1,7 +1,7 @@
 /**
- * The audit stream, read in commit order (A3-45; operator surface, audit tail). Rows come newest last. With `after` or `since` alone
- * they are the first that follow, and `nextAfter` goes on; otherwise the newest, with `before` of those below it, and `nextBefore`
- * goes back. `hasMore` says whether the limit left any out.
+ * The audit stream in commit order, newest row last. With `after` or `since` alone a page holds the first rows that follow, and
+ * `nextAfter` continues. Otherwise it holds the newest rows, with `before` those below that id, and `nextBefore` continues
+ * backwards. `hasMore`: the limit left rows out (A3-45; operator surface, audit tail).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"

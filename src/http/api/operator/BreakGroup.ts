@@ -1,4 +1,4 @@
-/** Reconciliation breaks that pause money out (operator surface, break; A3-11). */
+/** Reconciliation breaks, which pause outgoing money (operator surface, break; A3-11). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { breakScopes, breakStatuses } from "../../../machines/reconciliation/ReconBreak.ts"
@@ -23,7 +23,10 @@ export const BreakView = Schema.Struct({
   closingReason: Schema.NullOr(Schema.String)
 })
 
-/** Scope: ALL, a partner's id or code, or a client by number, uid, partner reference or e-mail address. Amount: the difference, with its sign. */
+/**
+ * Scope: ALL, a partner's id or code, or a client by number, uid, partner reference or e-mail address. Amount: the signed
+ * difference.
+ */
 export const BreakBody = Schema.Struct({
   scope: text("The scope", 254 + "client:".length),
   currency: token("The currency", currencyCodes),

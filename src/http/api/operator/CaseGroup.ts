@@ -1,4 +1,4 @@
-/** Compliance cases: what must be decided before a held client goes on (operator surface, case; A1-28, A1-29). */
+/** Compliance cases: decisions that a held client waits for (operator surface, case; A1-28, A1-29). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { caseReasons, caseStatuses } from "../../../machines/compliance/Case.ts"
@@ -23,7 +23,7 @@ export const CaseView = Schema.Struct({
   note: Schema.NullOr(Schema.String)
 })
 
-/** An entry of the watch list behind a candidate. */
+/** The watch list's entry of a candidate. */
 export const CandidateEntry = Schema.Struct({
   entryId: Schema.Int,
   list: Schema.Literals(watchLists),
@@ -35,7 +35,7 @@ export const CandidateEntry = Schema.Struct({
 })
 export type CandidateEntry = typeof CandidateEntry.Type
 
-/** A case with the revision a clearance names and the entries behind its candidates. */
+/** A case with the screening revision that a clearance must name, and the entries of its candidates. */
 export const CaseFile = Schema.Struct({
   ...CaseView.fields,
   revision: Schema.NullOr(Schema.Int),

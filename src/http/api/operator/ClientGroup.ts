@@ -1,4 +1,4 @@
-/** Clients as the operator sees them, their restrictions and their standing (operator surface, Back office; A3-10; D1). */
+/** Clients, their restrictions and their status for operators (operator surface, Back office; A1-09, A2-102, A3-10; D1). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { lifecycleStates } from "../../../machines/client/Client.ts"
@@ -15,7 +15,7 @@ import { indexed } from "../Parameters.ts"
 
 const riskStates = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"] as const
 
-/** The client row of doc 1 with the partner it belongs to. */
+/** The client row of doc 1, with its partner. */
 export const ClientRowView = Schema.Struct({
   clientId: Schema.Int,
   clientUid: Schema.String,
@@ -31,7 +31,7 @@ export const ClientRowView = Schema.Struct({
   createdAt: Millis
 })
 
-/** The account's margin at the marks of the moment; null while no venue is attached. */
+/** The account's margin at the current marks; null while no venue is attached. */
 const MarginView = Schema.NullOr(
   Schema.Struct({
     initialMargin: Schema.String,
@@ -43,7 +43,7 @@ const MarginView = Schema.NullOr(
   })
 )
 
-/** One client with what holds it. No KYC payload: reading one is a command of its own. */
+/** One client with its restrictions, open cases and balances. An audited command of its own returns the KYC payload. */
 export const ClientView = Schema.Struct({
   ...ClientRowView.fields,
   restrictions: Schema.Array(Schema.Literals(restrictionNames)),
@@ -75,7 +75,7 @@ const Standing = Schema.Struct({
   marksFresh: Schema.Boolean
 })
 
-/** The client, and what its categorization did to the account, or would do in a dry run (A2-102). */
+/** The client, and the effects of its categorization on the account: made, or planned in a dry run. */
 export const CategorizedView = Schema.Struct({
   ...ClientView.fields,
   change: Schema.Struct({
@@ -94,7 +94,7 @@ export const CategorizedView = Schema.Struct({
   })
 })
 
-/** Money paid out to a client who can't ask. */
+/** A payment to a client who can't request one. */
 export const PayoutView = Schema.Struct({
   ledgerTxId: Schema.Int,
   clientId: Schema.Int,
@@ -117,7 +117,7 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
     query: {
       partner: indexed(Schema.optionalKey(Reference)),
       state: Schema.optionalKey(token("The state", lifecycleStates)),
-      /** Part of e-mail, display name or reference, case-insensitive; wildcards are literal (A1-09). */
+      /** Part of e-mail, display name or reference, case-insensitive; wildcards are literal. */
       q: Schema.optionalKey(text("The search text", 200)),
       limit: Limit(200),
       before: Cursor("The cursor")

@@ -1,4 +1,4 @@
-/** The sandbox's business clock: it can be read and moved forward (operator surface, sim clock). */
+/** The sandbox's business clock: read and advance (operator surface, sim clock). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { maxAdvanceMillis } from "../../../machines/shared/Limits.ts"
@@ -10,35 +10,35 @@ export const ClockView = Schema.Struct({
   now: Millis,
   wallNow: Millis,
   offsetMillis: Schema.Int,
-  /** Business time at the venue; null: none is attached, or it does not answer. */
+  /** Business time of the venue; null: none is attached, or it does not respond. */
   venueNow: Schema.NullOr(Millis),
   /**
-   * The venue is not at this moment, its last event is not taken, or it does not answer. After an advance also: timers that
-   * became due have not fired. The service catches up by itself.
+   * The venue's clock differs, its last event is not applied, or it does not respond. After an advance also: due timers have
+   * not fired. The service catches up by itself.
    */
   behind: Schema.Boolean
 })
 
 const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, dueAt: Millis })
 
-/** `next`: what is due next, the first one first; at most ten. `more`: how many are due after these; 1,000 for more than that. */
+/** `next`: the timers due next, earliest first; at most ten. `more`: the number due after these, capped at 1,000. */
 const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext), more: Schema.Int })
 
 const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
 
-/** The answer comes once nothing is `behind`, or after 30 s. */
+/** The answer is sent once `behind` is false, or after 30 s. */
 const AdvanceView = Schema.Struct({
   ...ClockShown.fields,
-  /** Timers that fired on the way, by handler; in a dry run those that are due by then now. */
+  /** Timers that fired during the advance, by handler; in a dry run those that would. */
   fired: Tally,
-  /** Jobs that make statements and became due on the way, by name: they run by themselves (`statement jobs`). */
+  /** Statement jobs that became due during the advance, by name; they run in the background (`statement jobs`). */
   jobs: Tally
 })
 
 export class ClockGroup extends HttpApiGroup.make("clock").add(
   HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockShown) }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("advance", "/sim/clock", {
-    /** One of the two. */
+    /** Exactly one of the two members. */
     payload: Schema.Struct({
       advanceMillis: Schema.optionalKey(rangeOf("The advance in milliseconds", 1, maxAdvanceMillis)),
       to: Schema.optionalKey(rangeOf("The moment in Unix milliseconds", 1, Number.MAX_SAFE_INTEGER))

@@ -1,4 +1,4 @@
-/** Close-out episodes, those that go on and those that are over (operator surface, closeout; F9). */
+/** Close-out episodes, open and ended (operator surface, closeout; F9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CloseOutDetailWire } from "../../../machines/margin/CloseOutDetailWire.ts"

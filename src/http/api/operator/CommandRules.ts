@@ -1,6 +1,6 @@
 /**
- * Who may run an operator command and what else holds for it, said beside its endpoint (operator surface, rules for every
- * command). A group with an endpoint that does not say it is no feature: the operator server does not compile.
+ * The roles and rules of an operator command, declared beside its endpoint. An endpoint without them does not compile (operator
+ * surface, rules for every command).
  */
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -8,43 +8,43 @@ import { type OperatorRole, operatorRoles } from "./operatorTokens.ts"
 
 export interface CommandRules {
   readonly roles: ReadonlyArray<OperatorRole>
-  /** Cap of the body in bytes; the surface's own when it is not said. */
+  /** Cap of the body in bytes; the surface's own by default. */
   readonly bodyCap?: number
   /**
-   * Waits for a second operator key (Four eyes): `usual` by default outside a sandbox, `on request` only when
-   * `serve --four-eyes` names it.
+   * Waits for a second operator key (Four eyes): `usual` by default outside a sandbox, `on request` only if `serve --four-eyes`
+   * names it.
    */
   readonly fourEyes?: "usual" | "on request"
-  /** A read that writes down who read and why: sent as a POST, and never in a dry run, which would write nothing down. */
+  /** A read that records its reader and reason. It is a POST and refuses dry runs, which could not record it. */
   readonly audited?: true
-  /** A long read: it has no timeout while the server shows progress. Any other read has `readTimes.operator`. */
+  /** A long read: it has no timeout while the server reports progress. Any other read has `readTimes.operator`. */
   readonly lasts?: true
-  /** A read without a query of the database: it waits for no other read. */
+  /** A read without a database query, which waits for no other read. */
   readonly resident?: true
-  /** A read that may scan any number of rows, with any query. */
+  /** A read that may scan any number of rows with any query. */
   readonly heavy?: true
-  /** A piece of another command of the command line, which has none of its own for it. */
+  /** The command of the command line that this endpoint belongs to; it has none of its own. */
   readonly partOf?: string
 }
 
-/** The annotation, set by `openTo` alone. */
+/** The annotation; only `openTo` sets it. */
 export const CommandRules = Context.Service<CommandRules>("brokerage/http/api/operator/CommandRules")
 
 declare const ruled: unique symbol
-/** Carried by the type of an endpoint that says its rules. */
+/** Marks, by type, an endpoint with declared rules. */
 export interface Ruled {
   readonly [ruled]: true
 }
 
-/** Reads are open to every role: none of them shows a KYC payload or a document. */
+/** Reads are open to every role: none of them returns a KYC payload or a document. */
 export const everyone: ReadonlyArray<OperatorRole> = operatorRoles
 export const admin: ReadonlyArray<OperatorRole> = ["ADMIN"]
 export const finance: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE"]
 export const compliance: ReadonlyArray<OperatorRole> = ["ADMIN", "COMPLIANCE"]
-/** Deciding an approval also needs the role of the command that it is bound to. */
+/** A decision on an approval also needs the role of the guarded command. */
 export const deciding: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE", "COMPLIANCE"]
 
-/** What can carry the annotation, whatever its schemas are. */
+/** Any endpoint, with any schemas. */
 interface Annotated extends HttpApiEndpoint.Constraint {
   readonly annotate: (key: typeof CommandRules, value: CommandRules) => HttpApiEndpoint.Constraint
 }

@@ -11,7 +11,7 @@ import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
 import { indexed } from "../Parameters.ts"
 
-/** As partners read it, with whose it is. */
+/** The partner's row, with its client. */
 export const ContractView = Schema.Struct({ ...ContractWire.fields, clientId: Id, clientUid: Schema.String })
 
 export class ContractGroup extends HttpApiGroup.make("contract").add(

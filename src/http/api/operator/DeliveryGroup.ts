@@ -1,4 +1,4 @@
-/** One webhook delivery with what was sent (operator surface, delivery show; doc 3, Webhook). */
+/** One webhook delivery with its payload (operator surface, delivery show; doc 3, Webhook). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Id } from "../../../machines/shared/Ids.ts"
@@ -14,11 +14,13 @@ export class DeliveryGroup extends HttpApiGroup.make("delivery").add(
       Schema.Struct({
         ...WebhookDelivery.fields,
         partnerId: Id,
-        /** Where the endpoint is now; null: the partner has none. */
+        /** The current address of the endpoint; null: the partner has none. */
         url: Schema.NullOr(Schema.String),
-        /** The body as it was sent, signature apart. */
+        /** The body as sent, without the signature. */
         payload: Schema.Json,
-        /** The last attempts, oldest first; `error` says how an answer that is no 2xx began (doc 3, Limits: Failure body). */
+        /**
+         * The last attempts, oldest first; `error` is the beginning of an answer other than 2xx (doc 3, Limits: Failure body).
+         */
         tries: Schema.Array(
           Schema.Struct({
             at: Millis,

@@ -1,4 +1,4 @@
-/** Deposit notices as finance sees and decides them (operator surface, deposit; doc 3, Deposit notice; D9). */
+/** Deposit notices for finance: list, confirm, reject (operator surface, deposit; doc 3, Deposit notice; D9). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { DepositNotice, depositStatuses } from "../../../machines/deposit/DepositNotice.ts"

@@ -14,13 +14,13 @@ const ClientDocument = Schema.Struct({
 })
 
 export class DocumentGroup extends HttpApiGroup.make("document").add(
-  // Reads that write the audit, so they are no GETs: the list shows the names of files.
+  // A POST, because the read is audited: the list contains file names.
   HttpApiEndpoint.post("list", "/clients/:client/documents/list", {
     params: { client: Reference },
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(Schema.Struct({ documents: Schema.Array(ClientDocument) }))
   }).pipe(openTo(compliance, { audited: true })),
-  // The content in base64, as it came: one file is 8 MB at the most.
+  // The original content in base64; a file has 8 MB at most.
   HttpApiEndpoint.post("show", "/documents/:documentId/show", {
     params: { documentId: Reference },
     payload: Schema.Struct({ reason: Reason, content: Schema.optionalKey(Schema.Boolean) }),

@@ -1,4 +1,4 @@
-/** The keys of what is encrypted at rest, by number: never a key itself (architecture, At rest: rotation by command). */
+/** The encryption keys at rest, by number and without key material, and their rotation (operator surface). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { admin, everyone, openTo } from "./CommandRules.ts"

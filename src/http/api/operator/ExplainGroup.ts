@@ -1,4 +1,6 @@
-/** `explain`: what a partner's write for a client would be answered now, gate by gate (operator surface; A2-110, A3-02, A3-14). */
+/**
+ * `explain`: evaluates a partner's write for a client gate by gate, without writing (operator surface; A2-110, A3-02, A3-14).
+ */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
@@ -7,12 +9,12 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, onlyFields, Reference } from "./OperatorFieldSchemas.ts"
 
-/** A field of the body that may be empty or wrong: the write's own rules judge it. */
+/** A field of the body that may be empty or invalid: the rules of the write check it. */
 const sent = Schema.optionalKey(Schema.String.annotate({ message: "It must be sent once." }))
 
 const mark = (label: string) => Schema.optionalKey(token(label, ["true", "false"]))
 
-/** As in the partner's body, and judged by the write's own rules; a reference that is not named is a fresh one. */
+/** The members of the partner's body, checked by the rules of the write; without a reference, a new one is used. */
 const question = {
   amount: text("The amount", 40),
   currency: Schema.optionalKey(text("The currency", 16)),
@@ -42,13 +44,13 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
     }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("withdrawal", "/clients/:client/explain/withdrawal", {
       params,
-      // The destination as JSON.
+      // The destination as JSON text.
       query: onlyFields({ ...question, destination: sent }),
       success
     }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("rfq", "/clients/:client/explain/rfq", {
       params,
-      // The members of the partner's body; those of its barrier stand beside the others.
+      // The members of the partner's body; those of the barrier are not nested here.
       query: onlyFields({
         symbol: sent,
         side: sent,
@@ -65,7 +67,7 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
     }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("order", "/clients/:client/explain/order", {
       params,
-      // The members of the partner's body; those of its trigger stand beside the others.
+      // The members of the partner's body; those of the trigger are not nested here.
       query: onlyFields({
         symbol: sent,
         side: sent,

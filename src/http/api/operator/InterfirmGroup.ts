@@ -1,4 +1,4 @@
-/** Payments between the firms as finance records and looks them up (operator surface, interfirm; A3-25). */
+/** Payments between the firms: record and list for finance (operator surface, interfirm; A3-25). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
@@ -10,10 +10,10 @@ import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 import { indexed } from "../Parameters.ts"
 
-/** Any moment, Unix ms. */
+/** Any time, Unix ms. */
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
 
-/** Amount: USDC with a sign, positive when the service paid the partner. */
+/** Amount: signed USDC, positive if the service paid the partner. */
 export const InterfirmBody = Schema.Struct({
   amount: text("The amount", 40),
   periodFrom: moment("The start of the period"),

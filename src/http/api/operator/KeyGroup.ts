@@ -1,4 +1,4 @@
-/** Partner API keys: issued once in readable form, listed by prefix, revoked for ever (operator surface; D17; A1-06). */
+/** Partner API keys: shown once when issued, listed by prefix, revoked for ever (operator surface; D17; A1-06). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
@@ -20,7 +20,7 @@ export const KeyView = Schema.Struct({
   lastUsedAt: Schema.NullOr(Millis)
 })
 
-/** The only answer that ever carries a partner key. */
+/** The only answer that contains a partner key. */
 export const IssuedKey = Schema.Struct({
   keyId: Schema.Int,
   key: Schema.String,

@@ -1,6 +1,6 @@
 /**
- * Compliance on a client's KYC: reading the file, asking for documents, taking samples, and the decisions (operator
- * surface, kyc; D1, D2, D3; A1-32). Reading is a POST, because each reading leaves an audit row.
+ * A client's KYC for compliance: read the file, request documents, draw samples, decide. Reads are POSTs, because each leaves
+ * an audit row (operator surface, kyc; D1, D2, D3; A1-32).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -95,13 +95,13 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     payload: OptionalBody({
       note: Schema.optionalKey(text("The note", 500)),
       revision: Schema.optionalKey(anyId("The revision")),
-      // What was looked at: open cases that are not named, or screened again later, are not cleared.
+      // The cases that the operator has read: open cases that are not named, or were screened again later, are not cleared.
       cases: Schema.optionalKey(
         Schema.Array(anyId("A case"))
           .annotate({ message: "The cases must be a list of their numbers." })
           .check(Schema.isMaxLength(500, { message: "At most 500 cases can be named." }))
       ),
-      // 0: the cases showed none.
+      // 0: the cases had no screening run.
       screeningRun: Schema.optionalKey(rangeOf("The screening run", 0, Number.MAX_SAFE_INTEGER))
     }),
     success

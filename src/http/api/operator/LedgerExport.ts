@@ -1,6 +1,6 @@
 /**
- * The ledger page by page, for another book-keeping program (operator surface, ledger export; A2-62). Amounts have their
- * currency's full scale and the client's sign; nothing here names a person.
+ * Exports the ledger in pages for another book-keeping program. Amounts have the full scale of their currency and the client's
+ * sign, and the export contains no personal data (operator surface, ledger export; A2-62).
  */
 import { Schema } from "effect"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
@@ -28,7 +28,7 @@ export const LedgerExportTransaction = Schema.Struct({
 })
 export type LedgerExportTransaction = typeof LedgerExportTransaction.Type
 
-/** `upTo` of the first page is sent with every later one: all of them then speak of the same postings. */
+/** Later pages repeat the `upTo` of the first page, so that all pages cover the same postings. */
 export const ledgerExportQuery = {
   part: token("The part", ["accounts", "transactions"]),
   partner: Schema.optionalKey(Reference),

@@ -1,4 +1,7 @@
-/** The ledger's operator commands: a manual correction, the proof that every figure adds up, the export (A2-62, A3-43). */
+/**
+ * Operator commands of the ledger: a manual correction, the verification of all figures, the export (operator surface; A2-62,
+ * A3-43).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { LedgerPage, PostingWire } from "../../../machines/account/AccountWire.ts"
@@ -23,8 +26,8 @@ export const Adjustment = Schema.Struct({
 })
 
 /**
- * Amount: a decimal string with an optional sign, in the currency's scale. Reference: the operator's own name of the
- * correction; a client's ledger takes each one once, so a request that is repeated is never booked twice.
+ * Amount: a decimal string with an optional sign, in the currency's scale. Reference: the operator's name of the correction. A
+ * client's ledger takes each reference once, so a retry is not booked twice.
  */
 export const AdjustmentBody = Schema.Struct({
   currency: token("The currency", currencyCodes),
@@ -33,7 +36,7 @@ export const AdjustmentBody = Schema.Struct({
   reference: Schema.optionalKey(text("The reference", 64))
 })
 
-/** A posting as one leg of its transaction: in a client's account, or in the house's, which has no client. */
+/** A posting as one leg of its transaction: in a client's account, or in a house account without a client. */
 export const LegView = Schema.Struct({
   ...PostingWire.fields,
   account: Schema.String,
@@ -71,7 +74,7 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(
     openTo(everyone, { lasts: true })
   ),
-  /** Progress of the proof that is running, by any caller; null: no proof is running. */
+  /** Progress of the running verification, from any caller; null: none is running. */
   HttpApiEndpoint.get("verifying", "/ledger/verifying", {
     success: Answer(Schema.NullOr(Schema.Struct({ done: Schema.Int, of: Schema.Int, check: Schema.String })))
   }).pipe(openTo(everyone, { partOf: "ledger verify" })),

@@ -1,7 +1,7 @@
 /**
- * One live object of a machine: its state, context, pending timers, calls of the venue in flight and a page of its history,
- * newest last, as the audit tells it and as its machine went; the objects in a state; and how many objects each machine has
- * in each state (operator surface, machine inspect, machine list).
+ * Live objects of machines: one object with state, context, pending timers, venue calls in flight and a page of its history,
+ * newest last, as audit rows and as machine steps; the objects in a state; and the number of objects by machine and state
+ * (operator surface, machine inspect, machine list).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -10,7 +10,7 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
-/** A step of a machine: what moved the object, as far as it is written down, and what came of it. */
+/** A step of a machine: its trigger, if recorded, and its result. */
 export const PathStep = Schema.Struct({
   at: Millis,
   event: Schema.NullOr(Schema.String),
@@ -19,13 +19,13 @@ export const PathStep = Schema.Struct({
   to: Schema.NullOr(Schema.String),
   effects: Schema.Array(Schema.String),
   actions: Schema.Array(Schema.String),
-  /** Role and label of the key; null: the service by itself, without a request. */
+  /** Role and label of the key; null: the service itself, without a request. */
   by: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String)
 })
 
-/** What can happen next, and who can make it happen. */
+/** A possible next event, and the actors that can trigger it. */
 export const NextMove = Schema.Struct({
   event: Schema.String,
   guard: Schema.String,
@@ -36,7 +36,7 @@ export const NextMove = Schema.Struct({
       by: Schema.Literals(["partner", "operator", "timer", "venue", "service"]),
       does: Schema.String,
       roles: Schema.Array(Schema.String),
-      /** Four eyes guard the command: another operator key has to grant it. */
+      /** The command is under four eyes: another operator key has to grant it. */
       secondKey: Schema.Boolean
     })
   )
@@ -44,7 +44,7 @@ export const NextMove = Schema.Struct({
 
 export const StateInstance = Schema.Struct({
   id: Schema.String,
-  /** When it came into the state, as far as that is written down; else when it came to be. */
+  /** When the object entered the state, if recorded; else its creation time. */
   since: Schema.NullOr(Millis),
   partnerId: Schema.NullOr(Schema.Int),
   clientId: Schema.NullOr(Schema.Int)
@@ -59,8 +59,8 @@ export const MachineInstance = Schema.Struct({
   context: Schema.Json,
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Millis })),
   /**
-   * Calls of the venue in flight: since when, how often it was asked for them, and what it has last said: no answer yet, nothing
-   * that would be the end of it, or that it was executed, without what came of it.
+   * Venue calls in flight: start, number of status queries, and the last result: no answer yet, an answer that is not final, or
+   * executed without details.
    */
   calls: Schema.Array(
     Schema.Struct({
@@ -72,7 +72,7 @@ export const MachineInstance = Schema.Struct({
     })
   ),
   history: Schema.Array(AuditEntry),
-  /** The same page as steps of the machine, with those that no audit row tells: trades, payments, warnings, attempts of a delivery. */
+  /** The same page as machine steps, including steps without an audit row: trades, payments, warnings, delivery attempts. */
   path: Schema.Array(PathStep),
   next: Schema.Array(NextMove),
   hasMore: Schema.Boolean,

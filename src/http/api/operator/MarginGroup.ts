@@ -1,4 +1,7 @@
-/** A client's margin as its partner reads it, and who stands how near in a market (operator surface, margin; doc 2, Margin picture). */
+/**
+ * A client's margin in the partner's form, and the accounts nearest to a close-out in a market (operator surface, margin; doc
+ * 2, Margin picture).
+ */
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { MarginPicture } from "../../../machines/margin/marginPicture.ts"
 import { NearAccounts } from "../../../machines/margin/nearAccounts.ts"

@@ -1,4 +1,4 @@
-/** Markets and trading halts of ours (operator surface, market; doc 2, GET /trading-status; A2-11). */
+/** Markets and the service's own trading halts (operator surface, market; doc 2, GET /trading-status; A2-11; F3). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { haltFamilies, haltMessageLength, tradingHaltStates } from "../../../machines/market/TradingHalt.ts"
@@ -20,9 +20,9 @@ export const MarketRow = Schema.Struct({
   last: Schema.NullOr(Schema.String),
   mark: Schema.NullOr(Schema.String),
   index: Schema.NullOr(Schema.String),
-  /** Whether the mark is young enough to judge on (F3). */
+  /** Whether the mark price is recent enough for risk decisions. */
   fresh: Schema.Boolean,
-  /** By the venue. */
+  /** Halted by the venue. */
   halted: Schema.Boolean,
   haltedByUs: Schema.Boolean,
   delisted: Schema.Boolean

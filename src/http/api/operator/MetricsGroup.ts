@@ -1,4 +1,4 @@
-/** What the service measures of itself, in the Prometheus text format (operator surface, metrics). */
+/** The service's own metrics in the Prometheus text format (operator surface, metrics). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { everyone, openTo } from "./CommandRules.ts"

@@ -1,6 +1,6 @@
 /**
- * What the operator surface answers when it refuses: the partner surface's envelope {code, msg, error, data?}, one class
- * a status (doc 1, Envelope and error registry; operator surface, exit status 1).
+ * Errors of the operator surface: the envelope {code, msg, error, data?} of the partner surface, one class for each status (doc
+ * 1, Envelope and error registry; operator surface, exit status 1).
  */
 import { Schema } from "effect"
 
@@ -32,13 +32,13 @@ export class OperatorTooLarge extends Schema.Error<OperatorTooLarge>("OperatorTo
 export class OperatorDefect extends Schema.Error<OperatorDefect>("OperatorDefect")(fields, {
   httpApiStatus: 500
 }) {}
-/** The venue can't be asked. */
+/** The venue can't be reached. */
 export class OperatorUpstream extends Schema.Error<OperatorUpstream>("OperatorUpstream")(fields, {
   httpApiStatus: 502
 }) {}
 export class OperatorAway extends Schema.Error<OperatorAway>("OperatorAway")(fields, { httpApiStatus: 503 }) {}
 
-/** What any route may answer besides its success. */
+/** Errors that any route may answer. */
 export const operatorErrors = [
   OperatorInvalid,
   OperatorForbidden,
@@ -62,7 +62,7 @@ export type OperatorError =
 export const envelopeOf = (code: number, sentence: string, data: Schema.Json | null = null) =>
   data === null ? { code, msg: sentence, error: sentence } : { code, msg: sentence, error: sentence, data }
 
-/** What a command would have written, had it not been a dry run: rows by table, events, postings. */
+/** The changes that a dry run would write: rows by table, events, postings. */
 export const DryRunView = Schema.Struct({
   rows: Schema.Record(Schema.String, Schema.Int),
   events: Schema.Array(
@@ -79,7 +79,7 @@ export const DryRunView = Schema.Struct({
   )
 })
 
-/** What a command has changed, as the audit has it: an object (KIND:ID) with its state or a fact before and after. */
+/** A change of a command as the audit records it: an object (KIND:ID) with its state or a fact before and after. */
 export const ChangeView = Schema.Struct({
   object: Schema.NullOr(Schema.String),
   action: Schema.String,
@@ -88,8 +88,8 @@ export const ChangeView = Schema.Struct({
 })
 
 /**
- * A success: {code: 0, data}, and the first hundred changes of a command that writes. A request with ?dryRun=true is answered
- * the same, with what it would have written.
+ * A success: {code: 0, data}, and the first hundred changes of a command that writes. With ?dryRun=true the answer has the same
+ * form, with the changes that the command would write.
  */
 export const Answer = <S extends Schema.Top>(data: S) =>
   Schema.Struct({
@@ -99,7 +99,7 @@ export const Answer = <S extends Schema.Top>(data: S) =>
     changes: Schema.optionalKey(Schema.Array(ChangeView))
   })
 
-/** What a command that waits for a second operator key does when it is granted, as things stand: its answer and effects. */
+/** The answer and effects that a waiting command would have if it were granted now. */
 export const DeedView = Schema.Union([
   Schema.Struct({ result: Schema.Json, would: DryRunView, changes: Schema.Array(ChangeView) }),
   Schema.Struct({ refusal: Schema.String })

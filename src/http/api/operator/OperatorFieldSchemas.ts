@@ -1,14 +1,17 @@
-/** Fields that several operator requests share, with the sentences that refuse them (operator surface; A1-14, A1-01). */
+/** Fields that several operator requests share, with their sentences of refusal (operator surface; A1-01, A1-14). */
 import { Schema, SchemaTransformation } from "effect"
 import { text } from "../../../machines/shared/Fields.ts"
 import { DeedView } from "./OperatorErrors.ts"
 
-/** Why the operator does it: kept in the audit, and shown to the partner where the specification says so. */
+/** The operator's reason: stored in the audit, and visible to the partner where the contract requires it. */
 export const Reason = text("The reason", 500)
 
-/** A partner by id or code, a client by id, uid, reference or e-mail address, any object by id: resolved by the service, 404 when unknown. */
+/**
+ * A partner by id or code, a client by id, uid, reference or e-mail address, any object by id. The service resolves it and
+ * answers 404 for an unknown one.
+ */
 export const Reference = Schema.String.annotate({ message: "It must be one id or name." }).check(
-  // What the database can't hold names nothing (A1-01).
+  // Text that the database can't hold matches no object.
   Schema.makeFilter((value) =>
     value.includes("\0") || !value.isWellFormed() ? "It must be one id or name." : undefined
   )
@@ -21,7 +24,7 @@ const whole = (label: string, minimum: number, maximum: number) => {
     .annotateKey({ messageMissingKey: `${label} is required.` })
 }
 
-/** As `whole`, in a query: plain digits, because a number's other spellings (1e3, 0x10, 1.0) are not what people mean. */
+/** As `whole`, in a query: plain digits. Other spellings of a number (1e3, 0x10, 1.0) are refused as probable mistakes. */
 const wholeText = (label: string, minimum: number, maximum: number) => {
   const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
   return Schema.String.annotate({ message })
@@ -29,10 +32,10 @@ const wholeText = (label: string, minimum: number, maximum: number) => {
     .pipe(Schema.decodeTo(whole(label, minimum, maximum), SchemaTransformation.numberFromString))
 }
 
-/** A body of which no field is required: none at all is the same as {}. */
+/** A body without required fields: an absent body equals {}. */
 export const OptionalBody = <F extends Schema.Struct.Fields>(fields: F) => {
   const body = Schema.Struct(fields)
-  // HttpApi reads an empty body as null when a payload can be null.
+  // HttpApi reads an empty body as null if the payload allows null.
   const none = Schema.Null.pipe(
     Schema.decodeTo(
       Schema.toType(body),
@@ -42,22 +45,22 @@ export const OptionalBody = <F extends Schema.Struct.Fields>(fields: F) => {
   return [body, none] as const
 }
 
-/** A page size; the command's own default applies when it is not sent. */
+/** A page size; the command's own default applies when it is absent. */
 export const Limit = (maximum: number) => Schema.optionalKey(wholeText("The limit", 1, maximum))
 
-/** An id a page starts before or after, exclusive. */
+/** The exclusive id at which a page begins. */
 export const Cursor = (label: string) => Schema.optionalKey(wholeText(label, 0, Number.MAX_SAFE_INTEGER))
 
 /** Requests a minute (operator surface: rate limits can be set up to 10^9). */
 export const PerMinute = (label: string) => Schema.optionalKey(whole(label, 1, 1_000_000_000))
 
-/** A query in which a name that no route knows is refused: what it was to ask would be left out without a word. */
+/** A query that refuses unknown names: an ignored filter would return unfiltered rows. */
 export const onlyFields = <F extends Schema.Struct.Fields>(fields: F) =>
   Schema.Struct(fields).annotate({ messageUnexpectedKey: "This question has no such field." })
 
 /** Unix ms. */
 export const Millis = Schema.Int
 
-/** The answer of a command that waits for a second operator key; in a dry run with what it does when it is granted. */
+/** The answer of a command that waits for a second operator key; a dry run adds its effects. */
 export const ApprovalPending = Schema.Struct({ approvalId: Schema.Int, deed: Schema.optionalKey(DeedView) })
 export const rangeOf = whole

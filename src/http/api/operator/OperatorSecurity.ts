@@ -1,6 +1,6 @@
 /**
- * What stands before every operator route: the operator key with its role, then the fields of the request. Both are
- * declared here, so that the typed client sends the key and knows every answer (operator surface, rules).
+ * Authentication and validation before every operator route: the operator key with its role, then the fields. Both are declared
+ * here, so that the typed client sends the key and knows all errors (operator surface, rules).
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -13,7 +13,7 @@ import {
 } from "./OperatorErrors.ts"
 import type { OperatorRole } from "./operatorTokens.ts"
 
-/** The operator behind a request. The role is what partners may see; the label stays in the audit. */
+/** The operator of a request. Partners may see the role; the label stays in the audit. */
 export class CurrentOperator extends Context.Service<
   CurrentOperator,
   {
@@ -25,8 +25,8 @@ export class CurrentOperator extends Context.Service<
 >()("brokerage/http/CurrentOperator") {}
 
 /**
- * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role does not cover the command, 413 code 4000
- * when the body is longer than the command's, 503 code 5030 when a read exceeds its timeout.
+ * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 if the role does not cover the command, 413 code 4000 for a
+ * body over the command's cap, 503 code 5030 for a read that exceeds its timeout.
  */
 export class OperatorAuthorization extends HttpApiMiddleware.Service<
   OperatorAuthorization,
@@ -37,7 +37,7 @@ export class OperatorAuthorization extends HttpApiMiddleware.Service<
   error: [OperatorUnauthorized, OperatorForbidden, OperatorTooLarge, OperatorAway]
 }) {}
 
-/** Turns a request that does not decode into 400 code 4000 with one sentence a field. */
+/** Converts a request that does not decode into 400 code 4000, with one sentence for each field. */
 export class OperatorFields extends HttpApiMiddleware.Service<OperatorFields>()("brokerage/http/OperatorFields", {
   error: [...operatorErrors]
 }) {}

@@ -1,4 +1,4 @@
-/** Orders of all clients, those that work and those that have ended, and cancelling one (operator surface, order; doc 2, Order). */
+/** Orders of all clients, working and ended, and their cancellation (operator surface, order; doc 2, Order). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OrderWire } from "../../../machines/order/OrderWire.ts"
@@ -9,7 +9,7 @@ import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
-/** As partners read it, with whose it is, how the venue knows it and the leverage that it was placed at. */
+/** The partner's row, with its client, its id at the venue and its leverage at placement. */
 export const OrderView = Schema.Struct({
   ...OrderWire.fields,
   clientId: Id,

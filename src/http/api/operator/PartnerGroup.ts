@@ -1,4 +1,4 @@
-/** Partner firms: create, status, reliance, limits, address ranges (operator surface, Back office; D15, D16; A1-08). */
+/** Partner firms: creation, status, reliance, limits, address ranges (operator surface, Back office; D15, D16; A1-08). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { partnerStatuses } from "../../../machines/partner/Partner.ts"
@@ -9,7 +9,7 @@ import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, OptionalBody, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { custodyModels, licenceTypes } from "./operatorTokens.ts"
 
-/** The partner profile as the partner itself reads it (doc 1, Partner profile), with what only the operator sees. */
+/** The partner's own profile (doc 1, Partner profile), with the fields for operators alone. */
 export const PartnerProfile = Schema.Struct({
   partnerId: Schema.Int,
   code: Schema.String,
@@ -28,7 +28,7 @@ export const PartnerProfile = Schema.Struct({
   createdAt: Millis
 })
 
-/** The profile, with its changes of custody model when there were any, oldest first (doc 3, Changing the custody model). */
+/** The profile with past changes of the custody model, oldest first (doc 3, Changing the custody model). */
 const ShownPartner = Schema.Struct({
   ...PartnerProfile.fields,
   custodyChanges: Schema.optionalKey(
@@ -45,14 +45,14 @@ const ShownPartner = Schema.Struct({
   )
 })
 
-/** What stands in the way, each with what clears it; an empty list: nothing does. Nothing was changed. */
+/** The blockers of a closing, each with its remedy; an empty list: none. The call changed nothing. */
 const Blockers = Schema.Struct({
   dryRun: Schema.Literal(true),
   partnerId: Schema.Int,
   blockers: Schema.Array(Schema.String)
 })
 
-/** A code names a partner in commands, so it can't look like an id. */
+/** Commands accept a partner's code or id, so a code can't look like an id. */
 export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
 
@@ -78,10 +78,10 @@ export const PartnerBody = Schema.Struct({
   sandbox: Schema.optionalKey(flag("The sandbox mark"))
 })
 
-/** The same number in `runtime/services/partners/addressRanges.ts`. */
+/** Equal to the limit in `runtime/services/partners/addressRanges.ts`. */
 const maxCidrs = 256
 
-/** The service judges each range; an empty list opens the partner to every address (A1-08). */
+/** The service checks each range; an empty list admits every address. */
 const Cidrs = boundedList(
   Schema.String.annotate({ message: "Each entry must be text." }),
   "The address ranges",
@@ -104,7 +104,7 @@ export class PartnerGroup extends HttpApiGroup.make("partner").add(
   ),
   HttpApiEndpoint.post("status", "/partners/:partner/status", {
     params: partner,
-    // The blockers answer a dry run of a closing alone: the other moves have nothing in their way.
+    // Only a dry run of a closing answers with blockers; other status changes have none.
     payload: Schema.Struct({ status: token("The status", partnerStatuses), reason: Reason }),
     success: Answer(Schema.Union([Blockers, PartnerProfile]))
   }).pipe(openTo(admin)),

@@ -1,4 +1,4 @@
-/** What clients hold in perpetuals (operator surface, position; doc 2, Position). */
+/** Perpetual positions of clients (operator surface, position; doc 2, Position). */
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { PositionsWire } from "../../../machines/order/OrderWire.ts"
 import { everyone, openTo } from "./CommandRules.ts"

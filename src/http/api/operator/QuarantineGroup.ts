@@ -1,4 +1,6 @@
-/** What the venue said and nobody could apply: it is looked at and dropped by staff (operator surface, venue quarantine; A2-115). */
+/**
+ * Quarantine of venue events that could not be applied: staff list and drop them (operator surface, venue quarantine; A2-115).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { admin, everyone, openTo } from "./CommandRules.ts"

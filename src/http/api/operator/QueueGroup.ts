@@ -1,4 +1,4 @@
-/** Everything that waits for somebody of the firm (operator surface, queue). */
+/** All items that wait for a decision by staff (operator surface, queue). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { type Waiting, waitingKinds } from "../../../machines/operator/Waiting.ts"
@@ -7,7 +7,7 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Limit, Millis } from "./OperatorFieldSchemas.ts"
 
-/** `mayDecide`: whether the key that asks may run the first command of `decide`. */
+/** `mayDecide`: whether the key of the request may run the first command of `decide`. */
 const WaitingView = Schema.Struct({
   kind: Schema.Literals(waitingKinds),
   id: Schema.String,

@@ -16,7 +16,7 @@ export class SettlementGroup extends HttpApiGroup.make("settlement").add(
       client: indexed(Schema.optionalKey(Reference)),
       partner: indexed(Schema.optionalKey(Reference)),
       status: Schema.optionalKey(token("The status", settlementStatuses)),
-      /** That occurred at this time or later, Unix ms. */
+      /** Items that occurred at this time or later, Unix ms. */
       since: Cursor("The time"),
       limit: Limit(500),
       before: Cursor("The cursor")

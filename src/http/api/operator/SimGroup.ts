@@ -1,4 +1,4 @@
-/** The sandbox's own proofs, and its reset (operator surface, sim verify, sim reset). */
+/** The sandbox's checks and its reset (operator surface, sim verify, sim reset). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { holdingKinds } from "../../../machines/reconciliation/holdings.ts"
@@ -24,7 +24,7 @@ const LifeView = Schema.Struct({
 
 const ResetView = Schema.Struct({
   ...ResetState.fields,
-  /** What goes: everything but operator keys and what `serve` was started with. */
+  /** Data that a reset deletes: all but operator keys and the options of `serve`. */
   goes: Schema.Struct({
     partners: Count,
     clients: Count,

@@ -1,4 +1,4 @@
-/** Statements of clients for finance: listed, made, handed out, corrected, proved (operator surface; STS-33). */
+/** Statements of clients for finance: list, make, download, correct, verify (operator surface; STS-33). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { token } from "../../../machines/shared/Fields.ts"
@@ -10,7 +10,7 @@ import { finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
-/** What a statement is proved by: the hash of the model that is stored, of the PDF made anew, and its seal in the chain. */
+/** The verification of a statement: hashes of the stored model and of a newly rendered PDF, and the seal in the chain. */
 export const StatementProof = Schema.Struct({
   statement: StatementRow,
   modelSha256: Schema.String,
@@ -19,7 +19,7 @@ export const StatementProof = Schema.Struct({
   sealed: Schema.NullOr(Schema.Boolean)
 })
 
-/** A job that makes statements, or the equities of midnights, by itself; times are Unix ms. */
+/** A scheduled job that makes statements or midnight equities; times are Unix ms. */
 export const StatementJob = Schema.Struct({
   jobId: Schema.Int,
   name: Schema.Literals(statementJobNames),
@@ -28,11 +28,11 @@ export const StatementJob = Schema.Struct({
   dueAt: Schema.Int,
   startedAt: Schema.Int,
   endedAt: Schema.NullOr(Schema.Int),
-  /** Clients that were dealt with, statements or equities that were made, clients that failed and are tried again. */
+  /** Clients processed, statements or equities made, clients that failed and will be retried. */
   clients: Schema.Int,
   made: Schema.Int,
   failed: Schema.Int,
-  /** Clients still to be looked at; null: it is over. */
+  /** Clients that remain; null: the job has ended. */
   left: Schema.NullOr(Schema.Int)
 })
 
@@ -83,7 +83,7 @@ export class StatementGroup extends HttpApiGroup.make("statement").add(
       })
     )
   }).pipe(openTo(finance)),
-  // By its id, or by the hash of its model.
+  // The path names a statement by id or by the hash of its model.
   HttpApiEndpoint.get("verify", "/statements/:statement/proof", {
     params: { statement: Reference },
     success: Answer(StatementProof)

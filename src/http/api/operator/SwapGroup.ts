@@ -1,4 +1,7 @@
-/** Staking swaps of all clients, ended ones too, and writing off what nobody expects any more (operator surface, swap; doc 2, Swap). */
+/**
+ * Staking swaps of all clients, ended ones too, and the write-off of payments that are no longer expected (operator surface,
+ * swap; doc 2, Swap).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
@@ -11,7 +14,7 @@ import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFie
 import { swapStates } from "./operatorTokens.ts"
 import { indexed } from "../Parameters.ts"
 
-/** As partners read it, with whose it is, the writer's payments and the ids of the fee corrections that are booked. */
+/** The partner's row, with its client, the writer's payments and the ids of booked fee corrections. */
 export const SwapView = Schema.Struct({
   ...SwapWire.fields,
   clientId: Id,

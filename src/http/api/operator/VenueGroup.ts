@@ -1,6 +1,6 @@
 /**
- * What a tester does to the simulated venue (operator surface, sim venue; C1): a sandbox's alone, an endpoint a command. And
- * `venue resolve` and `venue reconcile`, which are every service's.
+ * Test commands for the simulated venue, one endpoint each, for sandboxes alone. `venue resolve` and `venue reconcile` are for
+ * every service (operator surface, sim venue; C1).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -35,7 +35,7 @@ const symbol = shaped("The symbol", /^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/, "a 
 const contractId = rangeOf("The contract id", 1, Number.MAX_SAFE_INTEGER)
 const millis = (label: string) => Schema.optionalKey(rangeOf(label, 1, 86_400_000_000))
 
-/** A body of text is longer than its characters: each may be written as an escape. */
+/** The cap of a text in bytes exceeds its characters, because JSON may escape each of them. */
 const textCap = (characters: number): number => characters * 2 + 1_024
 
 /** Text with lines, such as a file's. */
@@ -49,7 +49,7 @@ const lines = (label: string, max: number) => {
 const path = <const P extends string>(name: P) => `/sim/venue/${name}` as const
 const answers = Answer(VenueCommandAnswer)
 
-/** Orders that can neither fill nor rest, and how each ended; IN_FLIGHT: not known within 5 s. */
+/** Orders that can neither fill nor rest, and how each ended; IN_FLIGHT: the outcome was unknown after 5 s. */
 export const ProbesView = Schema.Struct({
   clientId: Schema.Int,
   symbol: Schema.String,

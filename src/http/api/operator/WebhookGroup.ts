@@ -1,4 +1,4 @@
-/** Webhook endpoints and deliveries as the operator sees and repeats them (operator surface, Back office; D14; A3-35). */
+/** Webhook endpoints and deliveries for operators: list, inspect, retry (operator surface, Back office; D14; A3-35). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { token } from "../../../machines/shared/Fields.ts"

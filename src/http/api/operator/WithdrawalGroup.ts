@@ -1,4 +1,6 @@
-/** Withdrawal requests as finance sees and decides them (operator surface, withdrawal; doc 3, Withdrawal request; D10). */
+/**
+ * Withdrawal requests for finance: list, approve, pay, reject (operator surface, withdrawal; doc 3, Withdrawal request; D10).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { token } from "../../../machines/shared/Fields.ts"
@@ -11,12 +13,12 @@ import { indexed } from "../Parameters.ts"
 
 const request = { requestId: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
-/** The destination is not encoded: the encoder would copy the record and lose the order of its names. */
+/** The destination is not encoded: the encoder would copy the record and lose the order of its members. */
 const shown = { ...WithdrawalRequest.fields, destination: Schema.Unknown }
 const Shown = Schema.Struct(shown)
 const guarded = Answer(Schema.Union([ApprovalPending, Shown]))
 
-/** Where to pay is personal data: list and show tell it those who pay, ADMIN and FINANCE, and null to everybody else. */
+/** The destination is personal data: list and show return it to ADMIN and FINANCE, who pay, and null to other roles. */
 export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
   HttpApiEndpoint.get("list", "/withdrawals", {
     query: {

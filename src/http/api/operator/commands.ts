@@ -1,6 +1,6 @@
 /**
- * Every operator command with its rules, read from the contract. A command is named as on the command line: its route is
- * the endpoint of the same name in the group of the same noun (operator surface, rules for every command).
+ * All operator commands with their rules, read from the contract. A command's name gives its route: the endpoint of the same
+ * name in the group of the same noun (operator surface, rules for every command).
  */
 import { Context, Option } from "effect"
 import { HttpApi } from "effect/http-api"
@@ -25,7 +25,7 @@ const read = (): ReadonlyMap<string, OperatorCommand> => {
     onEndpoint: ({ group, endpoint: { identifier, annotations, method, path, query } }) => {
       const name = `${group.identifier} ${identifier}`
       const rules = Option.getOrNull(Context.getOption(annotations, CommandRules))
-      if (rules === null) throw new Error(`the operator contract says nowhere who may run ${name}`)
+      if (rules === null) throw new Error(`the operator contract declares no roles for ${name}`)
       const fields = fieldsOf(query)
       const scanning = fields.has("limit") ? scanningFilters(fields) : []
       found.set(name, { bodyCap: bodyCaps.operator, scanning, ...rules, method, path })
@@ -37,11 +37,11 @@ const read = (): ReadonlyMap<string, OperatorCommand> => {
 /** By name, in the order of the contract. */
 export const operatorCommands: ReadonlyMap<string, OperatorCommand> = read()
 
-/** Whether the role may run the command; an unknown command is open to nobody. */
+/** Whether the role may run the command; an unknown command is open to no role. */
 export const mayRun = (role: OperatorRole, command: string): boolean =>
   operatorCommands.get(command)?.roles.includes(role) ?? false
 
-/** Whether the command changes something. */
+/** Whether the command changes data. */
 export const isWriting = (command: string): boolean => {
   const rules = operatorCommands.get(command)
   return rules !== undefined && rules.method !== "GET" && rules.audited !== true
@@ -50,10 +50,10 @@ export const isWriting = (command: string): boolean => {
 const guarded = (fourEyes: CommandRules["fourEyes"]): ReadonlyArray<string> =>
   [...operatorCommands].filter(([, rules]) => rules.fourEyes === fourEyes).map(([name]) => name)
 
-/** The commands that wait for a second operator key where nothing else is set (operator surface, Four eyes). */
+/** The commands that wait for a second operator key by default (operator surface, Four eyes). */
 export const usualFourEyes = guarded("usual")
-/** Every command that can be made to wait for one. */
+/** All commands that can be configured to wait for one. */
 export const fourEyesClasses = [...usualFourEyes, ...guarded("on request")]
 
-/** No operator command takes a longer body than this. */
+/** The largest cap of all operator commands. */
 export const largestOperatorBody = Math.max(...[...operatorCommands.values()].map(({ bodyCap }) => bodyCap))

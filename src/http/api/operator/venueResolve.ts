@@ -1,6 +1,7 @@
 /**
- * `venue resolve`: ends a call that the venue never answers, a contract that the venue does not know, or an object whose misfit
- * stands. The reason holds the venue's evidence. Unlike the other commands of VenueGroup it is not for sandboxes alone.
+ * `venue resolve`: ends a call that the venue never answers, a contract that the venue does not know, or an object with a
+ * permanent difference. The reason holds the venue's evidence. Unlike the other commands of VenueGroup it is not for sandboxes
+ * alone.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
@@ -27,7 +28,7 @@ export const ResolveBody = Schema.Struct({
   outsideBand: Schema.optionalKey(flag("Whether the price may lie outside the band"))
 })
 
-/** `state`: what the object is in now. `breakId`: the break of the difference, null when there is none. */
+/** `state`: the object's state afterwards. `breakId`: the break of the difference, null if there is none. */
 export const Resolved = Schema.Struct({
   object: Schema.String,
   as: Schema.Literals(resolutions),

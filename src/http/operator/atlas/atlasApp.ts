@@ -1,8 +1,8 @@
 /**
- * The atlas: one page with every machine, the objects in each state, and the way of each object (operator surface, atlas).
- * Everything is a GET and changes nothing. A signed link lets a browser in; from then on a cookie does that no script can read
- * and no other site can send. What the page asks for is answered in the role of the operator key behind the cookie: clients are
- * called by their names only where that role may look at one.
+ * The atlas: one page with every machine, the objects in each state, and the history of each object. All routes are GETs and
+ * change nothing. A signed link admits a browser. After that a cookie does, which no script can read and no other site can
+ * send. Answers follow the role of the operator key behind the cookie: names of clients appear only for roles that may read
+ * clients (operator surface, atlas).
  */
 import { Clock, Effect, Semaphore } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -26,15 +26,15 @@ import { nextOf, pathOf } from "./objectPath.ts"
 
 export const atlasPrefix = "/atlas"
 
-/** __Secure-: browsers take it over TLS alone. */
+/** Browsers accept the prefix __Secure- over TLS alone. */
 const cookieName = "__Secure-atlas"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Unavailable>
 
-/** Objects of a state on a page, and steps of a path. */
+/** Page size of objects in a state and of steps of a path. */
 const pageSize = 50
 const pathSize = 200
-/** Counts are asked for by every page that is open: they are read at most so often, and seldomer where reading takes long. */
+/** Shortest time that counts stay cached, because every open page polls them. Slow reads extend it. */
 const countsMillis = 1_500
 const countsShare = 10
 
@@ -64,7 +64,7 @@ export const makeAtlasApp = Effect.gen(function* () {
     )
   }
 
-  /** Whom rows belong to, as the role may see it. */
+  /** Adds the owners of rows, as the role may see them. */
   const named = Effect.fnUntraced(function* <
     R extends { readonly partnerId: number | null; readonly clientId: number | null }
   >(rows: ReadonlyArray<R>, role: OperatorRole) {
@@ -100,7 +100,7 @@ export const makeAtlasApp = Effect.gen(function* () {
       if (!found.ok) return refused(found.refusal)
       const { history: _, own: __, isNewest: ___, ...object } = found.value
       const related = yield* objects.related(object.kind, object.id, object.subject)
-      // Whose an approval is, what it is about says.
+      // The subject of an approval is its owner.
       const whose = object.kind === "approval" ? related[0]?.subject : undefined
       const [owner] = yield* named([ownerOf(whose ?? object.subject)], role)
       return json({
@@ -155,19 +155,19 @@ const refused = (refusal: Refusal): HttpServerResponse.HttpServerResponse => {
   return json({ msg, data }, status)
 }
 
-/** The client or the partner that a mailbox belongs to. */
+/** The client or partner of a mailbox. */
 const ownerOf = (subject: string): { readonly partnerId: number | null; readonly clientId: number | null } => {
   const [kind, id] = subject.split(":")
   return { partnerId: kind === "partner" ? Number(id) : null, clientId: kind === "client" ? Number(id) : null }
 }
 
-/** Counts that are kept for a moment: as long as they took to read, ten times over, and at least a second and a half. */
+/** Caches counts for ten times the duration of the read, at least 1.5 s. */
 const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>) =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     let known: { readonly machines: ReadonlyArray<MachineCount>; readonly until: number } | null = null
     const turn = yield* Semaphore.make(1)
-    const look = Effect.suspend(() => {
+    const refreshed = Effect.suspend(() => {
       const began = clock.currentTimeMillisUnsafe()
       if (known !== null && began < known.until) return Effect.succeed(known.machines)
       return Effect.map(read, (machines) => {
@@ -176,26 +176,26 @@ const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>)
         return machines
       })
     })
-    // One read at a time: whoever waits finds what the first one read.
-    return turn.withPermits(1)(look)
+    // One read at a time: callers that wait get the result of the first.
+    return turn.withPermits(1)(refreshed)
   })
 
-/** Database reads of all open pages at a time, and how many more may wait: partners' requests keep the database. */
+/** Limits on database reads of all open pages: running and waiting. Partners' requests keep the rest. */
 export const pageReads = { atOnce: 4, waiting: 60 } as const
 
-/** Limits reads to `pageReads`; further ones get `refused` at once, and the page retries. */
+/** Applies the limits of `pageReads`. Reads over them get `refused` at once, and the page retries. */
 export const boundedReads = <A>(
   refused: A
 ): Effect.Effect<<E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>> =>
   Effect.map(Semaphore.make(pageReads.atOnce), (turn) => {
-    let asked = 0
+    let accepted = 0
     return (read) =>
       Effect.suspend(() => {
-        if (asked >= pageReads.atOnce + pageReads.waiting) return Effect.succeed(refused)
-        asked++
+        if (accepted >= pageReads.atOnce + pageReads.waiting) return Effect.succeed(refused)
+        accepted++
         return Effect.ensuring(
           turn.withPermits(1)(read),
-          Effect.sync(() => void asked--)
+          Effect.sync(() => void accepted--)
         )
       })
   })

@@ -1,6 +1,6 @@
 /**
- * The pages of the atlas: everything inline, so that nothing is loaded from anywhere, under a policy that allows exactly this
- * script and this style. The pictures are drawn from the stored layouts; live figures come from the service, as data.
+ * The HTML of the atlas. All scripts and styles are inline, and the content policy allows exactly those. Pictures are drawn
+ * from the stored layouts; live figures are loaded as data.
  */
 import { HttpServerResponse } from "effect/http"
 import { hash } from "node:crypto"
@@ -11,7 +11,7 @@ import { drawMachine, escaped, lookOf } from "../../../machines/picture/drawMach
 import { trialsOf } from "../../../machines/picture/MachineCoverage.ts"
 import { coverageOf, layouts, transitions } from "./machineTables.ts"
 
-/** A page of HTML, and its content policy. */
+/** A page of HTML and its content policy. */
 export interface AtlasPage {
   readonly html: string
   readonly policy: string
@@ -51,7 +51,7 @@ ${script === "" ? "" : `<script>${script}</script>`}
   ].join("; ")
 })
 
-/** What the script knows of each machine without asking. */
+/** The data of all machines that is embedded in the script. */
 const known = () =>
   Object.fromEntries(
     kinds.map((kind) => {
@@ -67,7 +67,7 @@ const known = () =>
           meaning: entry.meaning,
           clause: entry.clause,
           states: Object.fromEntries(states),
-          // How many of its transitions scenarios go through, simulation or tests alone, and neither.
+          // Counts of transitions: covered by scenarios, by simulation or tests alone, and not covered.
           trials: Object.values(trialsOf(coverageOf(kind), transitions()[kind].map(rowName)))
         }
       ]
@@ -88,27 +88,27 @@ const makeAtlas = (): AtlasPage => {
 
 let made: AtlasPage | undefined
 
-/** The atlas itself; made once. */
+/** The page, built once. */
 export const atlasPage = (): AtlasPage => (made ??= makeAtlas())
 
 const plain = file("plain.css")
 
-/** Where no ticket is, or one that is over. */
+/** The page without a ticket or with an expired one. */
 export const closedPage = pageOf(
   `<main><h1>Atlas</h1><p>This link has run out, or it never was one; or the session that it began is over. Run <code>brokerage atlas</code> again: it prints a new link.</p></main>`,
   { style: plain }
 )
 
 /**
- * What a link answers: a page of our own that goes on. A redirect would not carry the new cookie where the link was clicked on
- * another site's page.
+ * The page behind a link: it leads on to the atlas. After a click on another site's page, a redirect would not carry the new
+ * cookie.
  */
 export const entrancePage = pageOf(`<main><h1>Atlas</h1><p><a href="/atlas">Go on</a></p></main>`, {
   style: plain,
   head: `\n<meta http-equiv="refresh" content="0; url=/atlas">`
 })
 
-/** The page as an answer that nobody keeps. */
+/** A page as a response that is not cached. */
 export const sent = (status: number, { html, policy }: AtlasPage): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(html, {
     status,

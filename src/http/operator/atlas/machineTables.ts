@@ -1,4 +1,4 @@
-/** What was made of the machines beforehand: their layouts, tables of transitions, and what goes through them (decision 29). */
+/** Generated data of the machines: layouts, transition tables and coverage (decision 29). */
 import { readFileSync } from "node:fs"
 import type { TableRow } from "../../../machines/describe.ts"
 import { type MachineCoverage, readCoverage, type StoredCoverage } from "../../../machines/picture/MachineCoverage.ts"
@@ -15,5 +15,5 @@ export const transitions = once<Readonly<Record<Kind, ReadonlyArray<TableRow>>>>
 
 const covered = once<StoredCoverage>("coverage.json")
 
-/** What goes through a machine where it is tried, as `npm run machine-coverage` has recorded it. */
+/** The coverage of a machine as recorded by `npm run machine-coverage`. */
 export const coverageOf = (kind: Kind): MachineCoverage => readCoverage(covered(), kind)

@@ -1,8 +1,8 @@
 /**
- * The way of one object through its machine: audit rows as the steps that they tell, with guards and effects from the machine's
- * table; steps that another object's row tells (a package's of its blocks) as steps of its own; steps that no audit row tells
- * (trades, payments, warnings, attempts of deliveries); and what can happen next, with who can make it happen (operator surface,
- * machine inspect, atlas).
+ * The history of one object through its machine. Audit rows become steps, with guards and effects from the machine's table.
+ * Rows of another object that describe a step of this one (a package's for its blocks) become steps too, and so do unaudited
+ * events (trades, payments, warnings, delivery attempts). Lists the possible next events, with the actors that can trigger them
+ * (operator surface, machine inspect, atlas).
  */
 import type { TableRow } from "../../../machines/describe.ts"
 import { type Mover, moversOf } from "../../../machines/movers.ts"
@@ -20,17 +20,25 @@ type PathStep = typeof Step.Type
 
 export interface NextMove extends Pick<TableRow, "event" | "guard" | "effects"> {
   readonly to: string
-  /** `secondKey`: four eyes guard the command, so that another operator key has to grant it. */
+  /** `secondKey`: the command is under four eyes, so another operator key has to grant it. */
   readonly movers: ReadonlyArray<Mover & { readonly roles: ReadonlyArray<string>; readonly secondKey: boolean }>
 }
 
-type Told = Pick<MachineInstance, "kind" | "state" | "context" | "history" | "own" | "hasMore" | "isNewest">
+type PathSource = Pick<MachineInstance, "kind" | "state" | "context" | "history" | "own" | "hasMore" | "isNewest">
 
-/** The steps of a page of history with those of the same time that no audit row tells, oldest first. */
-export const pathOf = ({ kind, state, context, history, own, hasMore, isNewest }: Told): ReadonlyArray<PathStep> => {
+/** The steps of a page of history, merged with unaudited steps of the same period, oldest first. */
+export const pathOf = ({
+  kind,
+  state,
+  context,
+  history,
+  own,
+  hasMore,
+  isNewest
+}: PathSource): ReadonlyArray<PathStep> => {
   let here: string | null = null
-  const steps = inOrder(history, own, hasMore).flatMap((told) => {
-    const step = "audit" in told ? stepOf(kind, told.audit, here) : ownStepOf(kind, told.own, told.at, here)
+  const steps = inOrder(history, own, hasMore).flatMap((item) => {
+    const step = "audit" in item ? stepOf(kind, item.audit, here) : ownStepOf(kind, item.own, item.at, here)
     here = step?.to ?? here
     return step === null ? [] : [step]
   })
@@ -44,7 +52,7 @@ export const pathOf = ({ kind, state, context, history, own, hasMore, isNewest }
   return isNewest ? upTo(way, kind, state) : way
 }
 
-/** Where rows lead from, if that is one stored state. */
+/** The source state of rows, if they share one stored state. */
 const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
   const [from = "NEW", ...others] = [...new Set(rows.map((row) => row.from))]
   return others.length > 0 || from === "NEW" ? null : from
@@ -53,8 +61,8 @@ const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
 type InOrder = { readonly audit: AuditEntry } | { readonly own: OwnStep; readonly at: number }
 
 /**
- * By time. Of one moment what happened to the object is told before what the audit says came of it, but for the row that begins
- * its history; a step without a time follows that row.
+ * Sorts by time. At equal times unaudited steps precede audit rows, except the row that begins the history; a step without a
+ * time follows that row.
  */
 const inOrder = (
   history: ReadonlyArray<AuditEntry>,
@@ -63,17 +71,22 @@ const inOrder = (
 ): ReadonlyArray<InOrder> => {
   const [first] = history
   const placed = [
-    ...history.map((audit) => ({ told: { audit }, at: audit.ts, rank: !hasMore && audit === first ? 0 : 3 })),
+    ...history.map((audit) => ({ item: { audit }, at: audit.ts, rank: !hasMore && audit === first ? 0 : 3 })),
     ...own.map((step) => {
       const at = step.at ?? first?.ts ?? 0
-      return { told: { own: step, at }, at, rank: step.at === null ? 1 : 2 }
+      return { item: { own: step, at }, at, rank: step.at === null ? 1 : 2 }
     })
   ]
-  return placed.toSorted((a, b) => a.at - b.at || a.rank - b.rank).map(({ told }) => told)
+  return placed.toSorted((a, b) => a.at - b.at || a.rank - b.rank).map(({ item }) => item)
 }
 
-/** Null: the machine does not take it in the state that the steps before lead to, so that it was another one. */
-const ownStepOf = (kind: Kind, { event, guard, said }: OwnStep, at: number, here: string | null): PathStep | null => {
+/** Null: the machine does not take the event in the state of the preceding steps, so another row covers it. */
+const ownStepOf = (
+  kind: Kind,
+  { event, guard, said: reason }: OwnStep,
+  at: number,
+  here: string | null
+): PathStep | null => {
   const rows = transitions()[kind].filter(
     (row) => row.event === event && (here === null || row.from === here) && (guard === undefined || row.guard === guard)
   )
@@ -90,12 +103,12 @@ const ownStepOf = (kind: Kind, { event, guard, said }: OwnStep, at: number, here
     actions: [],
     by: null,
     requestId: null,
-    reason: said
+    reason
   }
 }
 
-/** What a block's own steps are in the rows of others that tell them (machineInstances.ts). */
-const toldOfBlocks: Readonly<Record<string, readonly [event: string, to: string]>> = {
+/** The events and target states of a block in the audit rows of other objects (machineInstances.ts). */
+const blockSteps: Readonly<Record<string, readonly [event: string, to: string]>> = {
   "kyc.store": ["PARTNER_WRITE", "APPROVED"],
   "kyc.revise": ["PARTNER_WRITE", "APPROVED"],
   "kyc.reonboard": ["PARTNER_WRITE", "APPROVED"],
@@ -103,15 +116,15 @@ const toldOfBlocks: Readonly<Record<string, readonly [event: string, to: string]
   "kyc.rejectReliance": ["REJECT_RELIANCE", "REJECTED"]
 }
 
-/** The state that a row's before or after begins with (what else it says follows: RESTRICTED NO_NEW_RISK); null: none. */
+/** The state at the start of an audit row's before or after text, which may continue (RESTRICTED NO_NEW_RISK); null: none. */
 const stateIn = (kind: Kind, text: string | null): string | null => {
   const [name = ""] = (text ?? "").split(" ", 1)
   return Object.hasOwn(machines[kind].machine.root.states, name) ? name : null
 }
 
 /**
- * Of rows that one action may tell, those that whoever acted can make happen: an operator by the command that the action is
- * called after, anybody else by no event that is left to commands. All of them where that leaves none.
+ * Of the rows that an action may stand for, those that its actor can trigger: an operator by the command named as the action,
+ * any other actor by events without a command. All rows if that leaves none.
  */
 const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: AuditEntry): ReadonlyArray<TableRow> => {
   const command = action.replaceAll(".", " ")
@@ -124,23 +137,23 @@ const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: A
   return left.length === 0 ? rows : left
 }
 
-/** `here`: the state that the steps before lead to; a row that tells no states is of that one. */
+/** `here`: the state after the preceding steps, for an audit row without states. */
 const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep => {
   const { ts, action, role, keyLabel, requestId, reason } = entry
   const [before, after] = [stateIn(kind, entry.before), stateIn(kind, entry.after)]
   const who = { by: `${role}/${keyLabel}`, requestId, reason }
-  const block = kind === "verificationBlock" ? toldOfBlocks[action] : undefined
+  const block = kind === "verificationBlock" ? blockSteps[action] : undefined
   if (block !== undefined) {
     const [event, to] = block
     return { at: ts, event, guard: "", from: null, to, effects: [], actions: [action], ...who }
   }
-  const told = transitions()[kind].filter(
+  const item = transitions()[kind].filter(
     (row) =>
       row.effects.some((effect) => effect.replace(/\?$/, "") === `audit ${action}`) &&
       (before === null ? after !== null || here === null || row.from === here : row.from === before) &&
       (after === null || (row.to === "=" ? row.from : row.to) === after)
   )
-  const rows = possible(kind, told, entry)
+  const rows = possible(kind, item, entry)
   const events = [...new Set(rows.map(({ event }) => event))]
   const [row] = rows
   return {
@@ -149,14 +162,14 @@ const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep =>
     guard: [...new Set(rows.map(({ guard }) => guard).filter((guard) => guard !== ""))].join(" or "),
     from: before ?? onlyFrom(rows),
     to: after,
-    // Which of several rows it was is not written down: only what they share is said.
+    // The audit does not record which of several rows fired, so only common effects are shown.
     effects: (row?.effects ?? []).filter((effect) => rows.every(({ effects }) => effects.includes(effect))),
     actions: [action],
     ...who
   }
 }
 
-/** Rows of one commit that tell one step become one. */
+/** Merges audit rows of one commit that describe one step. */
 const joined = (steps: ReadonlyArray<PathStep>, next: PathStep): ReadonlyArray<PathStep> => {
   const last = steps.at(-1)
   if (last === undefined || last.at !== next.at || !isOneStep(last, next)) return [...steps, next]
@@ -175,7 +188,7 @@ const joined = (steps: ReadonlyArray<PathStep>, next: PathStep): ReadonlyArray<P
   ]
 }
 
-/** Of one moment. What an object's own row tells is what an audit row says that can be of the same event. */
+/** Whether two steps of the same time, an unaudited one and an audit row, can stem from one event. */
 const isOneStep = (last: PathStep, next: PathStep): boolean =>
   last.actions.length === 0
     ? next.actions.length > 0 && last.event !== null && next.event?.split(" or ").includes(last.event) === true
@@ -195,7 +208,7 @@ const triesOf = (context: unknown): ReadonlyArray<PathStep> =>
     reason: error ?? `The endpoint answered ${status}.`
   }))
 
-/** Each step begins where the last one ended; the last failed attempt of a delivery ends where the delivery stands. */
+/** Makes each step begin where the last one ended; the last failed attempt of a delivery ends in the delivery's state. */
 const chained = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): ReadonlyArray<PathStep> => {
   let here: string | null = kind === "webhookDelivery" ? "PENDING" : null
   return steps.flatMap((step, index) => {
@@ -211,17 +224,17 @@ const chained = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): Rea
   })
 }
 
-/** The steps with the one that led to where the object stands, where nothing was written of it. */
+/** Appends the step that led to the current state, if it was not recorded. */
 const upTo = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): ReadonlyArray<PathStep> => {
   const last = steps.findLast(({ to }) => to !== null)
   const silent = last?.to == null ? null : silentStep(kind, last.to, state, last.at)
   return silent === null ? steps : [...steps, silent]
 }
 
-/** Machines that go from one state to another without writing it down anywhere. */
+/** Machines with transitions that are not recorded. */
 const silentKinds: ReadonlySet<Kind> = new Set(["rfq", "order", "attachment", "watchImport"])
 
-/** The step from one state to another that nothing tells of; null: there is none, or more than one would have to be guessed. */
+/** The unrecorded step between two states; null: there is none, or more than one is possible. */
 const silentStep = (kind: Kind, from: string, to: string, after: number): PathStep | null => {
   if (from === to || !silentKinds.has(kind)) return null
   const rows = transitions()[kind].filter(
@@ -242,7 +255,7 @@ const silentStep = (kind: Kind, from: string, to: string, after: number): PathSt
   }
 }
 
-/** Who may run a command; of an approval those that may also run what it lets through. */
+/** The roles that may run a command; for an approval those that may also run the guarded command. */
 const rolesOf = (
   command: string,
   { kind, context }: Pick<MachineInstance, "kind" | "context">
@@ -254,7 +267,7 @@ const rolesOf = (
   return roles.filter((role) => own.includes(role))
 }
 
-/** What the machine takes in the object's state. `fourEyes`: the commands that a second key has to grant. */
+/** The events that the machine takes in the object's state. `fourEyes`: the commands that a second key has to grant. */
 export const nextOf = (
   object: Pick<MachineInstance, "kind" | "state" | "context">,
   fourEyes: ReadonlySet<string>
