@@ -1,6 +1,6 @@
 /**
- * The one place where commander meets the service: finds the connection, asks before what can't be undone, calls,
- * prints, and keeps the exit status (operator surface, rules for every command).
+ * Runs the calls of commands: finds the connection, confirms irreversible calls, calls the service, prints the answer, and
+ * keeps the exit status. The only place where commander meets the service (operator surface, rules for every command).
  */
 import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
@@ -18,31 +18,33 @@ import { wrapText } from "./views/wrapWords.ts"
 
 export interface CallOptions<A> {
   /**
-   * Asked on the terminal before anything happens, below what would be done (a dry run of the call); `--yes` skips it, and
-   * without a terminal nothing happens but with it. A function asks the service for the figures first, in dry runs alone;
-   * null: nothing has to be asked.
+   * A question on the terminal before the call, below the result of a dry run. `--yes` skips it; without a terminal the call
+   * needs `--yes`. A function first fetches figures from the service, in dry runs alone; null: no question.
    */
   readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
-  /** What is shown above the dry run, such as who asked; false: the call can't be run dry, and its question says it all. */
+  /**
+   * Text above the dry run, such as the requesting operator; false: the call has no dry run, and the question is complete
+   * without one.
+   */
   readonly deed?: false | ((client: OperatorClient) => Effect.Effect<View, unknown>)
-  /** The object (KIND:ID) that it rules on: where somebody else has done so, they are named. */
+  /** The object (KIND:ID) of a decision: if another operator has decided it already, the refusal names that operator. */
   readonly about?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
-  /** The object (KIND:ID) of what is shown: who decided what on it is shown below. */
+  /** The object (KIND:ID) of the view: its decisions are listed below. */
   readonly decided?: (data: A) => string
-  /** The call changes nothing, though the command can: `--dry-run` makes no difference. */
+  /** The call changes nothing although the command can: `--dry-run` makes no difference. */
   readonly reads?: boolean
-  /** How far the call is, asked beside it now and then; null: nothing to say. */
+  /** Progress of the call, polled beside it; null: none to show. */
   readonly progress?: (client: OperatorClient) => Effect.Effect<string | null, unknown>
   /** Fails the command after its answer is printed. */
   readonly failed?: (data: A) => CliFailure | null
-  /** What a refusal's data shows a person below its sentence; null: nothing more. */
+  /** Renders a refusal's data below its sentence; null: no more than the sentence. */
   readonly refused?: (data: unknown) => View | null
 }
 
-/** How an answer is shown; `isDry`: nothing of it has happened. */
+/** Renders an answer; `isDry`: the answer of a dry run. */
 export type Shown<A> = (data: A, isDry: boolean) => View
 
-/** Runs one more command line, for a command that is made of commands. */
+/** Runs another command line, for a command that is made of commands. */
 export type RunLine = (args: ReadonlyArray<string>, io: CliIo, callService?: CallService) => Promise<ExitStatus>
 
 export class Cli {
@@ -51,14 +53,14 @@ export class Cli {
   status: ExitStatus = exitStatus.done
   private readonly callService: CallService | undefined
 
-  /** `callService`: how the service is called; default: on a connection of its own each time. */
+  /** `callService`: how to call the service; by default each call opens a connection. */
   constructor(io: CliIo, runLine: RunLine = noLine, callService?: CallService) {
     this.io = io
     this.runLine = runLine
     this.callService = callService
   }
 
-  /** One call of the service and its answer on stdout. */
+  /** Calls the service once and prints the answer on stdout. */
   async call<A>(
     command: Command,
     request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
@@ -94,7 +96,7 @@ export class Cli {
     )
   }
 
-  /** How the service is called. */
+  /** The function that calls the service. */
   async service(): Promise<CallService> {
     return this.callService ?? (await import("./OperatorClient.ts")).callService
   }
@@ -133,7 +135,7 @@ export class Cli {
     if (failure !== null) throw failure
   }
 
-  /** What a command that writes has changed, above its answer; where nothing has, who was there before. */
+  /** Puts the changes of a command above its answer. Without changes, the last decision on the object. */
   private async headed(
     service: Service,
     changes: ReadonlyArray<Change> | undefined,
@@ -167,7 +169,7 @@ export class Cli {
     return decisions === null ? view : stack(view, text(""), decisions)
   }
 
-  /** A refusal by the object's state, with who brought it there. */
+  /** Adds the last decision to a refusal because of the object's state. */
   private async withRuling(service: Service, error: unknown, about: CallOptions<never>["about"]): Promise<unknown> {
     const isConflict = error instanceof CliFailure && error.envelope.code === 4092 && error !== declined
     if (!isConflict || about === undefined || service.globals.json === true) return error
@@ -176,8 +178,8 @@ export class Cli {
   }
 
   /**
-   * The answer of a call that only reads, drawn again every two seconds on a terminal until a signal ends it; once elsewhere, and
-   * with --json.
+   * Shows the answer of a read. On a terminal it is refreshed every two seconds until a signal; elsewhere, and with --json, it
+   * is shown once.
    */
   async watch<A>(
     command: Command,
@@ -198,7 +200,7 @@ export class Cli {
     })
   }
 
-  /** Runs a command that is more than one call; a CliFailure ends it with its status. */
+  /** Runs a command of several calls; a CliFailure ends it with its exit status. */
   async attempt(
     command: Command,
     run: (globals: Globals) => Promise<void>,
@@ -215,7 +217,7 @@ export class Cli {
     }
   }
 
-  /** Exactly one JSON document with --json, a view for a person otherwise. `service`: where names of ids are asked for. */
+  /** Prints one JSON document with --json, otherwise a view. `service` resolves the names of ids. */
   async show<A>(
     globals: Globals,
     data: A,
@@ -230,7 +232,7 @@ export class Cli {
     this.io.stdout(shown)
   }
 
-  /** The view as text for this reader. `otherwise`: how wide the place is when stdout is no terminal. */
+  /** Renders the view as text for this output. `otherwise`: the width if stdout is no terminal. */
   async drawn(globals: Globals, view: View, service: Service | null, otherwise: number | null = null): Promise<string> {
     const { render } = await import("./views/render.ts")
     const size = this.io.size()
@@ -239,7 +241,7 @@ export class Cli {
     return render(view, { styled: this.styled, columns, times, names: await namesFor(view, service) })
   }
 
-  /** One line for this reader, as long as it is: of what is told piece by piece. */
+  /** Renders one unwrapped line, for output that arrives in pieces. */
   line({ utc }: Globals, line: Cell): string {
     const times = this.io.size() === null && this.io.errorColumns() === null ? "exact" : utc === true ? "utc" : "short"
     return cellText(line, { styled: false, columns: null, times }).replaceAll(unbroken, " ")
@@ -250,7 +252,7 @@ export class Cli {
     return this.io.terminal && TERM !== "dumb" && (NO_COLOR === undefined || NO_COLOR === "")
   }
 
-  /** What went wrong, on stderr: the envelope with --json, its sentences otherwise. `command`: which one was asked for. */
+  /** Prints an error on stderr: the envelope with --json, otherwise its sentences. `command`: the command that failed. */
   fail(json: boolean, error: unknown, command: Command | null = null): void {
     if (!(error instanceof CliFailure)) throw error
     this.status = error.status
@@ -259,8 +261,8 @@ export class Cli {
   }
 
   /**
-   * Shows what the call would do and asks; throws what refuses it, and for no. Of a ruling that is there already nothing is asked,
-   * and nothing sent: answers what stands.
+   * Shows a dry run of the call and asks for confirmation; throws a refusal, or `declined`. If the decision was made before,
+   * there is no question and no call: returns the existing decision.
    */
   private async askFirst<A>(
     { globals, ask }: Service,
@@ -299,9 +301,9 @@ export class Cli {
     return null
   }
 
-  /** A call that takes its time says so. `ask`: how far it is. */
+  /** Shows progress while a call lasts. `ask`: reads the progress. */
   async whileWaiting<A>(globals: Globals, answer: Promise<A>, ask?: () => Promise<string | null>): Promise<A> {
-    // That it takes its time is for whoever looks on; how far it is, for logs too.
+    // The waiting time is for terminals alone; progress goes to logs too.
     if (ask === undefined && this.io.progress === null) return answer
     const progress = this.progressOf(globals)
     const began = Date.now()
@@ -312,7 +314,7 @@ export class Cli {
       if (ask === undefined) return progress.tell(`Waiting for the service: ${waited()}`)
       if (isAsking) return
       isAsking = true
-      // What can't be asked is not said: the call itself answers for how the service is.
+      // A failed progress query is ignored: the call itself reports the state of the service.
       const unsaid = () => null
       void ask()
         .catch(unsaid)
@@ -330,19 +332,19 @@ export class Cli {
     }
   }
 
-  /** Where a command says how far it is. */
+  /** The output for progress. */
   progressOf({ json }: Globals): Progress {
     return new Progress(this.io, json === true)
   }
 }
 
-/** A call's service: what is asked beside it. */
+/** A call's service, for further queries. */
 interface Service {
   readonly globals: Globals
   readonly ask: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
 }
 
-/** Of the terminal that is asked on when stdout is another place. */
+/** Width of the terminal of a question if stdout is no terminal. */
 const askedColumns = 80
 const progressMillis = 1_000
 
@@ -351,7 +353,7 @@ const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test
 const doesNothing = ({ dryRun, changes }: Success<unknown>): boolean =>
   dryRun !== undefined && changes?.length === 0 && Object.keys(dryRun.rows).length === 0 && dryRun.events.length === 0
 
-/** A dry run as shown: under four eyes what the grant would do, too. */
+/** Renders a dry run; under four eyes with the effects of the grant. */
 const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View => {
   const { deed } = (typeof data === "object" && data !== null ? data : {}) as { readonly deed?: Deed }
   return deed === undefined
@@ -359,7 +361,7 @@ const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View 
     : stack(view(data, true), text(""), grantView(deed, view as never))
 }
 
-/** What a dry run that answers with blockers would be refused with; null when nothing stands in the way. */
+/** The refusal that a dry run with blockers predicts; null without blockers. */
 const refusalOf = (data: unknown): CliFailure | null => {
   const { blockers } = data as { readonly blockers?: ReadonlyArray<string> }
   if (blockers === undefined || blockers.length === 0) return null
@@ -367,15 +369,15 @@ const refusalOf = (data: unknown): CliFailure | null => {
   return new CliFailure(exitStatus.refused, { code: 4092, msg: sentence, error: sentence, data: { blockers } })
 }
 
-/** The answer to the question was no. */
+/** The operator answered no. */
 const declined = cliFailure(exitStatus.refused, 4092, "Nothing was done.")
 
 const redrawMillis = 2_000
 
-/** The screen from its upper left corner on: each line to its end, and what was below. */
+/** Overwrites the screen from its upper left corner and clears the rest. */
 const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b[K\n")}\u001b[K\n\u001b[J`
 
-/** A service that refuses is told from a command line that fails; a no is neither. */
+/** Marks a refusal by the service and a failure of the command line differently; a declined question has no mark. */
 const markOf = (failure: CliFailure): string =>
   failure === declined ? "" : isRefusal(failure) ? "refused: " : "error: "
 

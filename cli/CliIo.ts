@@ -1,6 +1,6 @@
 /**
- * What the command line needs from its surroundings, so that tests run it without a process (operator surface, rules for
- * every command). Libraries never exit: they answer an exit status.
+ * The environment of the command line as an interface, so that tests run it without a process. Libraries return an exit status
+ * and never exit (operator surface, rules for every command).
  */
 
 import type { LeverageProfile } from "../src/machines/market/marketTerms.ts"
@@ -14,36 +14,36 @@ export interface CliIo {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Stdout is a terminal: colours may be used. */
+  /** Whether stdout is a terminal, so that colours may be used. */
   readonly terminal: boolean
-  /** Columns and rows of that terminal now; null: stdout is none, and lines are as long as they are. */
+  /** Current columns and rows of that terminal; null: stdout is none, and lines are not wrapped. */
   readonly size: () => Size | null
-  /** Columns of the terminal that stderr is now; null: stderr is none. */
+  /** Current columns of the terminal on stderr; null: stderr is none. */
   readonly errorColumns: () => number | null
-  /** Shows text page by page; false when there is no pager to show it with. */
+  /** Shows text in a pager; false if there is none. */
   readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
-  /** One line on stderr that the next one replaces, null takes it away; null itself when stderr is no terminal. */
+  /** Shows one line on stderr that the next one replaces; null clears it. The member is null if stderr is no terminal. */
   readonly progress: ((line: string | null) => void) | null
-  /** Whether there is a terminal to ask on. */
+  /** Whether there is a terminal for questions. */
   readonly asks: () => boolean
   /**
-   * Asks a yes or no question on the terminal that the command was started from, wherever its input and output go, below
-   * what would be done; null when there is none.
+   * Asks a yes or no question on the controlling terminal, wherever input and output go, below `deed`, the text of the planned
+   * changes; null without a terminal.
    */
   readonly confirm: (question: string, deed: string) => boolean | null
-  /** Completes when a signal asks the command to end; it may be called often. */
+  /** Completes at a signal that ends the command; may be called repeatedly. */
   readonly stopped: () => Promise<void>
-  /** Runs the service until a signal stops it (main.ts alone knows how); its exit status. */
+  /** Runs the service until a signal stops it and returns its exit status; only main.ts implements it. */
   readonly serve: (options: ServeRequest) => Promise<ExitStatus>
 }
 
-/** Of a terminal. */
+/** Size of a terminal. */
 export interface Size {
   readonly columns: number
   readonly rows: number
 }
 
-/** `brokerage serve` as parsed; the composition root takes exactly this. */
+/** Parsed options of `brokerage serve` for the composition root. */
 export interface ServeRequest {
   readonly role: "all" | "router" | "edge"
   readonly routerUrls: ReadonlyArray<string>
@@ -70,14 +70,14 @@ export interface ServeRequest {
   readonly killAt: { readonly point: string; readonly times: number } | null
 }
 
-/** How statements name the firm, as far as the operator says it. */
+/** The names of the firm on statements, as far as the operator sets them. */
 export interface Firm {
   readonly name?: string
   readonly legalEntity?: string
   readonly venue?: string
 }
 
-/** Options every command takes. */
+/** Options of every command. */
 export interface Globals {
   readonly json?: boolean
   readonly yes?: boolean
@@ -87,15 +87,15 @@ export interface Globals {
   readonly operatorKeyFile?: string
   readonly profile?: string
   readonly ca?: string
-  /** Every column, however narrow the terminal is. */
+  /** Shows every column, however narrow the terminal is. */
   readonly wide?: boolean
-  /** Times in UTC instead of the reader's zone. */
+  /** Shows times in UTC instead of the local zone. */
   readonly utc?: boolean
-  /** Of the commands that write. */
+  /** Option of commands that write. */
   readonly dryRun?: boolean
 }
 
-/** A refusal as printed: the service's envelope, or one of the same shape for what never reached it. */
+/** A refusal as printed: the service's envelope, or one of the same shape for an error of the command line. */
 export interface Envelope {
   readonly code: number
   readonly msg: string
@@ -103,11 +103,11 @@ export interface Envelope {
   readonly data?: unknown
 }
 
-/** Ends a command with a status and what goes to stderr. */
+/** Ends a command with an exit status and an error for stderr. */
 export class CliFailure extends Error {
   readonly status: ExitStatus
   readonly envelope: Envelope
-  /** What a person reads below its sentences. */
+  /** Additional output for a person below the sentences. */
   readonly more: View | null
 
   constructor(status: ExitStatus, envelope: Envelope, more: View | null = null) {
@@ -118,7 +118,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The answer of a command could not be written to stdout: the command may be done all the same. */
+/** The answer of a command could not be written to stdout: the command may have run all the same. */
 export const unwritten = (cause: string | undefined): CliFailure => {
   const sentence = `The answer could not be written (${cause ?? "unknown error"}): check the audit before repeating the command.`
   return new CliFailure(exitStatus.unreachable, {
@@ -129,7 +129,7 @@ export const unwritten = (cause: string | undefined): CliFailure => {
   })
 }
 
-/** A failure that is the command line's own: code 4000 for usage, 5030 when nobody answers. */
+/** A failure of the command line itself: code 4000 for wrong usage, 5030 for an unreachable service. */
 export const cliFailure = (status: ExitStatus, code: number, sentence: string): CliFailure =>
   new CliFailure(status, { code, msg: sentence, error: sentence })
 
@@ -142,6 +142,6 @@ export const servedStatus = (ended: Promise<"stopped" | "usurped">): Promise<Exi
     }
   )
 
-/** The service has said no; anything else has failed: nobody answers, or the command line is wrong. */
+/** Whether the service refused. Other failures are an unreachable service or wrong usage. */
 export const isRefusal = ({ status, envelope }: CliFailure): boolean =>
   status === exitStatus.refused && envelope.code !== 5030

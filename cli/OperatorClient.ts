@@ -1,6 +1,6 @@
 /**
- * The typed client of the operator surface over TLS, made from the contract. Loaded only when a command calls the
- * service, so that help and local commands start at once.
+ * The typed client of the operator surface over TLS, made from the contract. Loaded only for a command that calls the service,
+ * so that help and local commands start fast.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
@@ -16,17 +16,17 @@ import type { Change } from "./views/changes.ts"
 
 export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 
-/** What a call answers on success. */
+/** The success of a call. */
 export interface Success<A> {
   readonly code: 0
   readonly data: A
-  /** In a dry run: what would have been written. */
+  /** Of a dry run: the changes that it would write. */
   readonly dryRun?: Would
-  /** Of a command that writes: what it has changed, or would have. */
+  /** Of a command that writes: its changes, made or planned. */
   readonly changes?: ReadonlyArray<Change>
 }
 
-/** The service judges fields, after the role: its sentences are the ones an operator reads. */
+/** The client does not validate fields: the service does so after the role check, with sentences for operators. */
 const unchecked = OperatorApi.annotate(HttpApi.PayloadParseOptions, { disableChecks: true }).annotate(
   HttpApi.QueryParseOptions,
   { disableChecks: true }
@@ -38,13 +38,13 @@ export type CallService = <A>(
   use: (client: OperatorClient) => Effect.Effect<A, unknown>
 ) => Promise<A>
 
-/** For a command that calls once: nothing is left open behind it. */
+/** For a command with one call: closes all sockets after the call. */
 export const callService: CallService = (connection, use) =>
   answerOf(Effect.scoped(Effect.flatMap(openClient(connection, false), use)))
 
 /**
- * For a command that is made of many: making a client of the whole contract and shaking hands cost more than a call does, so
- * each connection's client is made once and its sockets stay open until `close`.
+ * For a command with many calls: building the client and the TLS handshake cost more than a call. Each connection has one
+ * client, and its sockets stay open until `close`.
  */
 export const keepServices = (): { readonly call: CallService; readonly close: () => Promise<void> } => {
   const scope = Scope.makeUnsafe()
@@ -83,12 +83,10 @@ const openClient = (
   )
 }
 
-/** The body of the answer that is being decoded. */
+/** The raw body of the answer being decoded. */
 const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
 
-/**
- * Restores the digits of numbers and the order of names, which the client's decoder changes, before a command gets the answer.
- */
+/** Restores the digits of numbers and the order of members, which the client's decoder changes. */
 const exactly = {
   transformClient: HttpClient.transformResponse(
     Effect.map(
@@ -155,7 +153,7 @@ const failureOf = (error: unknown): Effect.Effect<CliFailure> => {
     const wrote = reason.request?.method !== "GET"
     return Effect.succeed(wrote && isBroken(reason.cause) ? broken : unreachable(reason.cause))
   }
-  // A status that the contract does not name: still a refusal when it carries the envelope.
+  // A status outside the contract is still a refusal if it carries the envelope.
   return Effect.match(response.json, {
     onSuccess: (body) => (isEnvelope(body) ? new Failure(exitStatus.refused, plain(body)) : strange),
     onFailure: () => strange
@@ -177,7 +175,7 @@ const strange = cliFailure(
   "The address answers, but not as the brokerage of this version. Check --url."
 )
 
-/** The connection was there and went away: a command that writes may have been done. */
+/** The connection broke during the call: a command that writes may have run. */
 const broken = new Failure(exitStatus.unreachable, {
   code: 5030,
   msg: "The connection broke before the answer came: check the audit before repeating the command.",

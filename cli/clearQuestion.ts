@@ -1,9 +1,9 @@
-/** The question before `kyc clear`, with every candidate of the open cases that would be cleared (F26; D1). */
+/** The question before `kyc clear`, with every candidate of the open cases that the command would clear (F26; D1). */
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { type Candidate, candidateName, type Entry } from "./views/candidates.ts"
 
-/** Asks always: who is cleared trades. `client`: in words. `cases`: those that would be cleared. */
+/** Always asked, because a cleared client can trade. `client`: a phrase. `cases`: the cases to clear. */
 export const clearQuestion = (
   api: OperatorClient,
   client: string,

@@ -1,6 +1,6 @@
 /**
- * A yes or no question on the terminal that the command was started from (operator surface, rules for every command).
- * Not on stdin and stdout: a pipe behind or before the command takes no confirmation away.
+ * A yes or no question on the controlling terminal. It does not use stdin and stdout, so pipes do not bypass the confirmation
+ * (operator surface, rules for every command).
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs"
 import type { CliIo } from "./CliIo.ts"
@@ -9,7 +9,7 @@ import { wrapText } from "./views/wrapWords.ts"
 const [terminalInput, terminalOutput] =
   process.platform === "win32" ? ["\\\\.\\CONIN$", "\\\\.\\CONOUT$"] : ["/dev/tty", "/dev/tty"]
 
-/** Whichever of the outputs is that terminal says how wide it is. */
+/** The width of the output that is this terminal. */
 const columnsOfTerminal = (): number => process.stdout.columns || process.stderr.columns || 80
 
 /** Whether this process has a terminal. */
@@ -19,7 +19,7 @@ export const asks: CliIo["asks"] = () => {
   return input !== null
 }
 
-/** Waits for the answer; Ctrl-C ends the command as ever. Anything but y or yes is no, the end of the input, too. */
+/** Waits for the answer; Ctrl-C ends the command as usual. Anything but y or yes counts as no, end of input included. */
 export const confirm: CliIo["confirm"] = (question, deed) => {
   const input = opened(terminalInput, "r")
   const output = input === null ? null : opened(terminalOutput, "w")
@@ -32,7 +32,7 @@ export const confirm: CliIo["confirm"] = (question, deed) => {
   }
 }
 
-/** Null for a process without a terminal: /dev/tty is there, but not for it. */
+/** Null for a process without a terminal: /dev/tty exists, but can't be opened. */
 const opened = (path: string, mode: "r" | "w"): number | null => {
   try {
     return openSync(path, mode)

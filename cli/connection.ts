@@ -1,6 +1,6 @@
 /**
- * Where the service is and who calls: options first, then a profile, or else the environment and what the running service of
- * the data directory wrote into service.json (operator surface, rules for every command).
+ * Finds the service and the key of the caller: options first, then a profile, else the environment and the service.json of the
+ * running service in the data directory (operator surface, rules for every command).
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -11,7 +11,7 @@ import { keyText, readText } from "./textFile.ts"
 export interface Connection {
   readonly url: string
   readonly operatorKey: string
-  /** PEM text of the certificate authority to trust; null: the system's. */
+  /** PEM text of the authority to trust; null: the system's. */
   readonly ca: string | null
   /** Every call is a dry run. */
   readonly dryRun?: boolean
@@ -23,7 +23,7 @@ interface ServiceFile {
   readonly operatorKeyFile?: unknown
 }
 
-/** What is taken where no option says it. */
+/** Values for options that are absent. */
 interface Defaults {
   readonly url: string | null
   readonly operatorKey: string | null
@@ -33,7 +33,7 @@ interface Defaults {
 
 export const defaultDataDir = ".brokerage"
 
-/** Throws a CliFailure that says what is missing. */
+/** Throws a CliFailure that names the missing part. */
 export const findConnection = (globals: Globals, io: CliIo): Connection => {
   const dataDir = globals.dataDir ?? defaultDataDir
   const profile = globals.profile ?? filled(io.env.BROKERAGE_PROFILE)
@@ -48,7 +48,7 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
     )
   }
   if (!URL.canParse(url)) throw usage("The address of --url is not a URL.")
-  // The key travels with every call: nobody on the way may read it.
+  // Every call carries the key, so plain HTTP is refused.
   if (new URL(url).protocol !== "https:") throw usage("The address of the service must begin with https://.")
   return {
     url: url.replace(/\/+$/, ""),
@@ -58,7 +58,7 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
   }
 }
 
-/** What a profile names comes from it alone: the key of one service is never sent to another. */
+/** A profile supplies all values itself: the key of one service is never sent to another. */
 const ofProfile = ({ url, operatorKeyFile, ca }: Profile): Defaults => ({
   url,
   operatorKey: null,
@@ -90,7 +90,7 @@ const keyOf = ({ operatorKey, operatorKeyFile }: Globals, defaults: Defaults): s
   throw usage("An operator key is needed: use --operator-key-file, --operator-key or BROKERAGE_OPERATOR_KEY.")
 }
 
-/** One line, and no more than one: another file that is named by mistake is not sent anywhere. */
+/** Exactly one line: any other file was named by mistake and is not sent. */
 const keyIn = (file: string): string => {
   let content: string
   try {
@@ -120,7 +120,7 @@ const caOf = (option: string | undefined, file: string | null): string | null =>
   }
 }
 
-/** A missing or broken file is no service; a stale one is found out by calling it. */
+/** A missing or broken file means no service; a call detects a stale one. */
 const readService = (path: string): ServiceFile => {
   try {
     return JSON.parse(readText(path)) as ServiceFile
@@ -131,5 +131,5 @@ const readService = (path: string): ServiceFile => {
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
 const existing = (file: string | null): string | null => (file !== null && existsSync(file) ? file : null)
-/** Trimmed, because a variable that was read from a file often ends with a line end. */
+/** Trimmed, because a variable that was read from a file often ends with a line break. */
 const filled = (value: string | undefined): string | undefined => value?.trim() || undefined

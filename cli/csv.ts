@@ -1,16 +1,16 @@
 /**
- * Reader of comma-separated values after RFC 4180, strict: what a spreadsheet would guess at is an error with its line.
- * Records end with CRLF or LF; a field in quotes may hold commas, line ends and doubled quotes. Fed piece by piece, so
- * that a file of any length needs no more memory than its longest record.
+ * A strict reader of comma-separated values after RFC 4180: ambiguous text is an error with its line. Records end with CRLF or
+ * LF; quoted fields may hold commas, line breaks and doubled quotes. Input arrives in pieces, so memory grows with the longest
+ * record, not with the file.
  */
 
-/** One record and the line it begins on, from 1. */
+/** One record and the line on which it begins, from 1. */
 export interface CsvRecord {
   readonly line: number
   readonly fields: ReadonlyArray<string>
 }
 
-/** Text that is no CSV: nothing after it can be read. */
+/** Text that is no CSV; the rest can't be read. */
 export class CsvError extends Error {
   readonly line: number
 
@@ -20,7 +20,7 @@ export class CsvError extends Error {
   }
 }
 
-/** Most characters of one record. The limit stops a quote without an end from swallowing the rest of the file. */
+/** Limit on characters of one record, so that an unclosed quote does not swallow the rest of the file. */
 const longestRecord = 1_048_576
 
 type Place = "start" | "plain" | "quoted" | "closed"
@@ -31,7 +31,7 @@ export class CsvReader {
   #fields: Array<string> = []
   #line = 1
   #begins = 1
-  /** A carriage return whose line feed may come with the next piece. */
+  /** A carriage return at the end of a piece, whose line feed may follow in the next. */
   #returned = false
   #first = true
   /** Characters of the current record so far. */
@@ -42,7 +42,7 @@ export class CsvReader {
     this.#separator = separator
   }
 
-  /** The records that end in this piece of the text. */
+  /** The records that end in this piece of text. */
   read(text: string): ReadonlyArray<CsvRecord> {
     const records: Array<CsvRecord> = []
     for (const character of this.#first ? text.replace(/^\ufeff/, "") : text) this.#take(character, records)
@@ -50,7 +50,7 @@ export class CsvReader {
     return records
   }
 
-  /** The last record, when the text does not end with a line end. */
+  /** The last record, if the text does not end with a line break. */
   end(): ReadonlyArray<CsvRecord> {
     if (this.#returned) throw new CsvError(this.#line, "A carriage return needs a line feed after it.")
     if (this.#place === "quoted") throw new CsvError(this.#begins, "A quoted field does not end.")
@@ -90,7 +90,7 @@ export class CsvReader {
     this.#field += character
   }
 
-  /** A quote opens a field, or doubles the one that seemed to close it. */
+  /** A quote opens a field, or doubles the quote that seemed to close it. */
   #quote(): void {
     if (this.#place === "plain") throw new CsvError(this.#line, "A quote may stand in a quoted field only.")
     if (this.#place === "closed") this.#field += '"'
@@ -111,7 +111,7 @@ export class CsvReader {
   }
 }
 
-/** Records as text that reads back the same. */
+/** Renders records as CSV that reads back equal. */
 export const writeCsv = (records: ReadonlyArray<ReadonlyArray<string>>): string =>
   records
     .map((fields) => `${fields.map((field) => (/[",\r\n]/.test(field) ? quoted(field) : field)).join(",")}\r\n`)

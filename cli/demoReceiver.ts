@@ -1,7 +1,7 @@
 /**
- * The webhook receiver of the demo: beside `serve --sandbox --demo` on a terminal, it registers with the demo's key and
- * prints signed events as they arrive, so that whoever pastes the curl lines sees what a partner gets. A new port and
- * secret at each start; when it can't run, the service runs without it.
+ * The webhook receiver of the demo, beside `serve --sandbox --demo` on a terminal. It registers with the demo's key and prints
+ * signed events as they arrive, so that the pasted curl lines show what a partner receives. Port and secret are new at each
+ * start. If the receiver fails, the service runs without it.
  */
 import { Effect, Redacted } from "effect"
 import { readFileSync } from "node:fs"
@@ -10,12 +10,12 @@ import { receiverTls } from "./receiverTls.ts"
 import { deliveryLine } from "./views/deliveryLine.ts"
 
 export interface DemoReceiverOptions {
-  /** Of the running service. */
+  /** URL of the running service. */
   readonly url: string
-  /** Null: the service has a certificate of its own, which the system must trust. */
+  /** Null: the service has an own certificate, which the system must trust. */
   readonly caFile: string | null
   readonly dataDir: string
-  /** The demo partner's. */
+  /** The demo partner's key. */
   readonly key: string
   /** Prints one line. */
   readonly print: (text: string) => void

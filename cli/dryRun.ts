@@ -1,6 +1,6 @@
 /**
- * `--dry-run`: the command is run and nothing is written (operator surface). Every command that changes something has it;
- * what it would have written is shown below its answer.
+ * `--dry-run`: runs the command and rolls it back. Every writing command has it; the planned changes are shown below the answer
+ * (operator surface).
  */
 import { type Command, Option } from "commander"
 import { writingCommands } from "../src/http/api/operator/commandTable.ts"
@@ -8,7 +8,7 @@ import { cliFailure, exitStatus } from "./CliIo.ts"
 import type { Change } from "./views/changes.ts"
 import { fields, stack, table, text, type View } from "./views/View.ts"
 
-/** What the service says that it would have written. */
+/** The changes that the service reports for a dry run. */
 export interface Would {
   readonly rows: Readonly<Record<string, number>>
   readonly events: ReadonlyArray<{ readonly event: string; readonly clientId: number | null }>
@@ -21,7 +21,7 @@ export interface Would {
   }>
 }
 
-/** Gives every leaf of the tree that is a writing command the option, unless it has one of its own. */
+/** Adds the option to every writing command of the tree that does not define its own. */
 export const addDryRunOptions = (program: Command): void => {
   const visit = (command: Command, path: ReadonlyArray<string>): void => {
     if (command.commands.length === 0 && Object.hasOwn(writingCommands, path.slice(-2).join(" "))) addOption(command)
@@ -35,25 +35,25 @@ const addOption = (command: Command): void => {
   command.addOption(new Option("--dry-run", "run the command without writing anything, and show what it would write"))
 }
 
-/** A command that answers a dry run in its own words says so in its answer; --json prints these beside the usual form. */
+/** Whether the answer itself reports a dry run; --json then prints it beside the usual form. */
 export const speaksForItself = <A>(data: A): data is A & { readonly dryRun: true } =>
   typeof data === "object" && data !== null && (data as { readonly dryRun?: unknown }).dryRun === true
 
-/** The answer of a dry run, as --json prints it. */
+/** The JSON form of a dry run. */
 export const dryRunDocument = <A>(answer: A, would: Would) => ({ dryRun: true, answer, would })
 
-/** What a command under four eyes does when it is granted, as things stand; or why it would be refused. */
+/** The current effects of a command under four eyes once it is granted; or the refusal it would get. */
 export type Deed =
   | { readonly result: unknown; readonly would: Would; readonly changes: ReadonlyArray<Change> }
   | { readonly refusal: string }
 
-/** When it is granted: the command's own view and its effects. */
+/** The command's own view, and its effects, once it is granted. */
 export const grantView = (deed: Deed, view: (result: unknown) => View): View =>
   "refusal" in deed
     ? text(`As things stand it would be refused: ${deed.refusal}`)
     : stack(text("When it is granted:"), dryRunView(view(deed.result), deed.would, "It would write:"))
 
-/** The answer's own view and what would have been written. */
+/** The answer's own view and the planned changes. */
 export const dryRunView = (answer: View, { rows, events, postings }: Would, head: string): View =>
   stack(
     answer,
@@ -79,7 +79,7 @@ export const dryRunView = (answer: View, { rows, events, postings }: Would, head
         ])
   )
 
-/** An answer without the word of a dry run: the service behind the address does not know them. */
+/** The answer does not report a dry run: the service at this address does not support them and ran the command. */
 export const carriedOut = cliFailure(
   exitStatus.refused,
   5000,

@@ -1,11 +1,11 @@
-/** How `--help` is laid out: wrapped at words on every terminal, with the meaning below its term where both don't fit. */
+/** The layout of `--help`: wrapped at words, with a meaning below its term if both don't fit. */
 import type { Help } from "commander"
 import { wrapText, wrapWords } from "./views/wrapWords.ts"
 
-/** Narrower than this beside its term, a meaning can't be read. */
+/** Least width of a meaning beside its term. */
 const leastMeaning = 24
 const indent = "  "
-/** Between a term and its meaning. */
+/** Space between a term and its meaning. */
 const gap = "  "
 const below = "      "
 
@@ -31,5 +31,5 @@ export const helpText: Partial<Help> = {
   }
 }
 
-/** Of whoever reads pipes: 80. */
+/** 80 columns without a terminal. */
 const widthIn = ({ helpWidth = 80 }: Help): number => helpWidth

@@ -1,6 +1,6 @@
 /**
- * Lays a machine's picture out with the Eclipse Layout Kernel: states in layers, arrows at right angles, their labels in
- * places of their own, so that none covers an arrowhead. The same machine gives the same layout on every run.
+ * Lays a machine's picture out with the Eclipse Layout Kernel: states in layers, arrows at right angles, labels at free places.
+ * The same machine has the same layout on every run.
  */
 import Elk, { type ElkNode, type ElkExtendedEdge, type LayoutOptions } from "elkjs/lib/elk.bundled.js"
 import type { AnyStateMachine } from "xstate"
@@ -92,7 +92,7 @@ const placedOf = (machine: AnyStateMachine, graph: ElkNode): MachineLayout => {
   }
 }
 
-/** How far a picture is from what a screen shows well: large ones, tall ones and very flat ones lose. */
+/** A penalty for pictures that fit a screen badly: large, tall or very flat ones. */
 const badness = ({ width, height }: MachineLayout): number => {
   const ratio = width / height
   return width * height * Math.max(1, ratio / 2.2, 1.1 / ratio)
@@ -100,7 +100,7 @@ const badness = ({ width, height }: MachineLayout): number => {
 
 /** The better of a layout downwards and one to the right. */
 export const layOut = async (machine: AnyStateMachine): Promise<MachineLayout> => {
-  // Published as a CommonJS module whose default is a member, which is what its types say too.
+  // A CommonJS module whose default export is a member, as its types declare too.
   const elk = new Elk.default()
   const down = placedOf(machine, await elk.layout(graphOf(machine, "DOWN")))
   const right = placedOf(machine, await elk.layout(graphOf(machine, "RIGHT")))

@@ -1,6 +1,6 @@
 /**
- * One machine for a reader: aligned text, Mermaid, SVG or JSON, always from the machine the service runs (operator
- * surface, `machine show`). The SVG is drawn offline and is the same byte for byte on every run.
+ * Renders one machine of the service: aligned text, Mermaid, SVG or JSON. The SVG is drawn offline and is identical on every
+ * run (operator surface, `machine show`).
  */
 import { drawMachine } from "../src/machines/picture/drawMachine.ts"
 import { initialOf, statesOf, tableOf, toMermaid } from "../src/machines/describe.ts"
@@ -14,7 +14,7 @@ import { stack, table, text, type View } from "./views/View.ts"
 export const machineFormats = ["text", "mermaid", "svg", "json"] as const
 export type MachineFormat = (typeof machineFormats)[number]
 
-/** Everything `machine show NAME --format json` prints of a machine. */
+/** The document of `machine show NAME --format json`. */
 export const machineDocument = (kind: Kind) => {
   const entry = machines[kind]
   return {
@@ -29,7 +29,7 @@ export const machineDocument = (kind: Kind) => {
   }
 }
 
-/** The machine for a person: what it is, its states and its transitions. */
+/** The machine as text: description, states and transitions. */
 export const machineView = (machine: ReturnType<typeof machineDocument>): View =>
   stack(
     text(`${machine.title} (${machine.name}, version ${machine.version})`),
@@ -55,7 +55,7 @@ export const machineView = (machine: ReturnType<typeof machineDocument>): View =
     )
   )
 
-/** The machine in the wanted format, ending with a line break. */
+/** The machine in the given format, ending with a line break. */
 export const machineDiagram = async (kind: Kind, format: MachineFormat): Promise<string> => {
   switch (format) {
     case "text":

@@ -1,22 +1,22 @@
 /**
- * Entry of the command line. Everything here talks to the service through its operator routes, with one exception: the
- * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
+ * Entry of the command line. Commands call the service through its operator routes. The exception is `serve`, which is the
+ * service: its composition root is imported for that command alone, when it runs.
  */
 import { type CliIo, type ExitStatus, servedStatus, unwritten } from "./CliIo.ts"
 import { asks, confirm } from "./confirm.ts"
 import { pageWith } from "./pager.ts"
 import { runCli } from "./runCli.ts"
 
-/** Whether this process is a service: it goes on without its output, which it counts itself. */
+/** Whether this process is a service, which continues without output and counts lost lines itself. */
 let serving = false
-/** Of a command that ends in an order of its own. */
+/** Set for a command that ends in order on a signal. */
 let ending: PromiseWithResolvers<void> | null = null
-/** Of a command whose answer could not be written. */
+/** The exit status of a command whose answer could not be written. */
 let unheard: ExitStatus | null = null
 
 /**
- * SIGTERM, SIGINT, or SIGHUP of a terminal that closes. Asked twice is asked once: on a terminal Ctrl-C arrives directly and
- * through the launcher.
+ * Completes on SIGTERM, SIGINT, or SIGHUP of a closing terminal. Repeated signals count once: on a terminal Ctrl-C arrives both
+ * directly and through the launcher.
  */
 const stopped: CliIo["stopped"] = () => {
   if (ending !== null) return ending.promise
@@ -28,11 +28,11 @@ const stopped: CliIo["stopped"] = () => {
 const print = (text: string) => void process.stdout.write(text)
 
 /**
- * Runs until a signal asks it to stop; a database taken over by another process ends it as refused. Rejects with a CliFailure
- * when it can't start.
+ * Runs until a signal; a database taken over by another process ends it as refused. Rejects with a CliFailure if it can't
+ * start.
  */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
-  // Listened to from the first moment, so that a stop asked for while starting is an orderly one too.
+  // Registered first, so that a stop during the start is orderly too.
   const stop = stopped()
   serving = true
   const [{ Effect }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
@@ -52,16 +52,16 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   return servedStatus(ended.finally(endWithoutReaders))
 }
 
-/** A reader that stands still does not keep a service that has ended: what waits for it gets a moment more. */
+/** Exits even if a stalled reader blocks stdout: pending output gets a short grace period. */
 const endWithoutReaders = (): void => {
   setTimeout(() => process.exit(), 1_000).unref()
 }
 
-// Nothing can be said of it anywhere; the exit status says how the command ended.
+// There is no other place for this error; the exit status reports how the command ended.
 process.stderr.on("error", () => undefined)
 
-// A reader that has seen enough (`| head`) is no failure, and nothing more can reach it. Anything else (a full disk)
-// keeps the answer of a command that may be done: reported like a connection that broke before the answer came.
+// A closed pipe (`| head`) is no failure, and later output is dropped. Any other error (a full disk) loses the answer of a
+// command that may have run: it is reported like a connection that broke before the answer.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (serving || unheard !== null) return
   const failure = error.code === "EPIPE" ? null : unwritten(error.code)
@@ -70,12 +70,12 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.stderr.write(`${json ? JSON.stringify(failure.envelope) : failure.message}\n`)
     process.exitCode = unheard = failure.status
   }
-  // What it has started is taken away first.
+  // Otherwise the command first releases what it has started.
   if (ending === null) process.exit()
   ending.resolve()
 })
 
-/** A terminal that does not say how wide it is has what COLUMNS says, or 80. */
+/** A terminal of unknown width has the width of COLUMNS, or 80. */
 const size: CliIo["size"] = () => {
   const { isTTY, columns, rows } = process.stdout
   if (!isTTY) return null
@@ -85,7 +85,7 @@ const size: CliIo["size"] = () => {
 
 const errorColumns: CliIo["errorColumns"] = () => (process.stderr.isTTY ? process.stderr.columns || 80 : null)
 
-/** Back to the begin of the line, and what stood there is gone. */
+/** Moves to the start of the line and clears it. */
 const clearLine = "\r\u001b[K"
 const progress: CliIo["progress"] =
   process.stderr.isTTY && process.env.TERM !== "dumb"

@@ -1,6 +1,6 @@
 /**
- * Times as people write them: a duration (`2h`), a date or a date with a time of day, in UTC like the books, or Unix ms
- * (operator surface, rules for every command).
+ * Parses times: a duration (`2h`), a date or a date with a time of day, in UTC like the books, or Unix ms (operator surface,
+ * rules for every command).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { Effect } from "effect"
@@ -11,19 +11,19 @@ import { parseDuration } from "./duration.ts"
 import { isInSeconds } from "../src/machines/shared/CalendarDate.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 
-/** Whether a duration is counted back from now or ahead. */
+/** Whether a duration counts back from now or ahead. */
 export type Direction = "ago" | "ahead"
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Unix ms, or null for what is no time. */
+/** Unix ms, or null for an invalid text. */
 export const parseMoment = (text: string, direction: Direction, now: number): number | null => {
   const duration = parseDuration(text)
   if (duration === null) return parseDate(text)
   return direction === "ago" ? Math.max(0, now - duration) : now + duration
 }
 
-/** As `parseMoment`, without durations. A date alone is its first moment; a day that no month has is no date. */
+/** As `parseMoment`, without durations. A date alone is the start of its day; a date that does not exist is invalid. */
 export const parseDate = (text: string): number | null => {
   if (/^(0|[1-9][0-9]{0,15})$/.test(text)) return Number.isSafeInteger(Number(text)) ? Number(text) : null
   const [whole, date = "", clock = "00:00", zone = "Z"] = form.exec(text) ?? []
@@ -34,32 +34,32 @@ export const parseDate = (text: string): number | null => {
 
 const dayMillis = 86_400_000
 
-/** Like `parseDate`, for the end of a period: a date without a time means the last moment of that day. */
+/** As `parseDate`, for the end of a period: a date without a time is the last moment of that day. */
 const parseLast = (text: string): number | null => {
   const at = parseDate(text)
   return at !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + dayMillis - 1 : at
 }
 
-/** Date.parse takes 31 June for 1 July. */
+/** Date.parse accepts 31 June as 1 July. */
 const isDay = (date: string): boolean => {
   const at = Date.parse(`${date}T00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }
 
-/** Throws when the number is in seconds: read as ms it would be a day in 1970. */
+/** Throws if the number is in seconds: read as ms it would be a day in 1970. */
 export const refuseSeconds = (text: string): void => {
   if (/^[0-9]+$/.test(text) && isInSeconds(Number(text))) {
     throw new InvalidArgumentError(`${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`)
   }
 }
 
-/** What may stand for a time, for the help of an option. */
+/** The accepted forms of a time, for an option's help. */
 export const momentForms = {
   ago: "2h, 2026-11-01, 2026-11-01T09:30 (UTC) or Unix ms",
   ahead: "2h from now, 2026-11-01T09:30 (UTC) or Unix ms"
 }
 
-/** A duration that was given for a time: counted from the service's clock, once it is known (`answerMoments`). */
+/** A duration given for a time, resolved by the service's clock (`answerMoments`). */
 export class Relative {
   readonly text: string
   readonly direction: Direction
@@ -71,7 +71,7 @@ export class Relative {
     this.latest = latest
   }
 
-  /** Unix ms; `now`: business time. Throws a CliFailure for what is beyond the latest. */
+  /** Unix ms; `now`: business time. Throws a CliFailure for a time after the latest one. */
   from(now: number): number {
     const at = parseMoment(this.text, this.direction, now)
     if (at === null || at > this.latest)
@@ -81,8 +81,8 @@ export class Relative {
 }
 
 /**
- * The durations among a command's options as times, before it runs: what is asked for bears business time, which a sandbox
- * moves, so they are counted from the service's clock and not this machine's. Without any the service is not asked.
+ * Resolves durations among a command's options before it runs. Filters apply to business time, which a sandbox can advance, so
+ * the service's clock is used and not the local one. Without durations the service is not called.
  */
 export const answerMoments = async (cli: Cli, command: Command): Promise<void> => {
   const given = Object.entries(command.opts<Readonly<Record<string, unknown>>>())
@@ -93,7 +93,7 @@ export const answerMoments = async (cli: Cli, command: Command): Promise<void> =
   for (const [name, value] of relative) command.setOptionValue(name, value.from(now))
 }
 
-/** What every role may ask, in a sandbox and outside. */
+/** A query that every role may send, in a sandbox and outside. */
 const businessTime = (api: OperatorClient): Effect.Effect<number, unknown> =>
   Effect.map(api.queue.show({ query: { limit: 1 } }), ({ data }) => data.asOf)
 

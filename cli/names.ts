@@ -1,4 +1,6 @@
-/** The names behind ids that a view shows: codes of partners, labels of operator keys; asked for once, and only where needed. */
+/**
+ * Resolves ids of a view to names: codes of partners, labels of operator keys; queried once, and only if the view needs them.
+ */
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import type { Names } from "./views/cellText.ts"
@@ -6,7 +8,7 @@ import { Named, type View, Words } from "./views/View.ts"
 
 export const noNames: Names = { partner: new Map(), operator: new Map() }
 
-/** Which kinds of names the view has ids of. */
+/** The kinds of names that a view needs. */
 export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
   const found = new Set<Named["kind"]>()
   const visit = (each: View): void => {
@@ -20,7 +22,7 @@ export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
   return found
 }
 
-/** A service that does not tell them leaves the ids. */
+/** If the service refuses, the ids stay. */
 export const readNames = (api: OperatorClient, kinds: ReadonlySet<Named["kind"]>): Effect.Effect<Names> =>
   Effect.all({
     partner: kinds.has("partner")

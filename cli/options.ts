@@ -41,7 +41,7 @@ export const beforeOption = new Option("--before <id>", "only what is older than
   whole(1, Number.MAX_SAFE_INTEGER)
 )
 
-/** The options that were given, without undefined members: the contract's optional keys want them absent. */
+/** Drops undefined members: the contract's optional keys must be absent. */
 export const given = <A extends object>(options: A): { [K in keyof A]: Exclude<A[K], undefined> } =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     [K in keyof A]: Exclude<A[K], undefined>

@@ -1,11 +1,11 @@
 /**
- * The file of `--output`: new, readable by its owner alone, and there only once it is whole (operator surface, document
- * show and ledger export). Only a regular file is ever replaced: a device, a pipe or a link is somebody's arrangement.
+ * The file of `--output`: new, readable by its owner alone, and named only once it is complete. Only a regular file is ever
+ * replaced, because a device, a pipe or a link is there for a purpose (operator surface, document show and ledger export).
  */
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { CliFailure, cliFailure, exitStatus, type Globals } from "./CliIo.ts"
 
-/** Looked at before the service is asked, so that no audited read comes to nothing. */
+/** Checked before the call, so that no audited read is wasted. */
 export const refuseExisting = (file: string, globals: Globals): void => {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return
@@ -17,7 +17,7 @@ export const refuseExisting = (file: string, globals: Globals): void => {
 
 const notRegular = "The file of --output is not a regular file: it is never replaced."
 
-/** Fills FILE.part and gives it its name once it is whole; whatever ends the command before that takes it away again. */
+/** Writes FILE.part and renames it once it is complete; an interrupted command removes it. */
 export const intoFile = async <A>(
   file: string,
   fill: (write: (content: string | Uint8Array) => void) => Promise<A>
@@ -45,7 +45,7 @@ export const intoFile = async <A>(
   }
 }
 
-/** What an export that was killed left behind is used by no other. */
+/** Replaces the remainder of an export that was killed. */
 const openPart = (part: string): number => {
   refuseExisting(part, { yes: true })
   rmSync(part, { force: true })
@@ -67,7 +67,7 @@ const writing = <A>(write: () => A): A => {
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
-/** Files being written in this process. */
+/** Incomplete files of this process. */
 const unfinished = new Set<string>()
 
 const removeUnfinished = (): void => {
@@ -81,7 +81,7 @@ const interrupted = (signal: NodeJS.Signals): void => {
   process.kill(process.pid, signal)
 }
 
-/** Until `settled`, the file goes when the process ends by itself or by a signal, which then has its usual effect. */
+/** Until `settled`, the file is removed if the process ends, by itself or by a signal; the signal then has its usual effect. */
 const begin = (part: string): void => {
   if (unfinished.size === 0) {
     process.on("exit", removeUnfinished)

@@ -1,6 +1,6 @@
 /**
- * A sandbox service of the command's own, for one run: a child process on a temporary data directory and a free port. It
- * ends with the command, and so does its directory unless it is to be kept (operator surface, sim run).
+ * A temporary sandbox service for one run: a child process on a temporary data directory and a free port. It ends with the
+ * command, and its directory is deleted unless it is to be kept (operator surface, sim run).
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import {
@@ -21,9 +21,9 @@ import { cliFailure, exitStatus } from "./CliIo.ts"
 export interface OwnService extends OwnProcesses {
   readonly dataDir: string
   readonly url: string
-  /** Of its first ADMIN. */
+  /** The key of its first ADMIN. */
   readonly operatorKey: string
-  /** SIGTERM, and SIGKILL when that is not enough. Once is enough, more do no harm. */
+  /** Sends SIGTERM, then SIGKILL after a timeout. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
@@ -31,16 +31,16 @@ const readyMillis = 60_000
 const endMillis = 20_000
 const launcher = resolve(import.meta.dirname, "../bin/brokerage.mjs")
 
-/** The run was ended by a signal, before or after its service was there. */
+/** A signal ended the run, before or after its service was ready. */
 export const interrupted = cliFailure(exitStatus.refused, 4092, "The run was interrupted.")
 
-/** Rejects with a CliFailure: `interrupted`, or one that has the end of the service's log. */
+/** Rejects with a CliFailure: `interrupted`, or one with the end of the service's log. */
 export const startOwnService = async (keep: boolean, stopped: Promise<void>): Promise<OwnService> => {
   const dataDir = mkdtempSync(join(tmpdir(), "brokerage-scenarios-"))
   let child = spawnService(dataDir, 0)
   let url = ""
   let port = 0
-  /** A restart under way: whoever ends the service waits for it. */
+  /** A restart in progress, which a stop waits for. */
   let restarting: Promise<void> = Promise.resolve()
   const restart = async () => {
     child.kill("SIGKILL")
@@ -50,10 +50,10 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
   }
   const stop = async () => {
     await restarting.catch(() => undefined)
-    // What a killed service leaves running is known to the next one alone.
+    // Only the next service of the directory can stop what a killed one left running.
     if (port !== 0 && hasEnded(child)) await restart().catch(() => killDatabase(dataDir))
     await end(child)
-    // One that had to be killed, or died in its end, leaves its database running.
+    // A service that was killed, or died during its stop, leaves its database running.
     if (port !== 0 && child.signalCode === "SIGKILL") killDatabase(dataDir)
     if (!keep) rmSync(dataDir, { recursive: true, force: true })
   }
@@ -90,7 +90,7 @@ const spawnService = (dataDir: string, port: number): ChildProcess => {
   const place = ["--port", String(port), "--data-dir", dataDir]
   const line = ["serve", "--sandbox", "--allow-webhook-host", "127.0.0.1", "--kill-at", "on-signal", ...place, "--json"]
   try {
-    // A group of its own: Ctrl-C on the terminal reaches the command alone, which then ends the service in its order.
+    // A process group of its own: Ctrl-C reaches the command alone, which then stops the service in order.
     return spawn(process.execPath, [launcher, ...line], { stdio: ["ignore", "pipe", log], detached: true })
   } finally {
     closeSync(log)
@@ -107,11 +107,11 @@ const firstLine = (child: ChildProcess): Promise<string> =>
     child.once("error", (error) => settle(() => fail(error)))
     child.once("exit", () => settle(() => fail(new Error("ended"))))
     child.stdout?.once("data", (line: Buffer) => settle(() => done(line.toString())))
-    // What it prints later is read by nobody, and must not fill the pipe.
+    // Later output is discarded, so that it can't fill the pipe.
     child.stdout?.resume()
   })
 
-/** Resolves once the service has read which point it is. */
+/** Completes once the service has read its kill point. */
 const dieAt = async (child: ChildProcess, dataDir: string, point: string): Promise<void> => {
   const file = join(dataDir, "kill-at")
   writeFileSync(file, point)
@@ -125,8 +125,8 @@ const armLooks = 1_000
 const armMillis = 5
 
 /**
- * kill -9 of the server of this directory's cluster, and of no other: its pid file names the cluster. A killed one leaves the
- * file behind, so one file is good for one kill: the pid may be somebody else's by then.
+ * Sends SIGKILL to the server of this directory's cluster, which its pid file names. A killed server leaves the file behind, so
+ * each file is used once: later the pid may belong to another process.
  */
 const killDatabase = (dataDir: string): boolean => {
   const cluster = join(dataDir, "postgres", "cluster")
@@ -139,10 +139,10 @@ const killDatabase = (dataDir: string): boolean => {
     killed.set(cluster, server)
     return process.kill(Number(pid), "SIGKILL")
   } catch {
-    return false // there is none, or it has just ended
+    return false // no server, or it has just ended
   }
 }
-/** By cluster: the pid and start of the server that was killed last. */
+/** By cluster: pid and start time of the last killed server. */
 const killed = new Map<string, string>()
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null

@@ -1,6 +1,6 @@
 /**
- * Profiles: services that an operator works with, each a file of JSON in the configuration folder (operator surface, rules
- * for every command). A key stands in a file of its own and never in the profile.
+ * Profiles: services of an operator, each a JSON file in the configuration folder. The key is in a separate file, never in the
+ * profile (operator surface, rules for every command).
  */
 import { readdirSync } from "node:fs"
 import { homedir } from "node:os"
@@ -10,7 +10,7 @@ import { readText } from "./textFile.ts"
 
 export interface Profile {
   readonly url: string
-  /** Paths, as seen from the profile's folder. */
+  /** Paths, relative to the profile's folder. */
   readonly ca: string | null
   readonly operatorKeyFile: string | null
 }
@@ -22,7 +22,7 @@ export const profileFolder = (env: CliIo["env"]): string => {
   return join(base ?? join(HOME ?? homedir(), ".config"), "brokerage", "profiles")
 }
 
-/** Names of the profiles that are there; none when there is no folder. */
+/** Names of the existing profiles; empty without the folder. */
 export const profileNames = (env: CliIo["env"]): ReadonlyArray<string> => {
   try {
     const files = readdirSync(profileFolder(env))
@@ -34,7 +34,7 @@ export const profileNames = (env: CliIo["env"]): ReadonlyArray<string> => {
 
 const members = ["url", "ca", "operatorKeyFile"] as const satisfies ReadonlyArray<keyof Profile>
 
-/** Throws a CliFailure that says what is wrong with it. */
+/** Throws a CliFailure that names the fault. */
 export const readProfile = (name: string, env: CliIo["env"]): Profile => {
   if (!/^[\w-]{1,64}$/.test(name)) throw usage("--profile takes a name of letters, digits, - and _.")
   const file = join(profileFolder(env), `${name}.json`)

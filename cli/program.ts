@@ -1,4 +1,4 @@
-/** The tree of commands, one file a noun (operator surface). Building it loads nothing but commander and tokens. */
+/** The command tree, one file for each noun. Building it imports only commander and tokens (operator surface). */
 import { Command } from "commander"
 import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
 import { addApprovalCommands } from "./commands/approval.ts"
@@ -44,7 +44,7 @@ import { defaultDataDir } from "./connection.ts"
 import { addDryRunOptions } from "./dryRun.ts"
 import { helpText } from "./helpText.ts"
 
-/** Options of the root are options of every command, wherever they stand. */
+/** Options of the root apply to every command, at any position. */
 export const buildProgram = (cli: Cli): Command => {
   const program = new Command("brokerage")
     .description("Runs and operates the partner brokerage.")

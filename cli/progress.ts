@@ -1,12 +1,12 @@
 /**
- * How far a command is that takes its time: one line of the terminal that is written anew, a line of stderr now and then when that
- * is no terminal, nothing with --json (operator surface, rules for every command).
+ * Progress of a long command: one updated line on a terminal, a line from time to time if stderr is no terminal, none with
+ * --json (operator surface, rules for every command).
  */
 import type { CliIo } from "./CliIo.ts"
 
-/** Between two looks of the terminal's line, ms. */
+/** Refresh interval of the terminal's line, ms. */
 const redrawMillis = 200
-/** Between two lines where nobody looks on, ms; a command that is done by then says nothing. */
+/** Interval of lines without a terminal, ms; a shorter command prints none. */
 const lineMillis = 10_000
 
 export class Progress {
@@ -23,7 +23,7 @@ export class Progress {
     this.saidAt = io.progress === null ? now() : Number.NEGATIVE_INFINITY
   }
 
-  /** May be told as often as there is something new. */
+  /** Updates the progress; may be called at any rate. */
   tell(line: string): void {
     if (this.silent) return
     const { progress } = this.io
@@ -35,7 +35,7 @@ export class Progress {
     else progress(line)
   }
 
-  /** Takes the terminal's line away. */
+  /** Clears the terminal's line. */
   end(): void {
     if (this.said) this.io.progress?.(null)
     this.said = false
@@ -44,11 +44,11 @@ export class Progress {
 
 export interface Amount {
   readonly done: number
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly total: number | null
-  /** What is counted, such as "entries". */
+  /** The counted unit, such as "entries". */
   readonly unit: string
-  /** Since its begin, ms; those that were done before it are not counted for the rate. */
+  /** Time since the start, ms; `before` is excluded from the rate. */
   readonly millis: number
   readonly before?: number
 }

@@ -1,6 +1,6 @@
 /**
- * Questions that name what is decided by themselves: object, client, amount, where the money goes and who asked. What a terminal
- * has scrolled away is not needed to answer them (operator surface, rules for every command).
+ * Confirmation questions that name object, client, amount, destination and requester, so that the operator needs no earlier
+ * output to decide (operator surface, rules for every command).
  */
 import { Effect } from "effect"
 import { readNames } from "./names.ts"
@@ -13,7 +13,7 @@ export type Question = (api: OperatorClient) => Effect.Effect<string, unknown>
 
 const plain = (cell: Cell): string => cellText(cell, plainScreen).replaceAll(unbroken, " ")
 
-/** "client ACM-00000006 (Ada Byron)", whatever names it on the command line. */
+/** "client ACM-00000006 (Ada Byron)", for any form of the client on the command line. */
 export const clientInWords = (api: OperatorClient, client: string): Effect.Effect<string, unknown> =>
   Effect.map(api.client.show({ params: { client } }), ({ data: { clientUid, displayName } }) =>
     escaped(`client ${clientUid} (${displayName})`)

@@ -1,6 +1,6 @@
 /**
- * What a webhook receiver of this machine shows as its certificate: one from the local authority of the service's data
- * directory, or the files given (operator surface, `sim partner listen`).
+ * The certificate of a local webhook receiver: one from the local authority of the service's data directory, or the given files
+ * (operator surface, `sim partner listen`).
  */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"

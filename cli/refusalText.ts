@@ -1,19 +1,19 @@
 /**
- * A refusal as a person reads it on a terminal: its sentence with the reason that docs/errors.md lists, which fields are wrong
- * and how, and what stands in the way (operator surface, exit status).
+ * A refusal as text for a terminal: its sentence with the reason of docs/errors.md, the invalid fields, and the blockers
+ * (operator surface, exit status).
  */
 import type { Command } from "commander"
 import { checkFields } from "../src/machines/shared/Refusal.ts"
 import type { Envelope } from "./CliIo.ts"
 
-/** `command`: its options are what fields are called on this command line. */
+/** `command`: supplies the option names of the fields. */
 export const refusalLines = ({ msg, data }: Envelope, command: Command | null = null): ReadonlyArray<string> => {
   const { errors, blockers, reason } = (data ?? {}) as Readonly<Record<string, unknown>>
   const faults = Object.entries((errors ?? {}) as Readonly<Record<string, string>>)
   const wrong = faults.map(([path, sentence]) => `${fieldName(path, command)}: ${sentence}`)
   const token = typeof reason === "string" ? ` (${reason})` : ""
   const inTheWay = Array.isArray(blockers) ? blockers.map((each) => `  ${String(each)}`) : []
-  // Nothing is highlighted here: what is wrong is said at once.
+  // A single fault replaces the general sentence.
   if (wrong.length === 1 && (msg === checkFields || msg === faults[0]?.[1]))
     return [`${wrong[0] ?? ""}${token}`, ...inTheWay]
   const head = msg === checkFields && wrong.length > 0 ? `${wrong.length} fields are wrong.` : msg

@@ -7,24 +7,24 @@ import { answerMoments } from "./moment.ts"
 import { buildProgram } from "./program.ts"
 import { wrapText } from "./views/wrapWords.ts"
 
-/** Of help that goes to a pipe. */
+/** Width of help without a terminal. */
 const pipedColumns = 80
 
-/** Never throws for anything a user can do; a thrown error is a defect of ours. */
+/** Never throws for wrong usage; a thrown error is a defect. */
 export const runCli: RunLine = async (args, io, callService) => {
-  // Alone only, as in the launcher: `screening import` has an option of this name.
+  // Only as the single argument, as in the launcher: `screening import` has an option of this name.
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     io.stdout(`${packageVersion()}\n`)
     return exitStatus.done
   }
   const cli = new Cli(io, runCli, callService)
   const program = buildProgram(cli)
-  // What commander has to say about wrong usage: printed as it is, or inside one envelope with --json.
+  // Commander's messages on wrong usage: printed unchanged, or inside one envelope with --json.
   const complaints: Array<string> = []
   const helpColumns = () => io.size()?.columns ?? pipedColumns
   eachCommand(program, (command) =>
     command.exitOverride().configureOutput({
-      // What stands below the options is no item of theirs and comes as it was written.
+      // Text below the options belongs to none of them and is only wrapped.
       writeOut: (text) => io.stdout(wrapText(text, helpColumns())),
       getOutHelpWidth: helpColumns,
       getErrHelpWidth: () => io.errorColumns() ?? pipedColumns,

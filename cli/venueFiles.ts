@@ -1,10 +1,10 @@
-/** Files of `sim venue set` and `path`: read and checked before anything is sent; what is wrong is named with file and line. */
+/** Reads the files of `sim venue set` and `path` and validates them before any call; errors name file and line. */
 import { readFileSync, statSync } from "node:fs"
 import { longestPathText, readPricePath } from "../src/venue/pricePath.ts"
 import { longestKnobs } from "../src/venue/testerTokens.ts"
 import { cliFailure, type CliFailure, exitStatus } from "./CliIo.ts"
 
-/** The knobs of the simulator as they stand in the file. Throws a CliFailure. */
+/** The knobs of the simulator as text of the file. Throws a CliFailure. */
 export const readKnobsFile = async (path: string): Promise<string> => {
   const text = readText(path, longestKnobs)
   const { readKnobs } = await import("../simulator/venue/knobsFile.ts")

@@ -9,7 +9,7 @@ import { fields, stack, text } from "../views/View.ts"
 type Outcome = (typeof assessmentOutcomes)[number]
 type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-/** The JSON document of a file; what can't be read or parsed is wrong usage. */
+/** The JSON document of a file; an unreadable or unparsable file is wrong usage. */
 const jsonFile = (path: string): Json => {
   let content: string
   try {
@@ -38,7 +38,7 @@ export const addAppropriatenessCommands = (program: Command, cli: Cli): void => 
     )
 }
 
-/** `sim answers`, beside the sandbox's other tools. */
+/** Adds `sim answers` beside the other sandbox commands. */
 export const addSimAnswersCommand = (sim: Command, cli: Cli): void => {
   sim
     .command("answers")

@@ -1,4 +1,4 @@
-/** `brokerage approval …`: the second pair of eyes (operator surface, Four eyes). */
+/** `brokerage approval …`: grants and refusals by a second operator (operator surface, Four eyes). */
 import type { Command } from "commander"
 import { Effect } from "effect"
 import { approvalStatuses, type ApprovalStatus } from "../../src/machines/operator/Approval.ts"
@@ -9,7 +9,7 @@ import { approvalDetailsView, approvalsTable, approvalView, resultView } from ".
 import { dryRunIds } from "../views/cellText.ts"
 import { stack, text, type View } from "../views/View.ts"
 
-/** What a guarded command shows instead of its result. */
+/** The view of a guarded command instead of its result. */
 export const awaitsApproval = (approvalId: number): View =>
   text(
     approvalId >= dryRunIds

@@ -1,4 +1,4 @@
-/** `brokerage audit tail`: who did what, newest last (operator surface, Back office; A3-45). */
+/** `brokerage audit tail`: audit rows, newest last (operator surface, Back office; A3-45). */
 import { type Command, Option } from "commander"
 import { setTimeout as pause } from "node:timers/promises"
 import type { Cli } from "../Cli.ts"
@@ -39,7 +39,7 @@ interface Tail {
   readonly nextBefore: number | null
 }
 
-/** How often `--follow` asks for what is new. */
+/** Poll interval of `--follow`. */
 const pollMillis = 1_000
 
 export const addAuditCommands = (program: Command, cli: Cli): void => {
@@ -63,7 +63,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
 const queryOf = ({ client, partner, object, since, limit }: TailOptions) =>
   given({ client, partner, object, since, limit })
 
-/** Of the newest id that there can be: without it a time would give the first rows since then, not the newest. */
+/** A time alone would select the first rows since then. With `before` at the largest id it selects the newest ones. */
 const tail = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
   cli.call(
     command,
@@ -71,7 +71,7 @@ const tail = (cli: Cli, options: TailOptions, command: Command): Promise<void> =
     tailView
   )
 
-/** Reads on from the last id for ever; a signal ends it. */
+/** Polls for rows after the last id until a signal. */
 const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const connection = findConnection(globals, cli.io)
@@ -87,7 +87,7 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
     }
   })
 
-/** From which state or fact to which. */
+/** The change of a row: state or fact before and after. */
 export const changeOf = (entry: Entry): Words =>
   stateWords([entry.before, entry.after].filter((state) => state !== null).join(" -> "))
 
@@ -107,7 +107,7 @@ const lineOf = (entry: Entry): Words =>
     "  "
   )
 
-/** The rows, and that and how earlier ones of those asked for are seen. */
+/** The rows, and the option that shows earlier ones if any were left out. */
 const tailView = ({ entries, hasMore, nextBefore }: Tail): View =>
   stack(
     entriesView(entries),
@@ -120,9 +120,9 @@ const entriesView = (entries: ReadonlyArray<Entry>): View =>
     entries,
     {
       id: (row) => row.auditId,
-      // Of today the time of day: there is room for who and what besides.
+      // Rows of today show the time of day, which leaves room for the other columns.
       time: (row) => new Moment(row.ts, "brief"),
-      // Who did it is missed more than what it changed.
+      // The actor matters more than the change, so this column is dropped later.
       by: { cell: (row) => `${row.role}/${row.keyLabel}`, rank: 3.5 },
       partner: { cell: (row) => partnerNamed(row.partnerId), rank: 8 },
       client: { cell: (row) => row.clientId, rank: 7 },

@@ -1,4 +1,4 @@
-/** `brokerage break …`: reconciliation breaks that pause money out (operator surface, Back office; A3-11). */
+/** `brokerage break …`: reconciliation breaks, which pause outgoing money (operator surface, Back office; A3-11). */
 import type { Command } from "commander"
 import { breakStatuses, currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"

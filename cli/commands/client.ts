@@ -1,4 +1,4 @@
-/** `brokerage client …`: clients, their restrictions and their standing (operator surface, Back office; A3-10). */
+/** `brokerage client …`: clients, their restrictions and their status (operator surface, Back office; A2-102, A3-10). */
 import type { Command } from "commander"
 import { type LifecycleState, lifecycleStates } from "../../src/machines/client/Client.ts"
 import { categorizations, currencyCodes, settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
@@ -26,7 +26,7 @@ interface Shown {
   readonly balances: ReadonlyArray<{ readonly currency: string; readonly cash: string; readonly reserved: string }>
 }
 
-/** A client with its balances and blocks as tables of their own. */
+/** A client, with balances and blocks as separate tables. */
 export const clientView = <A extends Shown>({ blocks, balances, ...client }: A): View =>
   stack(
     fields(client),
@@ -68,7 +68,7 @@ const follows = {
   CLOSE_OUT: "A close-out follows."
 } as const
 
-/** What a categorization does to the account. */
+/** The effects of a categorization on the account. */
 const changeView = (change: Change): View =>
   stack(
     table(
@@ -99,11 +99,11 @@ const changeView = (change: Change): View =>
     text(follows[change.follows])
   )
 
-/** The client, and what its categorization does to the account. */
+/** The client, and the effects of its categorization on the account. */
 const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
   stack(clientView(client), text(""), changeView(change))
 
-/** What force would do, where the account's figures are why it is refused (A2-102). */
+/** The effects of `--force`, for a refusal because of the account's figures. */
 const refusedView = (data: unknown): View | null => {
   const { change } = (data ?? {}) as { readonly change?: Change }
   return change === undefined ? null : changeView(change)
@@ -190,7 +190,7 @@ interface Categorizing extends Reasoned {
   readonly force?: boolean
 }
 
-/** What changes a client's standing, not its restrictions. */
+/** Commands on a client's status, other than restrictions. */
 const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("categorize")

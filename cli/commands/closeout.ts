@@ -65,7 +65,7 @@ interface Episode {
   readonly repaid: string
 }
 
-/** Of a list: 80 columns. */
+/** A row of the list, for 80 columns. */
 const episodeLine: Readonly<Record<string, (row: Episode) => Cell>> = {
   id: (row) => row.closeOutId,
   client: (row) => row.clientUid,
@@ -117,7 +117,7 @@ interface Detail extends Episode {
   }>
 }
 
-/** What happens to an account in a falling market, read from top to bottom in 80 columns. */
+/** An episode as a report from top to bottom, for 80 columns. */
 const closeOutView = (episode: Detail): View =>
   stack(
     fields({
@@ -173,7 +173,7 @@ const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) 
   state: (row) => row.state
 }
 
-/** Why the venue refused some, once each. */
+/** Distinct reasons of refusals by the venue. */
 const refusals = (orders: Detail["closingOrders"]): ReadonlyArray<View> =>
   [...new Set(orders.flatMap(({ reason }) => (reason === null ? [] : [reason])))].map((reason) =>
     text(`The venue has refused: ${reason}.`)

@@ -1,4 +1,4 @@
-/** `brokerage collateral list`: what partners under PARTNER custody have reported (operator surface, Back office). */
+/** `brokerage collateral list`: collateral reports of partners under PARTNER custody (operator surface, Back office). */
 import type { Command } from "commander"
 import { collateralStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"

@@ -1,6 +1,6 @@
 /**
- * `brokerage completion bash|zsh|fish`: a script for the shell, made from the very tree of commands that runs (operator
- * surface, rules for every command). It names commands, options and tokens, and asks the service nothing.
+ * `brokerage completion bash|zsh|fish`: prints a shell script generated from the command tree. It completes commands, options
+ * and tokens without calls to the service (operator surface, rules for every command).
  */
 import { Argument, type Command, type Option } from "commander"
 import type { Cli } from "../Cli.ts"
@@ -18,9 +18,9 @@ export const addCompletionCommand = (program: Command, cli: Cli): void => {
     })
 }
 
-/** A word of the tree, and what may follow it. */
+/** A node of the command tree and its completions. */
 interface Place {
-  /** The words before, such as `partner create`; empty at the root. */
+  /** The preceding words, such as `partner create`; empty at the root. */
   readonly path: string
   readonly commands: ReadonlyArray<{ readonly name: string; readonly meaning: string }>
   readonly options: ReadonlyArray<Offered>
@@ -31,7 +31,7 @@ interface Place {
 interface Offered {
   readonly long: string
   readonly meaning: string
-  /** What its value is; null: it takes none. */
+  /** Completions of the option's value; null: it takes none. */
   readonly value: ReadonlyArray<string> | "file" | "any" | null
 }
 
@@ -58,7 +58,7 @@ const offered = ({ long, description, argChoices, required, optional, flags }: O
   value: !required && !optional ? null : (argChoices ?? (/file|dir/i.test(flags) ? "file" : "any"))
 })
 
-/** One line without what a shell could take for its own. */
+/** One line without characters that are special to a shell. */
 const firstPart = (text: string): string =>
   (text.split(/[;:(]/)[0] ?? "")
     .replaceAll("'", "’")

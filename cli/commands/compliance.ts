@@ -1,4 +1,4 @@
-/** `brokerage case …`, and `kyc …` beside it: compliance (operator surface, Back office). */
+/** `brokerage case …`, with `kyc …` beside it, for compliance (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
@@ -25,7 +25,7 @@ interface CaseDetails {
   readonly candidates?: ReadonlyArray<Candidate>
 }
 
-/** What a case rests on, its candidates as a table of their own. */
+/** The facts of a case, with its candidates as a separate table. */
 const detailsView = ({ candidates = [], ...rest }: CaseDetails, entries: ReadonlyArray<Entry>): View =>
   stack(fields(rest), text(""), candidatesTable(candidates, entries))
 

@@ -1,4 +1,4 @@
-/** `brokerage deposit …`: finance decides what partners say they passed on (operator surface, Back office). */
+/** `brokerage deposit …`: finance confirms or rejects deposit notices of partners (operator surface, Back office). */
 import type { Command } from "commander"
 import { depositStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"

@@ -1,4 +1,4 @@
-/** `brokerage document …`: what partners uploaded, for compliance (operator surface, Back office; A1-38). */
+/** `brokerage document …`: uploaded documents, for compliance (operator surface, Back office; A1-38). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
@@ -61,7 +61,7 @@ interface ShowOptions {
   readonly output?: string
 }
 
-/** The content is asked for only when it has somewhere to go: each look is audited for what it was. */
+/** Requests the content only with a place to write it, because each read is audited. */
 const showDocument = (cli: Cli, documentId: string, { reason, output }: ShowOptions, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const connection = findConnection(globals, cli.io)

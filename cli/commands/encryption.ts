@@ -1,4 +1,4 @@
-/** `brokerage encryption …`: the keys of what is encrypted at rest, by number (architecture, At rest). */
+/** `brokerage encryption …`: the encryption keys at rest, by number (operator surface). */
 import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 const waitOption = ["--wait", "wait until everything is sealed with the new key, and say how far it is"] as const
-/** Between two looks, ms: each reads all that is sealed, so a slow one is followed by a longer pause. */
+/** Poll interval, ms. Each poll reads all sealed data, so a slow one is followed by a longer pause. */
 const lookEvery = 2_000
 const pausePerLook = 4
 
@@ -64,7 +64,7 @@ export const addEncryptionCommands = (program: Command, cli: Cli): void => {
     })
 }
 
-/** Until nothing is left that an older key has sealed. */
+/** Waits until no data is sealed with an older key. */
 const sealedAgain = (cli: Cli, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const { callService } = await import("../OperatorClient.ts")

@@ -1,4 +1,4 @@
-/** `brokerage explain …`: what a write for a client would be answered now, gate by gate (operator surface; A2-110, A3-02). */
+/** `brokerage explain …`: evaluates a write for a client gate by gate, without writing (operator surface; A2-110, A3-02). */
 import { type Command, Option } from "commander"
 import type { Explanation } from "../../src/http/api/explanation.ts"
 import {

@@ -1,4 +1,4 @@
-/** `brokerage kyc …`: reading a client's KYC file and ruling on it (operator surface, Back office; D1, D2). */
+/** `brokerage kyc …`: reads a client's KYC file and decides on it (operator surface, Back office; D1, D2). */
 import { type Command, Option } from "commander"
 import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
@@ -22,7 +22,7 @@ interface ClearOptions {
   readonly screeningRun?: number
 }
 
-/** `what` does not happen to a later one. */
+/** `what` completes the sentence that a later revision is not affected. */
 const revisionOption = (what: string) =>
   new Option(
     "--revision <n>",
@@ -40,7 +40,7 @@ const screeningRunOption = new Option(
   "beside --case: the highest screeningRunId that case show printed for them, 0 for none; what a later one added is not cleared"
 ).argParser(whole(0, Number.MAX_SAFE_INTEGER))
 
-/** Clears the cases that were named, or else the revision and cases that it has read, once, before any question. */
+/** Clears the cases named by the options, else the revision and cases that were read once, before any question. */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
   const globals = command.optsWithGlobals<Globals>()
@@ -73,7 +73,7 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
   )
 }
 
-/** The case that somebody may have decided in the meantime. */
+/** The latest case, which another operator may have decided in the meantime. */
 const lastCase =
   (client: string) =>
   (api: OperatorClient): Effect.Effect<string | null, unknown> =>

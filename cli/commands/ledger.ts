@@ -1,4 +1,4 @@
-/** `brokerage ledger …`: corrections and the proof of the books (operator surface, Back office). */
+/** `brokerage ledger …`: corrections and the verification of the books (operator surface, Back office). */
 import type { Command } from "commander"
 import { Effect } from "effect"
 import { postingTypes } from "../../src/machines/ledger/postingRules.ts"
@@ -126,7 +126,7 @@ interface Proof {
   readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean; readonly detail: string | null }>
 }
 
-/** Exit status 1 with the first check that does not hold. */
+/** Fails with status 1 and the first check that does not hold. */
 const firstBreak = ({ checks }: Proof): CliFailure | null => {
   const broken = checks.find((check) => !check.ok)
   if (broken === undefined) return null

@@ -1,4 +1,4 @@
-/** `brokerage ledger export`: the books for another program, page by page as the service reads them (A2-62, A2-74). */
+/** `brokerage ledger export`: writes the books for another program, page by page (A2-62, A2-74). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"
@@ -32,7 +32,7 @@ interface ExportOptions {
   readonly output?: string
 }
 
-/** The end of 30 December 2099: Beancount knows no later century, and a balance stands on the day after. */
+/** The end of 30 December 2099: Beancount supports no later century, and a closing balance is dated one day later. */
 const latestMoment = 4_102_358_399_999
 
 export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
@@ -61,7 +61,7 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
       )
     if (output === undefined) {
       if (globals.json === true) throw cliFailure(exitStatus.usage, 4000, "With --json the export needs --output FILE.")
-      // On the terminal itself the books are what shows how far it is.
+      // If the export goes to a terminal, its own text is the progress.
       await writeExport(connection, options, cli.io.stdout, cli.io.terminal ? () => undefined : tell)
       progress.end()
       return
@@ -72,7 +72,7 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
     return cli.show(globals, { output, format: options.format, ...written }, fields)
   })
 
-/** The whole export, piece by piece; never more than one page in memory. */
+/** Writes the whole export with at most one page in memory. */
 const writeExport = async (
   connection: Connection,
   { format, partner, from, to }: ExportOptions,
@@ -85,7 +85,7 @@ const writeExport = async (
   let upTo: number | undefined
   let last = 0
 
-  /** All pages of one part, in order. */
+  /** Reads all pages of one part in order. */
   const read = async (part: "accounts" | "transactions", take: (page: Page) => void): Promise<void> => {
     for (let after: number | null = 0; after !== null;) {
       const query: Query = { part, ...scope, after, ...(upTo === undefined ? {} : { upTo }) }
@@ -100,7 +100,7 @@ const writeExport = async (
   }
 
   const text = formats[format]({ from: from ?? null })
-  // An export that is refused writes nothing: the head waits for the first page.
+  // The head waits for the first page, so that a refused export writes nothing.
   let head = text.head()
   await read("accounts", ({ accounts }) => {
     figures.accounts += accounts.length
@@ -114,7 +114,7 @@ const writeExport = async (
     for (const { ts } of transactions) last = Math.max(last, ts)
     write(transactions.map(text.transaction).join(""))
   })
-  // A start in the future leaves nothing between: what was held then is what is held at the end.
+  // With a start in the future there are no postings, so the end balances equal the opening ones.
   const end = Math.max(last, from ?? 0)
   await read("accounts", ({ accounts }) => write(accounts.map((row) => text.closed(row, end)).join("")))
   return { ...figures, upTo: upTo ?? 0 }

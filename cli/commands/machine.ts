@@ -1,6 +1,6 @@
 /**
- * `brokerage machine …`: the state machines the service runs. `list` and `show` read them from this program, without a
- * service; `list --counts` and `inspect` ask the running one (operator surface, Developers and QA).
+ * `brokerage machine …`: the state machines of the service. `list` and `show` use this program's own copy, without a service;
+ * `list --counts` and `inspect` call the service (operator surface, Developers and QA).
  */
 import { type Command, Option } from "commander"
 import { writeFileSync } from "node:fs"
@@ -89,13 +89,13 @@ const inspectObject = (cli: Cli, kind: string, id: string, { limit, before }: Pa
     instanceView
   )
 
-/** How often `--follow` asks for what is new, and how long it waits at most for a service that is away. */
+/** Poll interval of `--follow`, and the longest pause while the service is unreachable. */
 const pollMillis = 1_000
 const longestPauseMillis = 15_000
 
 /**
- * Prints the steps there are and each that comes, until a signal ends it or nothing can happen to the object any more. A service
- * that goes away is said once, and resumed.
+ * Prints past steps and each new one, until a signal or the object's final state. An unreachable service is reported once, and
+ * the output resumes afterwards.
  */
 const followObject = (cli: Cli, kind: string, id: string, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
@@ -105,7 +105,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
     let failures = 0
     do {
       try {
-        // Found anew each time: a service that came back may listen at another address.
+        // Read again each time: a restarted service may listen at another address.
         const connection = findConnection(globals, cli.io)
         const { data } = await callService(connection, (api) =>
           api.machine.inspect({ params: { kind, id }, query: {} })
@@ -126,7 +126,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
 const pauseAfter = (failures: number): number =>
   failures === 0 ? pollMillis : Math.min(longestPauseMillis, pollMillis * 2 ** Math.min(failures, 4))
 
-/** What a step is known again by: where it led from may be seen better once more is known. */
+/** Identifies a step across polls. Its source state is excluded, because a later poll may fill it in. */
 const markOf = ({ at, event, actions, requestId, reason }: Step): string =>
   JSON.stringify([at, event, actions, requestId, reason])
 
@@ -156,7 +156,7 @@ interface Instance {
   readonly nextBefore: number | null
 }
 
-/** The object as it stands, then its time line, read downwards. */
+/** The object's current state, then its history, oldest first. */
 export const instanceView = ({ kind, id, subject, state, version, ...rest }: Instance): View =>
   stack(
     fields({ kind, id, subject, state, version }),
@@ -174,7 +174,7 @@ export const instanceView = ({ kind, id, subject, state, version, ...rest }: Ins
 
 type OpenCall = Instance["calls"][number]
 
-/** A call that the venue has not answered: since when, how often it was asked for it, and what it has said. */
+/** A venue call without a final answer: start, number of status queries, last result. */
 const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
   call: (row) => row.call,
   ref: (row) => row.ref,
@@ -196,7 +196,7 @@ const wayOf = ({ from, to }: Step): string => [from, to].filter((state) => state
 const eventOf = ({ event, guard, actions }: Step): string =>
   `${event ?? actions.join(", ")}${guard === "" ? "" : ` [${guard}]`}`
 
-/** When, from where to where, what, by whom, on which request. */
+/** Time, states, event, actor and request of a step. */
 const wayLine: Parameters<typeof table<Step>>[1] = {
   time: (row) => time(row.at),
   transition: wayOf,
@@ -212,7 +212,7 @@ const reasonOf = ({ reason }: Step): string | null => (reason === null ? null : 
 const lineOf = (step: Step): Words =>
   joined([time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, reasonOf(step)], "  ")
 
-/** One line for all guards of an event to a state. */
+/** Merges the guards of one event and target state into one row. */
 const movesOf = (moves: ReadonlyArray<Move>): ReadonlyArray<Move> => {
   const seen = new Map<string, Move>()
   for (const move of moves) {
@@ -300,7 +300,7 @@ const countMachines = (cli: Cli, command: Command): Promise<void> =>
       )
   )
 
-/** With --json the document is data of the machine; a chosen picture format travels inside it as text. */
+/** With --json the document is the machine's data; a picture in the chosen format is a text member of it. */
 const showMachine = (
   cli: Cli,
   name: string,

@@ -1,4 +1,4 @@
-/** `brokerage market …`: the listed markets, and halts of ours (operator surface, Back office; A2-11). */
+/** `brokerage market …`: listed markets, and the service's own trading halts (operator surface, Back office; A2-11). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"

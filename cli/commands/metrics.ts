@@ -1,4 +1,4 @@
-/** `brokerage metrics`: what the service measures of itself, in the Prometheus text format (operator surface). */
+/** `brokerage metrics`: the service's own metrics in the Prometheus text format (operator surface). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"

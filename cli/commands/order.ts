@@ -1,4 +1,4 @@
-/** `brokerage order|position …`: what clients have at the venue and what they hold (operator surface, Back office). */
+/** `brokerage order|position …`: orders and positions of clients (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required } from "../options.ts"

@@ -1,4 +1,4 @@
-/** `brokerage queue`: everything that waits for somebody of the firm, the oldest first (operator surface). */
+/** `brokerage queue`: all items that wait for staff, oldest first (operator surface). */
 import type { Command } from "commander"
 import { type WaitingKind, waitingKinds } from "../../src/machines/operator/Waiting.ts"
 import type { Cli } from "../Cli.ts"

@@ -1,4 +1,4 @@
-/** `brokerage screening …`: the service's own watch list and published ones (operator surface, Back office; F26). */
+/** `brokerage screening …`: the service's own watch list and published lists (operator surface, Back office; F26). */
 import { type Command, Option } from "commander"
 import { Effect } from "effect"
 import { maxPlaces } from "../../src/machines/screening/WatchImport.ts"
@@ -173,13 +173,13 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
   const progress = cli.progressOf(globals)
   let began: { readonly at: number; readonly before: number } | null = null
   const onSent = (received: number): void => {
-    // What an earlier run has sent is no rate of this one.
+    // Entries sent by an earlier run do not count towards the rate.
     began ??= { at: Date.now(), before: received }
     const { at, before } = began
     const amount = { done: received, total: count, unit: "entries", millis: Date.now() - at, before }
     progress.tell(`screening import: ${amountLine(amount)}`)
   }
-  // The pieces follow an import that a dry run does not begin: it answers for the file and the announcement.
+  // A dry run announces the file only: its pieces need an import that a dry run does not start.
   const announce = { count, source, version, hash: file.hash, report: file.report }
   const sent = (api: OperatorClient) =>
     Effect.ensuring(

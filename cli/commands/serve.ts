@@ -1,6 +1,6 @@
 /**
- * `brokerage serve`: parses what the service takes and hands it over (operator surface, Service). A settings file gives
- * defaults under the same names as the options; an option given on the command line wins.
+ * `brokerage serve`: parses the options of the service. A settings file gives defaults under the same names; command line
+ * options take precedence (operator surface, Service).
  */
 import { type Command, Option } from "commander"
 import { isIP } from "node:net"
@@ -34,7 +34,7 @@ interface ServeFlags {
   readonly fourEyes?: ReadonlyArray<string>
   readonly leverageProfile?: LeverageProfile
   readonly killAt?: string
-  /** In the settings file only. */
+  /** Settings file only. */
   readonly blockedJurisdictions?: ReadonlyArray<string>
   readonly identityProviders?: ReadonlyArray<string>
   readonly firm?: Firm
@@ -90,7 +90,7 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     )
 }
 
-/** The whole request, or a CliFailure that names what is wrong. */
+/** The parsed request, or a CliFailure that names the fault. */
 export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest => {
   const all: ServeFlags = { ...(flags.config === undefined ? {} : readConfig(flags.config)), ...flags }
   const { tlsCert, tlsKey } = all
@@ -125,7 +125,7 @@ const profiles = Object.keys(leverageProfiles)
 
 const roles: ReadonlyArray<ServeRequest["role"]> = ["all", "router", "edge"]
 
-/** An edge has no database, so nothing that is decided there can be asked of it. */
+/** An edge has no database, so options that need one are refused. */
 const roleOf = (all: ServeFlags): Pick<ServeRequest, "role" | "routerUrls" | "routerCa" | "passOperator"> => {
   const { role = "all", routerUrl: routerUrls = [], routerCa = null, passOperator = false } = all
   if (role !== "edge") {
@@ -180,7 +180,7 @@ const venueOf = (all: ServeFlags): Pick<ServeRequest, "venueUrl" | "venueKeyFile
 
 const isLoopback = (hostname: string): boolean => /^(localhost|\[::1\]|127(\.[0-9]{1,3}){3})$/.test(hostname)
 
-/** Names or addresses alone: a port or path would never match the host of a url. */
+/** Host names or addresses alone: a port or path would never match the host of a URL. */
 const webhookHosts = (given: ReadonlyArray<string>, sandbox: boolean): ReadonlyArray<string> => {
   if (given.length > 0 && !sandbox) throw usage("--allow-webhook-host needs --sandbox.")
   if (!given.every((host) => isIP(host) !== 0 || /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(host))) {
@@ -241,7 +241,7 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
 
 const firmNames: ReadonlyArray<string> = ["name", "legalEntity", "venue"] satisfies ReadonlyArray<keyof Firm>
 
-/** A name that may stand on a statement: one line, not too long for it, as it is to be read. */
+/** A name for statements: one line of limited length, without leading or trailing space. */
 const isName = (value: unknown): boolean =>
   typeof value === "string" && /^\S(.{0,98}\S)?$/u.test(value) && !/[\p{C}\p{Zl}\p{Zp}]/u.test(value)
 

@@ -1,4 +1,4 @@
-/** `brokerage settlement list`: what the firms owe each other, item by item (operator surface, Back office). */
+/** `brokerage settlement list`: settlement items between the firms (operator surface, Back office). */
 import type { Command } from "commander"
 import { settlementStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"

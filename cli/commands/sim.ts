@@ -1,4 +1,4 @@
-/** `brokerage sim …`: the sandbox's tools (operator surface, Developers and QA). */
+/** `brokerage sim …`: commands for the sandbox (operator surface, Developers and QA). */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
@@ -66,7 +66,7 @@ const momentOption = (given: string): number => {
   return moment
 }
 
-/** What is due already is due in a millisecond. */
+/** A timer that is due already needs an advance of one millisecond. */
 const advance = (
   api: OperatorClient,
   advanceMillis: number | undefined,
@@ -83,7 +83,7 @@ const advance = (
 
 const nothingDue = "Nothing is due that the service knows of: the clock stays where it is."
 
-/** The service counts no further. */
+/** The service counts up to this number. */
 const mostCounted = 1_000
 
 const nextView = ({ now, next, more }: Shown): View =>

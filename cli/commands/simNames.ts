@@ -1,6 +1,6 @@
 /**
- * `brokerage sim names`: the sandbox's published last names, and how each state of each machine is reached. Read from this
- * program, without a service (operator surface, Developers and QA).
+ * `brokerage sim names`: the sandbox's special last names, and how to reach each state of each machine. Made from this program,
+ * without a service (operator surface, Developers and QA).
  */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
@@ -15,7 +15,7 @@ export const addSimNamesCommand = (sim: Command, cli: Cli): void => {
     .action(({ machine }: { readonly machine?: string }, command: Command) => showNames(cli, machine, command))
 }
 
-/** The names are for all machines: with `--machine` only its states are shown. */
+/** The names apply to all machines; `--machine` selects the states of one. */
 const showNames = (cli: Cli, machine: string | undefined, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const { isKind, kinds } = await import("../../src/machines/registry.ts")

@@ -1,6 +1,7 @@
 /**
- * `brokerage sim partner run`: a partner that onboards and reports with idempotent retries, checks every answer and at
- * the end its books against the service's (operator surface, Developers and QA). With --json one document a line.
+ * `brokerage sim partner run`: a simulated partner that onboards clients and reports money with idempotent retries, checks
+ * every answer, and finally compares its books with the service's. With --json it prints one document a line (operator surface,
+ * Developers and QA).
  */
 import { type Command, Option } from "commander"
 import type { PartnerProgress, PartnerSummary } from "../../simulator/partner/runPartner.ts"
@@ -37,7 +38,7 @@ export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
 }
 
 const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> => {
-  // The partner key is all it needs: an operator key is not looked for.
+  // Only the partner key is needed, so no operator key is searched for.
   const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
   const [{ Effect, Redacted }, { runPartner }, { makePartnerClient }] = await Promise.all([
     import("effect"),

@@ -1,4 +1,4 @@
-/** `brokerage sim reset`: a sandbox goes back to its beginning (operator surface, Developers and QA; decision 30). */
+/** `brokerage sim reset`: resets a sandbox to its first state (operator surface, Developers and QA; decision 30). */
 import type { Command } from "commander"
 import { Effect, Schedule } from "effect"
 import type { Cli } from "../Cli.ts"
@@ -15,7 +15,7 @@ interface Reset {
   readonly dryRun?: true
 }
 
-/** Starting PostgreSQL and the venue again takes seconds. */
+/** PostgreSQL and the venue take seconds to start again. */
 const patience = "2 minutes"
 const lookAgain = "200 millis"
 
@@ -53,7 +53,7 @@ const notYet = cliFailure(
   "The reset is requested, and the service has not started again yet: the next start makes it at the latest."
 )
 
-/** Asks for the reset, and waits until the service has begun again. */
+/** Requests the reset and waits until the service has restarted. */
 const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
   Effect.gen(function* () {
     const asked = yield* api.sim.reset()

@@ -1,4 +1,4 @@
-/** `brokerage sim venue …`: what a tester does to the simulated venue (operator surface, Developers and QA; C1). */
+/** `brokerage sim venue …`: test commands for the simulated venue (operator surface, Developers and QA; C1). */
 import { Argument, type Command, Option } from "commander"
 import type { Effect } from "effect"
 import {
@@ -22,7 +22,7 @@ import { clientArgument, clientMeaning } from "./client.ts"
 
 const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, or BTC-PERP for short"] as const
 
-/** The same command with its leading plus gone: the wire has a minus or none. */
+/** Removes a leading plus: the wire allows a minus or no sign. */
 const signed = (text: string): string => text.replace(/^\+/, "")
 
 type VenueCall = (api: OperatorClient) => Effect.Effect<Success<typeof VenueCommandAnswer.Type>, unknown>

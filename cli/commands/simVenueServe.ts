@@ -1,6 +1,6 @@
 /**
- * `brokerage sim venue serve`: the simulated venue alone, in the foreground, for a service that names it with --venue-url
- * (operator surface, Developers and QA).
+ * `brokerage sim venue serve`: runs the simulated venue alone, in the foreground, for a service with --venue-url (operator
+ * surface, Developers and QA).
  */
 import { type Command, Option } from "commander"
 import { readFileSync } from "node:fs"
@@ -64,7 +64,7 @@ const serve = async (cli: Cli, flags: VenueServeFlags, globals: Globals): Promis
     if (why !== undefined) cli.io.stderr(`${why}\n`)
     await venue.stop()
     if (why !== restartOrdered) return
-    // Where its services look for it.
+    // The same port as before, because its services connect to it.
     venue = await start(Number(new URL(url).port))
   }
 }

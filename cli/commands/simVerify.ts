@@ -1,4 +1,7 @@
-/** `brokerage sim verify`: service and venue hold the same, and nothing is on its way between them (operator surface). */
+/**
+ * `brokerage sim verify`: checks that service and venue hold the same state, with nothing in flight between them (operator
+ * surface).
+ */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"

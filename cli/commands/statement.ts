@@ -1,4 +1,4 @@
-/** `brokerage statement …`: what accounts say of a period: listed, made, saved, corrected, proved (operator surface). */
+/** `brokerage statement …`: lists, makes, downloads, corrects and verifies statements (operator surface; STS-31). */
 import { createHash } from "node:crypto"
 import { readFileSync, statSync } from "node:fs"
 import { type Command, Option } from "commander"
@@ -98,14 +98,14 @@ const addJobsCommand = (statement: Command, cli: Cli): void => {
     )
 }
 
-/** Periods begin and end at midnight, London's for British tax: the day in UTC, with what is past its midnight. */
+/** The UTC day of a period's boundary, which is midnight (in London for British tax); a time after midnight is shown too. */
 const dayOf = (millis: number): string => {
   const [day = "", clock = ""] = new Date(millis).toISOString().split(/T|:00\.000Z/)
   return clock === "00:00" ? day : `${day}T${clock}Z`
 }
 
 type Job = typeof StatementJob.Type
-/** What a job came to is shown longest, then which it was. */
+/** The result of a job is the last column to be dropped, its name the next. */
 const jobColumns: Parameters<typeof table<Job>>[1] = {
   id: (row) => row.jobId,
   job: { cell: (row) => row.name, rank: -8 },
@@ -175,7 +175,7 @@ const save = (cli: Cli, statementId: string, { format, output }: GetOptions, com
     return cli.show(globals, { statementId: Number(statementId), format, output, bytes }, fields)
   })
 
-/** What a PDF says of itself: its document information holds constants, ids and the hash alone (STS-31). */
+/** The statement id in a PDF's document information, which holds constants, ids and the hash alone. */
 const idOfPdf = (bytes: Buffer): string | null =>
   /statement ([1-9][0-9]{0,18}) version/.exec(bytes.toString("latin1"))?.[1] ?? null
 
@@ -210,7 +210,7 @@ const differs = {
   error: "The file is not what the service says."
 }
 
-/** Far more than the longest statement has, as a PDF or as a model. */
+/** Far more than the longest statement needs, as a PDF or as a model. */
 const mostBytes = 256 * 1024 * 1024
 
 const readWhole = (file: string): Buffer => {

@@ -1,4 +1,4 @@
-/** `brokerage swap …`: staking swaps of clients, and what of a claim is given up (operator surface, Back office). */
+/** `brokerage swap …`: staking swaps of clients, and the write-off of claims (operator surface, Back office). */
 import type { Command } from "commander"
 import { swapStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"

@@ -1,6 +1,6 @@
 /**
- * `brokerage rfq|contract|order|position|margin|closeout …`: what clients have asked for and have open, and how they stand (operator
- * surface, Back office).
+ * `brokerage rfq|contract|order|position|margin|closeout …`: requests, open products and margin of clients (operator surface,
+ * Back office).
  */
 import type { Command } from "commander"
 import { contractStates, rfqStates } from "../../src/http/api/operator/operatorTokens.ts"

@@ -1,4 +1,4 @@
-/** Lists of what all clients have in trading: of one of them, or of one partner, a page at a time. */
+/** Paged lists of all clients' trading objects, with filters by client or partner. */
 import type { Command } from "commander"
 import { cliFailure, exitStatus } from "../CliIo.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
@@ -25,7 +25,7 @@ export const listOf = (parent: Command): Command =>
 export const pageOf = ({ client, partner, limit, before }: ListOptions): ListOptions =>
   given({ client, partner, limit, before })
 
-/** The client is asked for in one place, however it was named. */
+/** Accepts the client as an option or as an argument and passes on one value. */
 const takeArgument = (command: Command): void => {
   const [named] = command.args
   if (named === undefined) return

@@ -1,12 +1,12 @@
 /**
- * `brokerage watch`: one live screen of what waits and how the service stands, with deposits, withdrawals and cases decided from
- * the keyboard (operator surface). Without a terminal that can be drawn on, one look.
+ * `brokerage watch`: a live screen of waiting items and service figures, with keys to decide deposits, withdrawals and cases.
+ * Without an interactive terminal it prints one snapshot (operator surface).
  */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 
-/** Of a look without a terminal. */
+/** The size of a snapshot without a terminal. */
 const plainSize = { columns: 80, rows: 200 }
 
 export const addWatchCommand = (program: Command, cli: Cli): void => {
@@ -42,7 +42,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
             plainSize,
             Date.now()
           )
-          // The last line says which keys there are: here is none.
+          // Without the last line, which lists keys.
           cli.io.stdout(
             `${lines
               .slice(0, -1)

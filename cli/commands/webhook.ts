@@ -1,4 +1,4 @@
-/** `brokerage webhook …`: what was posted to partners' endpoints, and trying again (operator surface, Back office). */
+/** `brokerage webhook …`: deliveries to partners' endpoints, and retries (operator surface, Back office). */
 import type { Command } from "commander"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
@@ -12,7 +12,7 @@ interface LogOptions {
   readonly before?: number
 }
 
-/** What the endpoint answered last, in words. */
+/** The endpoint's last answer in words. */
 const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
   if (attempts === 0) return "not asked yet"
   const status = lastStatus === null ? "no answer" : `HTTP ${lastStatus}`
@@ -25,7 +25,7 @@ interface Try {
   readonly error: string | null
 }
 
-/** Each attempt as a line: what was answered, and how an answer that is no 2xx begins. */
+/** One line for each attempt: the answer, and the beginning of one other than 2xx. */
 const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
   tries.length === 0
     ? []

@@ -1,4 +1,4 @@
-/** `brokerage withdrawal …`: finance approves and pays what partners ask for (operator surface, Back office). */
+/** `brokerage withdrawal …`: finance approves and pays withdrawal requests (operator surface, Back office). */
 import type { Command } from "commander"
 import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"

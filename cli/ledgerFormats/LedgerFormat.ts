@@ -1,27 +1,27 @@
-/** What a format makes of an export: text for each piece of it, in this order (operator surface, ledger export). */
+/** A format of the export: text for each part, in this order (operator surface, ledger export). */
 import { currencyPlaces } from "../../src/http/api/operator/operatorTokens.ts"
 import type { LedgerExportAccount, LedgerExportTransaction } from "../../src/http/api/operator/LedgerExport.ts"
 
 export type { LedgerExportAccount, LedgerExportTransaction }
 
 export interface LedgerFormat {
-  /** Before everything else. */
+  /** The head of the file. */
   readonly head: () => string
-  /** Each account in one currency: its declaration, and what it held right before `from` when there is one. */
+  /** An account in one currency: its declaration, and its opening balance if the export has a start. */
   readonly opened: (row: LedgerExportAccount) => string
-  /** After the last account. */
+  /** Text after the last account. */
   readonly allOpened: () => string
   readonly transaction: (transaction: LedgerExportTransaction) => string
-  /** Each account again with the balance it must have at the end; `at` is the last moment of the export. */
+  /** The account's closing balance; `at` is the last time of the export. */
   readonly closed: (row: LedgerExportAccount, at: number) => string
 }
 
 export interface FormatOptions {
-  /** Unix ms; null: from the first posting on, so that every account begins with nothing. */
+  /** Unix ms; null: from the first posting, so that every account begins at zero. */
   readonly from: number | null
 }
 
-/** A key as one word that no format reads anything into: bytes outside a safe set are percent-encoded. */
+/** Percent-encodes bytes outside a safe set, so that no format interprets the key. */
 export const wordOf = (text: string): string =>
   text
     .toWellFormed()
@@ -29,7 +29,7 @@ export const wordOf = (text: string): string =>
       [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("")
     )
 
-/** The UTC day of a moment; `later` days after it. */
+/** The UTC date of a time, plus `later` days. */
 export const dayOf = (at: number, later = 0): string => new Date(at + later * 86_400_000).toISOString().slice(0, 10)
 
 export const zero = (currency: LedgerExportAccount["currency"]): string => `0.${"0".repeat(currencyPlaces[currency])}`

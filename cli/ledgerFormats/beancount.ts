@@ -1,6 +1,6 @@
 /**
- * Beancount: every account opened, every balance checked. A `balance` directive speaks of the beginning of its day and
- * tolerates a last digit unless configured otherwise; so it stands on the day after, and its tolerance is zero.
+ * Beancount: opens every account and checks every balance. A `balance` directive applies to the start of its day and tolerates
+ * a last digit by default. So it is dated one day later, with a tolerance of zero.
  */
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import {
@@ -16,11 +16,11 @@ import {
 
 type Currency = LedgerExportAccount["currency"]
 
-/** A day before every posting, in a century that Beancount knows. */
+/** A date before every posting, in a century that Beancount supports. */
 const beginning = "1900-01-01"
 const opening = "Equity:Opening"
 
-/** One level of a name: letters and digits, a capital or a digit first. */
+/** One level of a name: letters and digits, first a capital or a digit. */
 const levelOf = (part: string): string =>
   part
     .split(/[^A-Za-z0-9]+/)
@@ -28,7 +28,7 @@ const levelOf = (part: string): string =>
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join("")
 
-/** What clients have are assets, seen from them; the accounts of the house stand against it. */
+/** Client money is an asset from the client's view; the house accounts are the counterpart. */
 const nameOf = (row: Parameters<typeof accountParts>[0]): string =>
   [row.clientId === null ? "Equity" : "Assets", ...accountParts(row).map(levelOf)].join(":")
 
@@ -62,7 +62,7 @@ export const beancountFormat = ({ from }: FormatOptions): LedgerFormat => {
         check(dayOf(from), name, row.opening, row.currency)
       ].join("\n")
     },
-    // What all accounts held adds up to nothing.
+    // The opening balances of all accounts sum to zero.
     allOpened: () =>
       from === null
         ? ""

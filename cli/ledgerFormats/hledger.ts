@@ -1,6 +1,6 @@
 /**
- * The journal format of hledger: every account and commodity declared, every balance asserted, so that
- * `hledger check --strict` proves the file by itself. Signs are the service's: what a client has is positive.
+ * The journal format of hledger: declares every account and commodity and asserts every balance, so that `hledger check
+ * --strict` verifies the file by itself. Signs are the service's: client money is positive.
  */
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import {
@@ -16,7 +16,7 @@ import {
 
 type Currency = LedgerExportAccount["currency"]
 
-/** A commodity with a digit in its name stands in quotes. */
+/** A commodity with a digit in its name needs quotes. */
 const commodity = (currency: Currency): string => (/^[A-Z]+$/.test(currency) ? currency : `"${currency}"`)
 const money = (amount: string, currency: Currency): string => `${amount} ${commodity(currency)}`
 const nameOf = (row: Parameters<typeof accountParts>[0]): string => accountParts(row).map(wordOf).join(":")
@@ -52,7 +52,7 @@ export const hledgerFormat = ({ from }: FormatOptions): LedgerFormat => {
         ""
       ].join("\n")
     },
-    // What all accounts held adds up to nothing.
+    // The opening balances of all accounts sum to zero.
     allOpened: () =>
       from === null
         ? ""

@@ -67,7 +67,7 @@ export class XmlReader<F extends XmlFormat> {
 
   constructor(formats: ReadonlyArray<F>) {
     const handlers: Partial<sax.SAXParser> = {
-      // The first line is the message. The other lines give a position, which we add in our own form.
+      // The first line is the message. The others give a position, which `#fail` adds in its own form.
       onerror: (error) => this.#fail(`The XML can't be read: ${error.message.split("\n")[0]}.`),
       ondoctype: () => this.#fail("A document type is not taken."),
       onopentag: ({ name, attributes }) =>

@@ -1,10 +1,10 @@
-/** What a command shows a person, as plain data: commands build it, only the renderer loads the terminal library. */
+/** The view of a command as plain data: commands build it, and only the renderer loads the terminal library. */
 import { plainOf } from "../../src/machines/shared/exactJson.ts"
 
-/** How much of a moment is of interest on a terminal: all of it, no seconds but on its own day, or the time of day to the ms. */
+/** How a time is shown on a terminal: whole, without seconds except on its own day, or the time of day to the ms. */
 export type MomentStyle = "whole" | "brief" | "clock"
 
-/** A moment, Unix ms: the renderer writes it in the reader's zone, short on a terminal. */
+/** A time, Unix ms: the renderer writes it in the local zone, short on a terminal. */
 export class Moment {
   readonly at: number
   readonly style: MomentStyle
@@ -14,22 +14,22 @@ export class Moment {
     this.style = style
   }
 
-  /** In UTC, for sentences that are made before the reader is known. */
+  /** In UTC, for sentences that are built before the output is known. */
   toString(): string {
     const date = new Date(this.at)
-    // No calendar has it: it is shown as the figure that it is.
+    // Outside the calendar's range the number itself is shown.
     if (Number.isNaN(date.getTime())) return String(this.at)
     return date.toISOString().replace("T", " ").replace(".000Z", "Z")
   }
 }
 
-/** A partner or an operator key by its id: shown by the name that people type, where the service tells it. */
+/** A partner or an operator key by id, shown by its code or label if the service returns it. */
 export class Named {
   readonly kind: "partner" | "operator"
   readonly id: number
-  /** The id stands before the name, for a member that is called an id. */
+  /** Shows the id before the name, for a member that is called an id. */
   readonly withId: boolean
-  /** What it is, said before it where other cells of the column name other things. */
+  /** Its noun, for columns with objects of several kinds. */
   readonly word: string
 
   constructor(kind: Named["kind"], id: number, withId = false, word = "") {
@@ -44,7 +44,7 @@ export class Named {
   }
 }
 
-/** A sentence with moments and names in it: each is written for its reader when the sentence is drawn. */
+/** A sentence with times and names, which are formatted when it is drawn. */
 export class Words {
   readonly parts: ReadonlyArray<string | Moment | Named>
 
@@ -66,7 +66,7 @@ const partsOf = (value: Cell): Words["parts"] =>
     ? value.parts
     : [value instanceof Moment || value instanceof Named ? value : String(value ?? "")]
 
-/** What is there of some cells, with what stands between two. */
+/** Joins the non-empty cells with a separator. */
 export const joined = (cells: ReadonlyArray<Cell>, between: string): Words =>
   new Words(
     cells
@@ -76,10 +76,10 @@ export const joined = (cells: ReadonlyArray<Cell>, between: string): Words =>
 
 export type Cell = string | number | boolean | null | undefined | Moment | Named | Words
 
-/** A column of a table: what stands in it, and how soon it gives way on a narrow terminal. */
+/** A column of a table: its content, and its rank on a narrow terminal. */
 export interface Column<A> {
   readonly cell: (row: A) => Cell
-  /** Columns of the highest rank go first where all of them don't fit; unset: by heading, then by place. */
+  /** Columns of the highest rank are dropped first; unset: by heading, then by position. */
   readonly rank?: number
 }
 
@@ -111,19 +111,19 @@ export const table = <A>(
   }
 }
 
-/** The members of an object, one a line: lists joined, flat objects spelled out, deeper ones under dotted names. */
+/** The members of an object, one a line: lists are joined, flat objects inlined, deeper ones shown under dotted names. */
 export const fields = (object: object): View => ({ kind: "fields", fields: lines("", object) })
 
 export const text = (line: string | Words): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
 
-/** One page of a list, and how to see the next. */
+/** One page of a list, and the option for the next. */
 export const page = (
   shown: View,
   { hasMore, nextBefore }: { readonly hasMore: boolean; readonly nextBefore: number | null }
 ): View => stack(shown, ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : []))
 
-/** Unix ms as a moment; empty for none. */
+/** Unix ms as a time; empty for none. */
 export const time = (millis: number | null): Moment | "" => (millis === null ? "" : new Moment(millis))
 
 /** A partner by its code; empty for none. */
@@ -132,7 +132,7 @@ export const partnerNamed = (id: number | null): Cell => (id === null ? null : n
 /** An operator key by its label; empty for none. */
 export const operatorNamed = (id: number | null): Cell => (id === null ? null : new Named("operator", id))
 
-/** A small object or list inside a cell, in words: `bic X, iban Y`. Never JSON, and times as times. */
+/** A small object or list inside a cell: `bic X, iban Y`. Never JSON; times are formatted. */
 export const inWords = (value: unknown): Words => new Words(phrase("", value))
 
 const phrase = (name: string, shown: unknown): Words["parts"] => {
@@ -157,7 +157,8 @@ const isPlain = (value: unknown): boolean => {
 }
 
 /**
- * An object of a partner's own shape, such as a destination: each value as the partner sent it, never as a time or an id of ours.
+ * An object in a partner's own shape, such as a destination: each value as the partner sent it, never formatted as a time or an
+ * id.
  */
 export const asSent = (value: unknown): string => {
   if (isPlain(value)) return String(plainOf(value) ?? "-")
@@ -169,7 +170,7 @@ export const asSent = (value: unknown): string => {
 }
 
 const timeNames = new Set(["ts", "expiryTs", "now", "wallNow", "venueNow", "periodFrom", "periodTo"])
-/** Names that other figures have too: of them only what can be no other figure is a time. */
+/** Names that other figures have too: their values count as times only within a plausible range. */
 const oftenTimes = new Set(["since", "until", "from", "to", "validUntil"])
 const firstMoment = 1_000_000_000_000
 
@@ -177,7 +178,7 @@ const isTime = (name: string, value: unknown): value is number =>
   typeof value === "number" &&
   (name.endsWith("At") || timeNames.has(name) || (oftenTimes.has(name) && value >= firstMoment))
 
-/** Under the name of the object around it; what is deeper than a row of names and values gets a line for each. */
+/** Under the name of the enclosing object; deeper objects get a line for each member. */
 const lines = (around: string, object: object): ReadonlyArray<readonly [string, Cell]> =>
   Object.entries(object).flatMap(([member, value]): ReadonlyArray<readonly [string, Cell]> => {
     const name = around === "" ? member : `${around}.${member}`

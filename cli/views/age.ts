@@ -6,7 +6,7 @@ const units = [
   ["m", 60_000]
 ] as const
 
-/** Milliseconds; what is not over yet has waited for nothing. */
+/** The age of `millis`; zero for a negative one. */
 export const age = (millis: number): string => {
   for (const [unit, length] of units) if (millis >= length) return `${Math.floor(millis / length)}${unit}`
   return `${Math.max(0, Math.floor(millis / 1_000))}s`

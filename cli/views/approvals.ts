@@ -1,4 +1,4 @@
-/** Approvals for the second pair of eyes: who asks for what, about which object, over how much (operator surface, Four eyes). */
+/** Approvals: requester, command, object and amount (operator surface, Four eyes). */
 import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
 import { type Deed, grantView, type Would } from "../dryRun.ts"
 import { type Callings, changesView } from "./changes.ts"
@@ -27,7 +27,7 @@ type Arguments = Readonly<Record<string, unknown>>
 const argumentsOf = ({ args }: Approval): Arguments =>
   typeof args === "object" && args !== null && !Array.isArray(args) ? (args as Arguments) : {}
 
-/** Members that name the object, each with the word for it. */
+/** Members that name the object, each with its noun. */
 const objects = [
   ["requestId", "withdrawal"],
   ["breakId", "break"],
@@ -40,9 +40,9 @@ const objects = [
 const objectOf = (approval: Approval): Cell => {
   const args = argumentsOf(approval)
   const [member, word] = objects.find(([name]) => args[name] !== undefined) ?? ["", ""]
-  // Bound by its id, known by its code.
+  // Stored by id, shown by code.
   if (member === "partner") return new Named("partner", Number(args.partner), false, word)
-  // Bound by its number, known by its uid.
+  // Stored by number, shown by uid.
   if (member === "client") return `${word} ${String(args.clientUid ?? args.client)}`
   const id = `${word} ${String(args[member] ?? "")}`.trim()
   return typeof args.clientUid === "string" ? `${id} of ${args.clientUid}` : id
@@ -56,7 +56,7 @@ const amountOf = (approval: Approval): string => {
 
 const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency", "asset"])
 
-/** Arguments that neither the object nor the amount says. */
+/** Arguments other than object and amount. */
 const restOf = (approval: Approval): Words =>
   inWords(
     withShortPrints(
@@ -84,7 +84,7 @@ export const approvalsTable = (approvals: ReadonlyArray<Approval>): View =>
     "no approvals"
   )
 
-/** One approval: who asks, and what its command would do. */
+/** One approval: the requester, and the command's effects. */
 export const approvalView = (approval: Approval): View => {
   const { approvalId, command, requestedBy, requestedAt, expiresAt, decidedBy, decidedAt } = approval
   return fields({
@@ -101,23 +101,23 @@ export const approvalView = (approval: Approval): View => {
   })
 }
 
-/** With what its command does as things stand. */
+/** An approval with the current effects of its command. */
 export type ApprovalAsked = Approval & { readonly deed: Deed | null }
 
-/** "withdrawal pay 513": the command that waits, and the object where its arguments name one by its number. */
+/** "withdrawal pay 513": the waiting command, with the object if the arguments name one by number. */
 export const commandAsked = (approval: Approval): string => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const id = requestId ?? breakId ?? swapId
   return id === undefined ? approval.command : `${approval.command} ${String(id)}`
 }
 
-/** Where the money goes, as the command's answer says it; null: nowhere. */
+/** The destination of money in the command's answer; null: none. */
 export const destinationOf = (answer: unknown): unknown =>
   (answer as { readonly destination?: unknown } | null | undefined)?.destination ?? null
 
 const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
 
-/** In one sentence: the command, about what, how much and where to, and who asks. */
+/** In one sentence: command, object, amount, destination and requester. */
 export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
@@ -134,7 +134,7 @@ export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => 
   return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
 }
 
-/** On few lines, for a screen that says in its first what is asked for: about what, by whom, and where money goes (watch). */
+/** On few lines, for a screen whose first line is the command: object, requester and destination (watch). */
 export const askedInShort = ({ deed, ...approval }: ApprovalAsked): View => {
   const { requestedBy, requestedAt, expiresAt } = approval
   const rest = restOf(approval)
@@ -149,7 +149,7 @@ export const askedInShort = ({ deed, ...approval }: ApprovalAsked): View => {
   })
 }
 
-/** What becomes of it, below a line that says when. */
+/** The effects, below a line with the time they apply. */
 export const deedInShort = (when: string, deed: Deed, callings: Callings): View =>
   "refusal" in deed
     ? text(`As things stand it would be refused: ${deed.refusal}`)
@@ -161,11 +161,11 @@ export const deedInShort = (when: string, deed: Deed, callings: Callings): View 
         knownFields(deed.result)
       )
 
-/** What an answer says, without what it does not know. */
+/** The known members of an answer. */
 export const knownFields = (answer: unknown): View =>
   fields(Object.fromEntries(Object.entries(answer as object).filter(([, value]) => value !== null)))
 
-/** What would be booked and told, then how many rows of what are written. */
+/** The postings and events, then the number of rows by table. */
 export const effectsView = ({ postings, events, rows }: Would): View =>
   stack(
     ...postings.map(({ account, amount, currency, kind }) =>
@@ -181,11 +181,11 @@ export const effectsView = ({ postings, events, rows }: Would): View =>
     )
   )
 
-/** Beside it what the grant does, as things stand. */
+/** The approval, with the current effects of a grant. */
 export const approvalDetailsView = ({ deed, ...approval }: Approval & { readonly deed: Deed | null }): View =>
   deed === null ? approvalView(approval) : stack(approvalView(approval), text(""), grantView(deed, resultView))
 
-/** A command answers an object; that of a key shows it this once. */
+/** The answer of a granted command; that of `key issue` shows the key once. */
 export const resultView = (result: unknown): View => {
   const answer = result as object
   return "key" in answer ? issuedKeyView(answer as IssuedKey) : fields(answer)

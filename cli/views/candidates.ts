@@ -1,4 +1,4 @@
-/** Candidates of a screening as a table, each with its entry (operator surface, case show and kyc show; F26). */
+/** Candidates of a screening as a table, each with its list entry (operator surface, case show and kyc show; F26). */
 import type { CandidateEntry } from "../../src/http/api/operator/CaseGroup.ts"
 import { type NameDoubt, unreadableEntryId } from "../../src/machines/screening/foldName.ts"
 import { table, time, type View } from "./View.ts"
@@ -13,7 +13,7 @@ export type Candidate = {
 
 export type Entry = CandidateEntry
 
-/** What stands for the entry when a name can't be compared (list UNREADABLE, entry 0). */
+/** The text in place of an entry for a name that can't be compared (list UNREADABLE, entry 0). */
 const doubts: Readonly<Record<NameDoubt, string>> = {
   NO_NAME: "the client's own name: first or last name without a letter",
   TITLE_ALONE: "the client's own name: a title alone",
@@ -23,13 +23,13 @@ const doubts: Readonly<Record<NameDoubt, string>> = {
   STRANGE_CHARACTERS: "the client's own name: characters that no name has"
 }
 
-/** The name behind an entry's id, or the words for the id that stands for no entry. */
+/** The name of an entry; the text for an id without an entry. */
 export const entryName = (entryId: number, entries: ReadonlyArray<Entry>): string | null =>
   entryId === unreadableEntryId
     ? "the client's own name"
     : (entries.find((entry) => entry.entryId === entryId)?.name ?? null)
 
-/** Who is meant: the entry's name, or what about the client's own name can't be compared. */
+/** The entry's name, or why the client's own name can't be compared. */
 export const candidateName = ({ entryId, why }: Candidate, entries: ReadonlyArray<Entry>): string | null =>
   why === undefined ? entryName(entryId, entries) : doubts[why]
 

@@ -1,17 +1,17 @@
 /**
- * Cells as text for one reader: moments in the reader's zone, names for ids, control characters as escapes, and the colour
- * of a state (operator surface, rules for every command).
+ * Renders cells as text: times in the local zone, names for ids, control characters as escapes, and colours for states
+ * (operator surface, rules for every command).
  */
 import { styleText } from "node:util"
 import { type Cell, inWords, Moment, Named, Words } from "./View.ts"
 
-/** What the output goes to. */
+/** The output's properties. */
 export interface Screen {
-  /** A terminal that wants colours. */
+  /** A terminal with colours. */
   readonly styled: boolean
-  /** Its columns; null: no terminal, or `--wide`: every line is as long as it is. */
+  /** Columns; null: no terminal, or `--wide`, and lines are not wrapped. */
   readonly columns: number | null
-  /** How moments are written: short in the reader's zone, to the second in UTC, or exact in UTC for what reads pipes. */
+  /** Format of times: short in the local zone, to the second in UTC, or exact in UTC for pipes. */
   readonly times: "short" | "utc" | "exact"
   /** Codes of partners and labels of operator keys by id. */
   readonly names?: Names
@@ -19,16 +19,16 @@ export interface Screen {
 
 export type Names = { readonly [K in Named["kind"]]: ReadonlyMap<number, string> }
 
-/** For tests and for what reads pipes. */
+/** For tests and pipes. */
 export const plainScreen: Screen = { styled: false, columns: null, times: "exact" }
 
-/** A space at which no line is broken; the renderer makes it a plain one. */
+/** A space without a line break; the renderer makes it a plain one. */
 export const unbroken = "\u00a0"
 
 /** The cell in one line of printable characters. */
 export const cellText = (cell: Cell, screen: Screen): string => {
   if (cell === null || cell === undefined) return ""
-  // In one piece: a moment is never folded.
+  // A time is never wrapped.
   if (cell instanceof Moment) return momentText(cell, screen.times).replaceAll(" ", unbroken)
   if (cell instanceof Words) return cell.parts.map((part) => cellText(part, screen)).join("")
   if (cell instanceof Named) {
@@ -36,18 +36,18 @@ export const cellText = (cell: Cell, screen: Screen): string => {
     const said = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
     return escaped(`${cell.word} ${said}`.trim())
   }
-  // The id of what a dry run would make names nothing.
+  // A dry run's new id does not exist afterwards.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"
   return typeof cell === "object" ? cellText(inWords(cell), screen) : escaped(String(cell))
 }
 
-/** A dry run numbers what it would make from here on. */
+/** The first id of objects that a dry run creates. */
 export const dryRunIds = 9_000_000_000_000_000
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** Short: day, month and time of this year; day, month and year of any other, with hours and minutes. */
+/** Short: day, month and time for this year; day, month, year, hours and minutes for others. */
 const momentText = (moment: Moment, times: Screen["times"]): string => {
   const date = new Date(moment.at)
   if (times === "exact" || Number.isNaN(date.getTime())) return String(moment)
@@ -67,7 +67,7 @@ const momentText = (moment: Moment, times: Screen["times"]): string => {
 
 const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
 
-/** Control and format characters and lone surrogates could command the terminal or hide what is there: they are spelled out. */
+/** Escapes control and format characters and lone surrogates, which could command the terminal or hide text. */
 export const escaped = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -100,13 +100,13 @@ const colourOf = new Map(
   )
 )
 
-/** Colours the first word of a state that has one: what goes well, waits, or went wrong. */
+/** Colours the first word of a known state: good, waiting, or failed. */
 export const coloured = (text: string): string => {
   const [word = ""] = /^[A-Za-z_]+/.exec(text) ?? []
   const colour = colourOf.get(word)
   return colour === undefined ? text : `${styled(colour, word)}${text.slice(word.length)}`
 }
 
-/** Whoever calls has asked whether the terminal wants it. */
+/** The caller has checked that the terminal supports styles. */
 export const styled = (format: "bold" | "dim" | Colour, text: string): string =>
   styleText(format, text, { validateStream: false })

@@ -1,9 +1,11 @@
-/** What a command has changed, said first: `Reliance of ACME: NONE -> APPROVED` (operator surface, rules for every command). */
+/**
+ * The changes of a command, above its answer: `Reliance of ACME: NONE -> APPROVED` (operator surface, rules for every command).
+ */
 import { dryRunIds } from "./cellText.ts"
 import { stateWords } from "./stateWords.ts"
 import { stack, text, time, type View, words, type Words } from "./View.ts"
 
-/** As the service answers it: an object (KIND:ID) with its state or a fact before and after. */
+/** As the service returns it: an object (KIND:ID) with its state or a fact before and after. */
 export interface Change {
   readonly object: string | null
   readonly action: string
@@ -11,16 +13,16 @@ export interface Change {
   readonly after: string | null
 }
 
-/** What people call the things that an answer is about. */
+/** Display names of the objects of an answer. */
 export interface Callings {
   readonly partner: (id: number) => string
-  /** The answer's own client, by its number. */
+  /** The answer's client, by number. */
   readonly client: { readonly clientId: number; readonly clientUid: string } | null
-  /** Wall time of the answer, Unix ms, where it says it: a clock that was moved is told by how far it is ahead of it. */
+  /** Wall time of the answer, Unix ms, if present: an advanced clock is shown by its difference. */
   readonly wallNow?: number
 }
 
-/** What an answer tells of how things are called; that of a grant holds the answer of its command. */
+/** Reads display names from an answer; the answer of a grant contains the command's answer. */
 export const callingsOf = (answer: unknown, partners: ReadonlyMap<number, string>): Callings => {
   const { result, ...own } = (answer ?? {}) as Readonly<Record<string, unknown>>
   const { clientId, clientUid, wallNow } = { ...own, ...(result as object | null | undefined) } as typeof own
@@ -31,10 +33,10 @@ export const callingsOf = (answer: unknown, partners: ReadonlyMap<number, string
   }
 }
 
-/** A command that changes more says how much more. */
+/** Limit on lines; the rest is counted. */
 const mostLines = 12
 
-/** One line a change; says so when there is none. */
+/** One line for each change; a sentence if there are none. */
 export const changesView = (changes: ReadonlyArray<Change>, callings: Callings): View => {
   if (changes.length === 0) return text("Nothing has changed: it is as it was.")
   const lines = changes.slice(0, mostLines).map((change) => text(changeLine(change, callings)))
@@ -67,7 +69,7 @@ export const calling = (object: string, { partner, client }: Callings): string =
   return rest.length === 0 ? `${noun} ${id}` : `${noun} ${rest.join(" ")} of ${of}`
 }
 
-/** Actions that bring their object about. */
+/** Actions that create their object. */
 const beginnings = new Set(["approval.request", "break.open", "settlement.item", "statement.generate", "key.issue"])
 
 type Saying = (change: Change, callings: Callings) => string | Words | null
@@ -77,14 +79,14 @@ const cashLine: Saying = ({ object, before, after }, { client }) =>
     ? null
     : `Cash${client === null ? "" : ` of ${client.clientUid}`}: ${before} -> ${after} (ledger transaction ${numbered(object)})`
 
-/** What the audit of some actions says of their object is no state of it. */
+/** Audit rows of these actions hold facts instead of states. */
 const ofItsOwn: Readonly<Record<string, Saying>> = {
   "clock.advance": ({ before, after }, { wallNow }) => {
     const [from, to] = [before, after].map((ahead) => Number(/^(\d+) ms ahead$/.exec(ahead ?? "")?.[1] ?? Number.NaN))
     if (wallNow === undefined || from === undefined || to === undefined || Number.isNaN(from + to)) return null
     return words`Clock: ${time(wallNow + from)} -> ${time(wallNow + to)}`
   },
-  // A halt is called by where it is.
+  // A halt is named by its scope.
   "market.halt": ({ before, after }) =>
     stateWords(`Trading halt: ${[before, after].filter((state) => state !== null).join(" -> ")}`),
   "partner.cidrs": ({ object, before, after }, { partner }) =>
@@ -95,12 +97,12 @@ const ofItsOwn: Readonly<Record<string, Saying>> = {
   "client.payout": cashLine
 }
 
-/** Of a dry run none has its number yet. */
+/** In a dry run new objects have no number yet. */
 const numbered = (object: string | null): string => (idOf(object) >= dryRunIds ? "(new)" : String(idOf(object)))
 
 const idOf = (object: string | null): number => Number(object?.split(":")[1])
 
-/** Where a machine's name is not what people and commands call the thing. */
+/** Display names that differ from the machine's name. */
 const names: Readonly<Record<string, string>> = {
   apiKey: "key",
   reconBreak: "break",

@@ -1,2 +1,2 @@
-/** Where a rule comes from, for a reader who knows the rules' names and numbers and not the parts that they are printed in. */
+/** The source of a rule without the part of the contract, for operators who know rules by name and number. */
 export const withoutPart = (clause: string): string => clause.replaceAll(/\bdoc \d+, /g, "")

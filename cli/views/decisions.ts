@@ -1,12 +1,12 @@
-/** Who decided what on an object, from its audit rows: asker, decider, when and with which note (operator surface, `… show`). */
+/** The decisions on an object from its audit rows: requester, decider, time and note (operator surface, `… show`). */
 import { Effect } from "effect"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { shortPrints } from "./shortPrints.ts"
 import { type Cell, operatorNamed, stack, table, text, time, type View } from "./View.ts"
 
-/** Shown of an object; the rest is in `audit tail --object`. */
+/** Limit of a view; `audit tail --object` has the rest. */
 const mostDecisions = 20
-/** The newest approvals that are looked through for whoever asked. */
+/** The newest approvals that are searched for the requester. */
 const mostApprovals = 500
 
 interface Entry {
@@ -26,7 +26,7 @@ interface Asked {
   readonly status: string
 }
 
-/** Argument of a guarded command that names an object of the kind. */
+/** The argument of a guarded command that names an object of the kind. */
 const argumentOf: Readonly<Record<string, string>> = {
   withdrawalRequest: "requestId",
   reconBreak: "breakId",
@@ -34,7 +34,7 @@ const argumentOf: Readonly<Record<string, string>> = {
   client: "client"
 }
 
-/** What was decided on an object (KIND:ID), oldest first; null when its audit can't be read now: the view stands without. */
+/** The decisions on an object (KIND:ID), oldest first; null if the audit can't be read: the view is shown without them. */
 export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<View | null> =>
   Effect.gen(function* () {
     const { entries } = (yield* api.audit.tail({ query: { object, limit: mostDecisions } })).data
@@ -45,7 +45,7 @@ export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<
     return decisionsView(entries, (entry) => askerOf(object, entry, approvals))
   }).pipe(Effect.orElseSucceed(() => null))
 
-/** `asker`: of a decision under four eyes. */
+/** `asker`: the requester of a decision under four eyes. */
 export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entry) => Cell = () => null): View =>
   stack(
     text("Decisions"),
@@ -69,7 +69,7 @@ const whatOf = ({ action, before, after }: Entry): string => {
 
 const kindOf = (object: string): string => object.split(":")[0] ?? ""
 
-/** Whoever asked for what was granted: the command of a grant runs in the moment of the grant or soon after it. */
+/** The requester of a granted command, which runs at the time of the grant or soon after it. */
 const askerOf = (object: string, entry: Entry, approvals: ReadonlyArray<Asked>): Cell => {
   const id = object.slice(object.indexOf(":") + 1)
   const member = argumentOf[kindOf(object)] ?? ""

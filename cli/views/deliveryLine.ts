@@ -2,7 +2,7 @@
 import type { Reaction } from "../../simulator/partner/WebhookBehaviour.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
 
-/** Everything but the reaction's script; `answered` is the status, null when nothing was answered. */
+/** All fields without the script of the reaction; `answered` is the status, null without an answer. */
 export const deliveryDocument = ({ reaction, ...delivery }: ReceivedDelivery): object => ({
   ...delivery,
   answered: reaction.type === "answer" ? reaction.status : null
@@ -22,7 +22,7 @@ export const deliveryLine = (delivery: ReceivedDelivery): string =>
     .filter((part) => part !== null)
     .join("  ")
 
-/** Null for the usual 200 at once. */
+/** Null for the usual immediate 200. */
 const reactionText = (reaction: Reaction): string | null => {
   if (reaction.type === "silent") return "left unanswered"
   if (reaction.type === "reset") return "cut off"

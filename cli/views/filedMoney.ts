@@ -1,4 +1,4 @@
-/** What the lists of deposit notices and withdrawal requests ask for and show alike (operator surface, Back office). */
+/** Shared parts of the lists of deposit notices and withdrawal requests (operator surface, Back office). */
 import type { Command } from "commander"
 import type { LegView } from "../../src/http/api/operator/LedgerGroup.ts"
 import { beforeOption, limitOption, tokenOption } from "../options.ts"
@@ -29,7 +29,7 @@ interface MoneyRow {
   readonly createdAt: number
 }
 
-/** The columns before those of its own. */
+/** The shared columns before the list's own. */
 export const filedColumns = {
   partner: (row: MoneyRow) => partnerNamed(row.partnerId),
   client: (row: MoneyRow) => row.clientUid,
@@ -37,7 +37,7 @@ export const filedColumns = {
   amount: (row: MoneyRow) => `${row.amount} ${row.currency}`
 }
 
-/** One of them: what was filed, all legs booked for it. Who decided what on it comes below (`decided`). */
+/** One notice or request: its fields, and all postings. Decisions follow below (`decided`). */
 export const filedView = <A extends { readonly postings: ReadonlyArray<typeof LegView.Type> }>({
   postings,
   ...filed
@@ -61,7 +61,7 @@ export const filedView = <A extends { readonly postings: ReadonlyArray<typeof Le
     )
   )
 
-/** The columns after them. */
+/** The shared columns after the list's own. */
 export const standingColumns = {
   status: (row: MoneyRow) => row.status,
   created: (row: MoneyRow) => time(row.createdAt)

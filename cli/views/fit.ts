@@ -1,26 +1,26 @@
 /**
- * Which columns of a table fit a terminal, and how wide each is: long text folds first, then columns give way by rank, and
- * never in silence. Pure figures; widths are columns of the terminal.
+ * Chooses the columns of a table that fit a terminal, and their widths: long text wraps first, then columns are dropped by
+ * rank, with a note. Pure figures; widths are columns of the terminal.
  */
 import stringWidth from "string-width"
 
-/** Between two columns. */
+/** Space between two columns. */
 export const gap = 2
-/** A cell that is longer is cut, with a mark. */
+/** Limit on lines of a cell; a longer one is cut, with a mark. */
 const linesOfCell = 6
-/** A word that is longer may be broken: no uid, id or name of a gate is. */
+/** Words up to this length are never broken; no uid, id or name of a gate is longer. */
 const longestWord = 24
 
-/** How much room a column would like, and with how little it can be read. */
+/** The wanted and the least width of a column. */
 export interface Wish {
   readonly widest: number
   readonly least: number
-  /** The highest goes first. */
+  /** The highest rank is dropped first. */
   readonly rank: number
 }
 
 export interface Layout {
-  /** Indices of the columns that are shown, in their order, with their widths. */
+  /** Indices of the shown columns in their order, with their widths. */
   readonly shown: ReadonlyArray<{ readonly column: number; readonly width: number }>
   readonly leftOut: ReadonlyArray<number>
 }
@@ -28,7 +28,7 @@ export interface Layout {
 /** Columns that a terminal needs for a line of printable text. */
 export const widthOf = (line: string): number => (/^[\x20-\x7e]*$/.test(line) ? line.length : measured(line))
 
-/** Forgets everything when it is full: the same names and tokens stand in many rows. */
+/** A cache that is cleared when full: the same names and tokens occur in many rows. */
 const memo = <A>(make: (text: string) => A): ((text: string) => A) => {
   const known = new Map<string, A>()
   return (text) => {
@@ -64,7 +64,7 @@ const sum = (values: Iterable<number>): number => {
   return total
 }
 
-/** `width` null: everything at its widest. The first column is always shown. */
+/** `width` null: every column at its full width. The first column is always shown. */
 export const fitColumns = (wishes: ReadonlyArray<Wish>, width: number | null): Layout => {
   const all = wishes.map((_, column) => column)
   if (width === null)
@@ -83,7 +83,7 @@ export const fitColumns = (wishes: ReadonlyArray<Wish>, width: number | null): L
   }
 }
 
-/** What is left beside the least widths goes to whoever misses most, one column of the terminal at a time. */
+/** Gives the room beyond the least widths to the column that lacks most, one terminal column at a time. */
 const shared = (wishes: ReadonlyArray<Wish>, room: number): ReadonlyArray<number> => {
   const widths = wishes.map(({ least }) => Math.min(least, room))
   for (let left = room - sum(widths); left > 0; left--) {
@@ -99,10 +99,7 @@ const shared = (wishes: ReadonlyArray<Wish>, room: number): ReadonlyArray<number
   return widths
 }
 
-/**
- * Where a line may be broken: after a space, and inside a name that is wider than `whole` after what joins its parts. Figures
- * stay whole.
- */
+/** Splits a line where it may break: after a space, and in a name wider than `whole` after a separator. Figures stay whole. */
 const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
   line
     .split(/(?<= )(?=[^ ])/u)
@@ -111,8 +108,8 @@ const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
 const graphemes = new Intl.Segmenter("en")
 
 /**
- * A line in lines of the width, broken where it may be, and elsewhere only for a piece that is wider. One that is a single word, such
- * as a link, stays whole when `keepsWord`: whoever copies it copies it whole.
+ * Wraps a line to the width, and breaks a piece only if it is wider. A line of a single word, such as a link, stays whole with
+ * `keepsWord`, so that it can be copied.
  */
 export const folded = (line: string, width: number, keepsWord = false): ReadonlyArray<string> => {
   if (widthOf(line) <= width || (keepsWord && !line.includes(" "))) return [line]
@@ -130,14 +127,14 @@ export const folded = (line: string, width: number, keepsWord = false): Readonly
     const word = piece.trimEnd()
     if (widthOf(word) <= width) add(word, widthOf(word))
     else for (const { segment } of graphemes.segment(word)) add(segment, widthOf(segment))
-    // What a line has no room for is a space at its end.
+    // A trailing space needs no room.
     const space = Math.min(piece.length - word.length, width - used)
     if (used > 0) add(" ".repeat(space), space)
   }
   return [...lines, last.trimEnd()]
 }
 
-/** As `folded`, with a mark at the end of what had to be cut. */
+/** As `folded`, with a mark where text was cut. */
 export const foldedCell = (
   line: string,
   width: number

@@ -1,4 +1,4 @@
-/** A key as the answer that issues it shows it, this once; a dry run has issued none (operator surface, --dry-run). */
+/** A new key, shown only by the answer that issues it; a dry run issues none (operator surface, --dry-run). */
 import { fields, stack, text, type View } from "./View.ts"
 
 export interface IssuedKey {

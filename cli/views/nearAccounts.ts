@@ -1,4 +1,4 @@
-/** Who stands how near to a close-out in a market (operator surface, margin watch): fits 80 columns. */
+/** The accounts nearest to a close-out in a market, for 80 columns (operator surface, margin watch). */
 import type { NearAccounts } from "../../src/machines/margin/nearAccounts.ts"
 import { stack, table, text, time, type View, words } from "./View.ts"
 

@@ -1,7 +1,7 @@
-/** Accounts whose money the comparison with the venue had to leave out (A2-103). */
+/** The number of accounts whose money the comparison with the venue left out (A2-103). */
 import { text, type View } from "./View.ts"
 
-/** Nothing when there are none. */
+/** Empty if there are none. */
 export const notCompared = (withoutMoney: number): ReadonlyArray<View> =>
   withoutMoney === 0
     ? []

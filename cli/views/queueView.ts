@@ -1,4 +1,4 @@
-/** Everything that waits, as one screen of 80 columns (operator surface, queue). */
+/** All waiting items, for 80 columns (operator surface, queue). */
 import type { Waiting, WaitingKind } from "../../src/machines/operator/Waiting.ts"
 import { age } from "./age.ts"
 import { wrapWords } from "./wrapWords.ts"
@@ -32,7 +32,7 @@ const names: Readonly<Record<WaitingKind, string>> = {
 /** "1 case", "2 cases". */
 export const plural = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`
 
-/** What of some kinds is wrong with them. */
+/** Adjectives of waiting items, by kind. */
 const qualities: Partial<Record<WaitingKind, string>> = {
   call: " in doubt",
   delivery: " failing",
@@ -41,7 +41,7 @@ const qualities: Partial<Record<WaitingKind, string>> = {
   statement: " failed"
 }
 
-/** "2 deposits (3h), 1 case (2d)": how many of each kind, and how long the oldest has waited. */
+/** "2 deposits (3h), 1 case (2d)": the number of each kind, and the age of the oldest. */
 export const queueCounts = ({ asOf, counts }: Pick<QueueData, "asOf" | "counts">): string =>
   counts
     .map(
@@ -49,11 +49,11 @@ export const queueCounts = ({ asOf, counts }: Pick<QueueData, "asOf" | "counts">
     )
     .join(", ")
 
-/** Money first, then what it is about. */
+/** The amount first, then the object. */
 export const whatWaits = ({ amount, currency, about }: Waiting): string =>
   [amount === null ? null : `${amount} ${currency ?? ""}`.trim(), about].filter((each) => each !== null).join(" ")
 
-/** The usual command without its options: they are asked for, or said by --help. */
+/** The usual command without options, which are entered interactively or listed by --help. */
 export const usualOf = ({ decide }: Waiting): string => (decide[0] ?? "").replace(/ --.*$/, "")
 
 export const queueView = (data: QueueData): View =>
@@ -65,7 +65,7 @@ export const queueView = (data: QueueData): View =>
         waits: (row) => age(data.asOf - row.since),
         whose: { cell: (row) => row.clientUid ?? row.partner, rank: 4 },
         what: { cell: whatWaits, rank: 2 },
-        // It says of which kind the row is.
+        // The command also shows the kind of the row.
         decide: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
       },
       "Nothing waits."

@@ -1,6 +1,6 @@
 /**
- * What `sim run` shows while it runs: on a terminal one line a scenario with its step and time, drawn again as it goes
- * (Ink); elsewhere one line when a scenario ends.
+ * The output of `sim run`: on a terminal one line for each scenario with its step and time, refreshed (Ink); elsewhere one line
+ * at the end of each scenario.
  */
 import { Box, render, Static, Text } from "ink"
 import { createElement, type ReactElement } from "react"
@@ -17,7 +17,7 @@ export const linesOf = (print: (text: string) => void): Board => ({
   close: () => undefined
 })
 
-/** Such as `passed  SC-CUS-01  A deposit that finance confirms  0.4 s`, and below what failed where. */
+/** Such as `passed  SC-CUS-01  A deposit that finance confirms  0.4 s`, with failures below. */
 export const resultLines = (result: ScenarioResult): ReadonlyArray<string> => {
   const { ok, id, title, millis, failure, file } = result
   const head = `${ok ? "passed" : "FAILED"}  ${id}  ${title}  ${seconds(millis)}`
@@ -26,7 +26,7 @@ export const resultLines = (result: ScenarioResult): ReadonlyArray<string> => {
   return [head, `        ${place}: ${failure.step}`, `        ${failure.sentence}`].map(safe)
 }
 
-/** An answer's control characters could command the terminal. */
+/** Control characters in an answer could command the terminal. */
 const safe = (line: string): string => line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?")
 const seconds = (millis: number): string => `${(millis / 1_000).toFixed(1)} s`
 const redrawMillis = 100
@@ -38,7 +38,7 @@ interface Running {
   step: string
 }
 
-/** Ended scenarios stay above, those that run move below them. */
+/** Ended scenarios stay above; running ones are below them. */
 export const scenarioBoard = (
   scenarios: ReadonlyArray<Scenario>,
   styled: boolean,
@@ -48,7 +48,7 @@ export const scenarioBoard = (
   const ended: Array<ScenarioResult> = []
   const draw = () =>
     createElement(BoardView, { ended: [...ended], running: [...running.values()], total: scenarios.length, styled })
-  // Whoever asks for a board has a terminal, wherever that runs.
+  // The caller has checked for a terminal.
   const screen = render(draw(), { stdout, interactive: true, exitOnCtrlC: false, patchConsole: false })
   const timer = setInterval(() => screen.rerender(draw()), redrawMillis)
   return {

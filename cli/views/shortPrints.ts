@@ -1,6 +1,6 @@
-/** Fingerprints in what a person reads: their first figures tell them apart; --json has them whole. */
+/** Shortens fingerprints for people to their first digits; --json has them whole. */
 
-/** Words of 64 hexadecimal figures (SHA-256) in a text as their first eight. */
+/** Replaces words of 64 hexadecimal digits (SHA-256) by their first eight. */
 export const shortPrints = (line: string): string => line.replaceAll(/\b([0-9a-f]{8})[0-9a-f]{56}\b/gi, "$1…")
 
 /** As `shortPrints`, in every text of plain data. */

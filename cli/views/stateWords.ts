@@ -1,10 +1,10 @@
-/** States and facts as the audit keeps them, with its raw times as people read them; `--json` has them as they are kept. */
+/** Formats states and facts of the audit, whose times are raw numbers; `--json` prints them as stored. */
 import { span } from "./age.ts"
 import { time, Words } from "./View.ts"
 
 const rawTime = /(\buntil \d{12,15}\b|\b\d+ ms ahead\b)/
 
-/** "BTC-USDC-PERP until 1795862029475" with a moment, "5727915 ms ahead" as "1h 35m ahead". */
+/** "BTC-USDC-PERP until 1795862029475" with a formatted time, "5727915 ms ahead" as "1h 35m ahead". */
 export const stateWords = (state: string): Words =>
   new Words(
     state.split(rawTime).flatMap((part, index): Words["parts"] => {

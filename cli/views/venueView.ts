@@ -1,4 +1,4 @@
-/** The simulated venue for a person: how far it is, its prices, dealers and faults (operator surface, sim venue show). */
+/** The simulated venue as text: its position, prices, dealers and faults (operator surface, sim venue show). */
 import type { VenueCommandAnswer, VenueView } from "../../src/venue/VenueCommand.ts"
 import { type Cell, fields, joined, stack, table, text, time, type View, words } from "./View.ts"
 
@@ -55,6 +55,6 @@ const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): Cell =>
         ", "
       )
 
-/** What a command answers: how far the venue is now, and the id of what it made. */
+/** The answer of a command: the venue's position and the id of the new object. */
 export const commandView = ({ number, at, id }: typeof VenueCommandAnswer.Type): View =>
   fields({ "last event": number, "business time": time(at), ...(id === null ? {} : { id }) })

@@ -1,7 +1,7 @@
-/** Lines of prose for a terminal, broken at spaces alone: whoever copies an identifier copies it whole. */
+/** Wraps prose for a terminal at spaces alone, so that identifiers can be copied whole. */
 import { widthOf } from "./fit.ts"
 
-/** A sentence in lines of at most so many columns; a word that is longer stands alone. */
+/** Wraps a sentence to the columns; a longer word gets a line of its own. */
 export const wrapWords = (sentence: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let used = 0
@@ -18,10 +18,10 @@ export const wrapWords = (sentence: string, columns: number): ReadonlyArray<stri
   return lines
 }
 
-/** What follows a broken line stands so much further in than its begin. */
+/** Additional indentation of continuation lines. */
 const hang = 2
 
-/** Each line of a text as `wrapWords` breaks it, its indentation kept. `columns` null: there is no terminal. */
+/** Wraps each line of a text and keeps its indentation. `columns` null: no terminal. */
 export const wrapText = (text: string, columns: number | null): string =>
   columns === null
     ? text

@@ -1,11 +1,11 @@
 /**
- * What `watch` knows and how a key or a look changes it: pure, so that each screen can be tested without a terminal (operator
- * surface, watch).
+ * The state of `watch` and its changes by keys and snapshots. Pure, so that tests cover every screen without a terminal
+ * (operator surface, watch).
  */
 import type { WaitingRow, QueueData } from "../views/queueView.ts"
 import type { Figures } from "./figures.ts"
 
-/** One row of the audit, as far as it is shown. */
+/** The shown fields of an audit row. */
 export interface Happened {
   readonly auditId: number
   readonly ts: number
@@ -22,9 +22,9 @@ export interface OpenCloseOut {
   readonly state: string
 }
 
-/** One look at the service. */
+/** One snapshot of the service. */
 export interface Look {
-  /** How far the service's clock is ahead of this machine's, ms: a sandbox's can be moved. */
+  /** Lead of the service's clock over the local one, ms: a sandbox's clock can be advanced. */
   readonly aheadMillis: number
   readonly queue: QueueData
   readonly figures: Figures
@@ -33,14 +33,14 @@ export interface Look {
   readonly happened: ReadonlyArray<Happened>
 }
 
-/** What a key can do with an item here; everything else has its command. */
+/** An action of a key on an item; other actions have a command. */
 export interface Verb {
   readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear" | "grant" | "refuse"
-  /** What is asked for first; null: nothing. A note may be left out where screening has found nobody. */
+  /** Text to enter first; null: none. A note is optional if screening found no candidate. */
   readonly asks: "reason" | "note" | null
 }
 
-/** What somebody is about to do, and the words that go with it. */
+/** The intended action with its text. */
 export interface Intent {
   readonly item: WaitingRow
   readonly verb: Verb
@@ -49,27 +49,27 @@ export interface Intent {
 
 export type Mode =
   | { readonly kind: "list" }
-  /** Words are typed. */
+  /** The text is being typed. */
   | { readonly kind: "asking"; readonly intent: Intent }
-  /** The deed is being looked up. */
+  /** The dry run is in progress. */
   | { readonly kind: "rehearsing"; readonly intent: Intent }
-  /** The deed is shown, from line `from` on: yes or no. */
+  /** The effects are shown, from line `from` on: yes or no. */
   | { readonly kind: "deed"; readonly intent: Intent; readonly lines: ReadonlyArray<string>; readonly from: number }
   | { readonly kind: "doing"; readonly intent: Intent }
 
 export interface WatchState {
   readonly url: string
-  /** How times of day are written: in the reader's zone, or in UTC. */
+  /** Format of times of day: in the local zone, or in UTC. */
   readonly times: "short" | "utc"
   readonly look: Look | null
-  /** The figures of the look before. */
+  /** Figures of the previous snapshot. */
   readonly before: Figures | null
-  /** Why the service does not answer, and since when, wall time in Unix ms; null: it does. */
+  /** Why the service does not respond, and since when, wall time in Unix ms; null: it responds. */
   readonly away: { readonly since: number; readonly sentence: string } | null
-  /** Place in the queue; -1: nothing is chosen until a key chooses. */
+  /** Index in the queue; -1: none until a key selects one. */
   readonly selected: number
   readonly mode: Mode
-  /** What became of the last deed. */
+  /** The outcome of the last action. */
   readonly said: string | null
   readonly ended: boolean
 }
@@ -86,16 +86,16 @@ export const beginWatch = (url: string, times: WatchState["times"]): WatchState 
   ended: false
 })
 
-/** The approval that decides the item: it is one, or its next step waits for a second operator key; null: none does. */
+/** The approval that decides the item: the item itself, or the approval that its next step waits for; null: none. */
 export const approvalOf = ({ decide }: WaitingRow): string | null =>
   /^approval grant ([0-9]+)$/.exec(decide[0] ?? "")?.[1] ?? null
 
-/** The usual verb and the refusing one of an item; empty: it is decided by a command alone, or not by this key. */
+/** The confirming and the refusing action of an item; empty: only a command decides it, or this key may not. */
 export const verbsOf = (item: WaitingRow): ReadonlyArray<Verb> => {
   const { kind, state, about, mayDecide } = item
   if (!mayDecide) return []
   if (approvalOf(item) !== null) {
-    // A key is shown once, by the command that grants it: not on a screen that goes on.
+    // A new key is shown once, by the command that grants it, and not on a screen that is refreshed.
     return kind === "approval" && about === "key issue"
       ? []
       : [
@@ -126,7 +126,7 @@ const isOfOne = (one: WaitingRow, other: WaitingRow): boolean => one.kind === ot
 const isSame = (one: WaitingRow, other: WaitingRow): boolean =>
   isOfOne(one, other) && one.state === other.state && approvalOf(one) === approvalOf(other)
 
-/** Where the choice is once rows have come and gone: on its row; none, where its object is a step further. */
+/** The selected index after rows came and went: the same row, or none if its object has moved a step on. */
 const placeIn = (waiting: ReadonlyArray<WaitingRow>, { look, selected }: WatchState): number => {
   const chosen = look?.queue.waiting[selected]
   const last = Math.max(0, waiting.length - 1)
@@ -136,7 +136,7 @@ const placeIn = (waiting: ReadonlyArray<WaitingRow>, { look, selected }: WatchSt
   return waiting.some((each) => isOfOne(each, chosen)) ? -1 : Math.min(selected, last)
 }
 
-/** A look has come in. An item that is being decided here and is gone was decided by somebody else. */
+/** Applies a snapshot. If the item being decided here is gone, another operator has decided it. */
 export const looked = (state: WatchState, look: Look): WatchState => {
   const next: WatchState = {
     ...state,
@@ -157,7 +157,7 @@ export const looked = (state: WatchState, look: Look): WatchState => {
   }
 }
 
-/** An item that still waits as it did has lost the approval that it waited for, and no more. */
+/** An item that still waits as before has only lost its approval. */
 const decidedOf = (item: WaitingRow, look: Look): string => {
   const approvalId = approvalOf(item)
   const isThere = look.queue.waiting.some((each) => isOfOne(each, item) && each.state === item.state)
@@ -165,25 +165,25 @@ const decidedOf = (item: WaitingRow, look: Look): string => {
   return approvalId === null || item.kind === "approval" || !isThere ? what : `The approval ${approvalId} of ${what}`
 }
 
-/** The service does not answer; what was seen stays on the screen. */
+/** The service does not respond; the last data stay on the screen. */
 export const lost = (state: WatchState, sentence: string, at: number): WatchState => ({
   ...state,
   away: { since: state.away?.since ?? at, sentence }
 })
 
-/** The deed is known. */
+/** The dry run has ended. */
 export const rehearsed = (state: WatchState, intent: Intent, lines: ReadonlyArray<string>): WatchState =>
   state.mode.kind === "rehearsing" && state.mode.intent === intent
     ? { ...state, mode: { kind: "deed", intent, lines, from: 0 } }
     : state
 
-/** A deed, or looking one up, has ended with these words. */
+/** An action or its dry run has ended with this text. */
 export const settled = (state: WatchState, intent: Intent, said: string): WatchState =>
   "intent" in state.mode && state.mode.intent === intent
     ? { ...state, mode: { kind: "list" }, said }
     : { ...state, said }
 
-/** A deed is done: the choice goes to the next other object, so that the same keys again do not take the step after it. */
+/** An action is done: the next other object is selected, so that repeated keys do not start its next step. */
 export const done = (state: WatchState, intent: Intent, said: string): WatchState => {
   const waiting = state.look?.queue.waiting ?? []
   const isOther = (each: WaitingRow): boolean => !isOfOne(each, intent.item)
@@ -199,7 +199,7 @@ export interface Key {
   readonly ctrl?: boolean
 }
 
-/** What the key asks the world for. */
+/** The side effect that a key requests. */
 export type Wish =
   | { readonly kind: "rehearse"; readonly intent: Intent }
   | { readonly kind: "carryOut"; readonly intent: Intent }
@@ -210,7 +210,7 @@ export interface Pressed {
   readonly wish: Wish | null
 }
 
-/** The longest reason that a command takes. */
+/** Limit on the length of a reason. */
 const mostWords = 500
 
 export const press = (state: WatchState, key: Key): Pressed => {

@@ -1,4 +1,4 @@
-/** Draws the lines of `watch` and hands keys on; what is known comes in as a property (operator surface, watch). */
+/** Draws the lines of `watch` and passes on keys; its state is a property (operator surface, watch). */
 import { Box, Text, useInput, useStdin, useWindowSize } from "ink"
 import { createElement, type ReactElement } from "react"
 import type { Key, WatchState } from "./WatchModel.ts"
@@ -8,7 +8,7 @@ export interface ScreenProps {
   readonly state: WatchState
   /** Wall time, Unix ms. */
   readonly now: number
-  /** A terminal that wants emphasis (NO_COLOR). */
+  /** A terminal with emphasis (NO_COLOR unset). */
   readonly styled: boolean
   readonly onKey: (key: Key) => void
 }
@@ -17,7 +17,7 @@ export const WatchScreen = ({ state, now, styled, onKey }: ScreenProps): ReactEl
   const { columns, rows } = useWindowSize()
   const { isRawModeSupported } = useStdin()
   useInput((input, key) => keysOf(input, key).forEach(onKey), { isActive: isRawModeSupported })
-  // A frame as high as the terminal makes it scroll.
+  // A frame of full height would make the terminal scroll.
   return createElement(Frame, { state, now, styled, size: { columns, rows: rows - 1 } })
 }
 
@@ -48,7 +48,7 @@ const tones = {
 
 const toneOf = ({ tone }: Line): object => (tone === undefined ? {} : tones[tone])
 
-/** An empty line still takes its place; control characters could command the terminal. */
+/** An empty line keeps its height; control characters could command the terminal. */
 const plain = (text: string): string => {
   const safe = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?")
   return safe === "" ? " " : safe
@@ -64,7 +64,7 @@ interface InkKey {
   readonly ctrl: boolean
 }
 
-/** Keys that are typed fast, or pasted, come in one piece. */
+/** Keys that are typed fast or pasted arrive in one piece. */
 const keysOf = (input: string, key: InkKey): ReadonlyArray<Key> => {
   const name = nameOf(key)
   if (name !== undefined) return [{ input: "", name, ctrl: key.ctrl }]
@@ -79,6 +79,6 @@ const nameOf = (key: InkKey): Key["name"] => {
   if (key.downArrow) return "down"
   if (key.return) return "enter"
   if (key.escape) return "escape"
-  // What terminals send for the backspace key is one or the other.
+  // Terminals send one or the other for the backspace key.
   return key.backspace || key.delete ? "backspace" : undefined
 }

@@ -1,7 +1,7 @@
-/** What `watch` shows of the service's own figures, out of the Prometheus text that `metrics` prints (operator surface). */
+/** The figures that `watch` reads from the Prometheus text of `metrics` (operator surface). */
 
 export interface Figures {
-  /** When they were read, monotonic ms: rates lie between two looks. */
+  /** Time of the read, monotonic ms; rates are computed between two snapshots. */
   readonly at: number
   /** By name and labels as printed, such as `brokerage_webhook_deliveries{state="due"}`. */
   readonly values: ReadonlyMap<string, number>
@@ -17,21 +17,21 @@ export const readFigures = (text: string, at: number): Figures => ({
   )
 })
 
-/** The figure, or null when this look has none of this name. */
+/** The figure, or null if this snapshot lacks it. */
 export const figure = ({ values }: Figures, name: string): number | null => values.get(name) ?? null
 
 /** Sum over all labels of a name. */
 const sum = ({ values }: Figures, name: string): number =>
   [...values].reduce((total, [key, value]) => (key === name || key.startsWith(`${name}{`) ? total + value : total), 0)
 
-/** How much a counter grew a second between two looks; null without an earlier look, or when the process began anew. */
+/** Growth of a counter a second between two snapshots; null without an earlier one, or after a restart of the process. */
 export const perSecond = (now: Figures, before: Figures | null, name: string): number | null => {
   if (before === null || now.at <= before.at) return null
   const grown = sum(now, name) - sum(before, name)
   return grown < 0 ? null : (grown * 1_000) / (now.at - before.at)
 }
 
-/** What must be 0 and is not, as "postings_sum USDC 5". */
+/** Figures that must be 0 and are not, as "postings_sum USDC 5". */
 export const broken = ({ values }: Figures): ReadonlyArray<string> =>
   [...values].flatMap(([key, value]) => {
     const [, name = "", label = ""] = /^brokerage_([a-z_]+)(?:\{[a-z]+="([^"]*)"\})?$/.exec(key) ?? []

@@ -1,6 +1,6 @@
 /**
- * The live screen of `watch`: looks at the service every two seconds, draws what it knows and does what keys ask for (operator
- * surface, watch). A service that does not answer is said and asked again.
+ * The live screen of `watch`: takes a snapshot of the service every two seconds, draws it, and executes the actions of keys. If
+ * the service does not respond, the screen shows this and retries (operator surface, watch).
  */
 import { Effect } from "effect"
 import { render } from "ink"
@@ -35,18 +35,18 @@ export interface WatchWorld {
   readonly stdout: NodeJS.WriteStream
   readonly styled: boolean
   readonly times: "short" | "utc"
-  /** Completes when a signal asks for the end. */
+  /** Completes at a signal. */
   readonly stopped: Promise<void>
 }
 
 const lookEveryMillis = 2_000
-/** Rows of the queue that can be scrolled through. */
+/** Limit on rows of the queue. */
 const queueLimit = 200
 const happenedLimit = 20
-/** Close-outs that fit a line. */
+/** Limit on close-outs in a line. */
 const closeOutLimit = 3
 
-/** A service that stands still does not close its connections. */
+/** Timeout of a call: a frozen service does not close its connections. */
 const patienceMillis = 10_000
 
 const unanswered = cliFailure(exitStatus.unreachable, 5030, "The service does not answer.")
@@ -56,7 +56,7 @@ const unsure = cliFailure(
   "The service does not answer, and whether it is done is unknown: the audit shows it. Look before you do it again."
 )
 
-/** The answer, or the failure when it does not come in time; what comes later is let go. */
+/** The answer, or the failure `late` after the timeout; a later answer is dropped. */
 const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
   const clock = new AbortController()
   const patience = pause(patienceMillis, undefined, { signal: clock.signal }).then(
@@ -71,7 +71,7 @@ const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
   }
 }
 
-/** All that is shown, in one look. */
+/** All shown data as one snapshot. */
 export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown> =>
   Effect.gen(function* () {
     const queue = (yield* api.queue.show({ query: { limit: queueLimit } })).data
@@ -87,7 +87,7 @@ export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown>
     }
   })
 
-/** Draws until `q`, Ctrl-C or a signal. Rejects when the first look fails: nobody watches what was never there. */
+/** Draws until `q`, Ctrl-C or a signal. Rejects if the first snapshot fails, so that a wrong address ends the command. */
 export const watchLive = async (world: WatchWorld): Promise<void> => {
   const first = await world.call(world.connection, lookAtService)
   await new Watcher(world, looked(beginWatch(world.connection.url, world.times), first)).run()
@@ -98,7 +98,7 @@ class Watcher {
   private state: WatchState
   private readonly deeds = new WeakMap<Intent, Rehearsed>()
   private readonly ended = Promise.withResolvers<void>()
-  /** Ends the pause between two looks. */
+  /** Ends the pause between two snapshots. */
   private wake = new AbortController()
   private screen: ReturnType<typeof render> | null = null
 
@@ -114,7 +114,7 @@ class Watcher {
       stdout,
       exitOnCtrlC: false,
       patchConsole: false,
-      // Whoever asked for it has a terminal, whatever else the environment says.
+      // The caller has checked for a terminal, whatever the environment suggests.
       interactive: true,
       alternateScreen: true
     })
@@ -163,7 +163,7 @@ class Watcher {
     }
   }
 
-  /** Of the terminal's width now. */
+  /** Uses the current width of the terminal. */
   private drawn({ view, names }: Rehearsed): ReadonlyArray<string> {
     const { stdout, times } = this.world
     return renderView(view, { styled: false, columns: stdout.columns || null, times, names }).split("\n")

@@ -1,6 +1,6 @@
 /**
- * The screen of `watch` as lines, for any width and height: the head and the figures, then the queue, then what has happened;
- * or the deed that is to be decided in place of the two. What does not fit is left out from below, and said.
+ * The screen of `watch` as lines, for any size: head and figures, then the queue, then the latest audit rows; or the action to
+ * confirm in place of the last two. The rest is left out at the bottom, with a note.
  */
 import { age } from "../views/age.ts"
 import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
@@ -21,12 +21,12 @@ export interface Size {
   readonly rows: number
 }
 
-/** Rows of what has happened on a screen that has room. */
+/** Audit rows on a screen with enough room. */
 const happenedRows = 4
-/** Below this many rows there is only the queue. */
+/** Below this many rows only the queue is shown. */
 const lowScreen = 16
 
-/** Exactly `rows` lines at the most; longer ones are cut by whoever draws them. */
+/** At most `rows` lines; drawing cuts longer ones. */
 export const watchLines = (state: WatchState, size: Size, now: number): ReadonlyArray<Line> => {
   const { look, mode } = state
   const top = [title(state, now), ...(look === null ? [] : head(look, state, size))]
@@ -51,7 +51,7 @@ type Times = WatchState["times"]
 
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** Time of day in the reader's zone, as deeds have it; in UTC with its mark. */
+/** Time of day in the local zone, as in the effects; in UTC with its mark. */
 const clock = (millis: number, times: Times): string => {
   const date = new Date(millis)
   return times === "utc"
@@ -76,10 +76,10 @@ const title = ({ url, times, away, look }: WatchState, now: number): Line => {
   }
 }
 
-/** Two machines' clocks differ a little; a sandbox's that was moved differs more, and is said. */
+/** Differences up to this are normal between two machines; a larger one is shown, because a sandbox's clock was advanced. */
 const sameClockMillis = 60_000
 
-/** Business time: what all ages and rows here bear. */
+/** Business time, to which all ages and rows refer. */
 const serviceTime = (aheadMillis: number, now: number, times: Times): string => {
   const time = now + aheadMillis
   if (Math.abs(aheadMillis) < sameClockMillis) return clock(time, times)
@@ -87,7 +87,7 @@ const serviceTime = (aheadMillis: number, now: number, times: Times): string => 
   return `${day(time, times)} ${clock(time, times)}, ${away}`
 }
 
-/** Without the last places that nobody reads. */
+/** Fewer decimal places for larger rates. */
 const rate = (value: number | null): string => (value === null ? "-" : value < 10 ? value.toFixed(1) : value.toFixed(0))
 
 const head = (look: Look, { before, away }: WatchState, { columns, rows }: Size): ReadonlyArray<Line> => {
@@ -101,7 +101,7 @@ const head = (look: Look, { before, away }: WatchState, { columns, rows }: Size)
   return rows < lowScreen ? lines.filter(({ tone }) => tone === "alarm") : [...lines, { text: "" }]
 }
 
-/** Of a service that does not answer nothing is known to be good. */
+/** Removes the positive tone: while the service is unreachable no figure counts as good. */
 const asLastSeen = ({ text, tone }: Line): Line => ({
   text: `${text}   as last seen, like all below`,
   tone: tone === "good" ? "faint" : (tone ?? "faint")
@@ -144,7 +144,7 @@ const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
   }
 }
 
-/** Columns of the queue: ages and uids are as narrow as they are, the rest goes to what it is about. */
+/** Columns of the queue: ages and uids have their own width, the description gets the rest. */
 const cells =
   ({ columns }: Size, rows: ReadonlyArray<Cells>) =>
   ({ waits, who, decide, what }: Cells): string => {
@@ -156,7 +156,7 @@ const cells =
 
 type Cells = Readonly<Record<"waits" | "who" | "decide" | "what", string>>
 
-/** As wide as the widest of the rows, between two bounds: longer ones are rare, and push their own row alone. */
+/** The width of the widest row within two bounds; rare longer ones shift their own row alone. */
 const widest = (rows: ReadonlyArray<Cells>, column: keyof Cells, least: number, most: number): number =>
   rows.reduce((width, row) => Math.max(width, Math.min(most, row[column].length)), least)
 
@@ -236,7 +236,7 @@ const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
   { text: keysOf(state), tone: "faint" }
 ]
 
-/** What was said is to be read whole, as far as there is room. */
+/** The last outcome is shown whole, within this limit. */
 const saidRows = 3
 
 const keysOf = ({ mode, look, selected, away }: WatchState): string => {

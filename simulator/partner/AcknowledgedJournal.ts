@@ -1,7 +1,7 @@
 /**
- * What the service has acknowledged to the simulated partner, byte for byte, and what therefore must be true from now
- * on: clients, reports and balances to the last unit. An answer that contradicts the expectation is kept as a sentence
- * (doc 1, Onboarding result; doc 3, Collateral report; D11).
+ * Records the service's acknowledgements to the simulated partner, byte for byte, and the resulting expectation: clients,
+ * reports and balances to the last unit. An answer that contradicts it is kept as a sentence (doc 1, Onboarding result; doc 3,
+ * Collateral report; D11).
  */
 import { Exit, Schema } from "effect"
 import { OnboardingResult } from "../../src/machines/client/ClientWire.ts"
@@ -14,13 +14,13 @@ export interface Acknowledged {
   readonly request: PartnerRequest
   readonly status: number
   readonly body: Buffer
-  /** Unix ms of the answer's arrival. */
+  /** Arrival of the answer, Unix ms. */
   readonly at: number
-  /** The request had run before, and its first answer got lost on the way. */
+  /** The request had run before, and its first answer was lost. */
   readonly foundAgain: boolean
 }
 
-/** A client as the partner knows it. Money in micro-USDC. */
+/** The partner's own record of a client. Money in micro-USDC. */
 export interface KnownClient {
   readonly number: number
   readonly partnerClientRef: string
@@ -28,7 +28,7 @@ export interface KnownClient {
   readonly clientId: number
   readonly clientUid: string
   cash: bigint
-  /** Sum of all deposits, for the source-of-wealth line. */
+  /** Sum of all deposits, for the source-of-wealth limit. */
   deposited: bigint
 }
 
@@ -36,11 +36,11 @@ export interface KnownReport {
   readonly plan: CollateralPlan
   readonly reportId: number
   readonly ledgerTxId: number
-  /** The client's cash right after the booking, which every answer for the report shows. Micro-USDC. */
+  /** The client's cash right after the booking, which every answer for the report contains. Micro-USDC. */
   readonly cashAfter: bigint
 }
 
-/** Contradictions kept as text; the rest is only counted. */
+/** Contradictions kept as text; further ones are only counted. */
 const contradictionLimit = 50
 
 const Envelope = <S extends Schema.Top>(data: S) =>
@@ -59,7 +59,7 @@ export class AcknowledgedJournal {
   private readonly reportIds = new Set<number>()
   private readonly transactionIds = new Set<number>()
 
-  /** Keeps the first answer of a request and judges it. */
+  /** Records the first answer of a request and checks it. */
   acknowledge(request: PartnerRequest, answer: PartnerAnswer, arrival: Pick<Acknowledged, "at" | "foundAgain">): void {
     this.entries.push({ request, status: answer.status, body: answer.body, ...arrival })
     if (request.kind === "onboarding") this.onboarded(request, answer)
@@ -113,7 +113,7 @@ export class AcknowledgedJournal {
     if (plan.repeats === null) this.book(plan, client, data.reportId, data.ledgerTxId)
     else if (data.reportId !== plan.repeats)
       this.contradict(`${what}: repeated under a new key it became report ${data.reportId}, not ${plan.repeats}.`)
-    // One request a client at a time: the balance answered is exactly the one after this report's own booking.
+    // The bot sends one request a client at a time, so the answered balance is exactly the one after this booking.
     const { cashAfter } = this.reports.get(plan.partnerRef) ?? { cashAfter: client.cash }
     if (parseAmount(data.balances.cash, "USDC") !== cashAfter) {
       this.contradict(`${what}: cash ${data.balances.cash} was told, ${formatAmount(cashAfter, "USDC")} expected.`)
@@ -136,7 +136,7 @@ export class AcknowledgedJournal {
   }
 }
 
-/** Status and error code: no values of a person leave the run. */
+/** Status and error code, without personal data. */
 const summary = ({ status, body }: PartnerAnswer): string => {
   const code = /"code":(\d+)/.exec(body.toString())?.[1]
   const sentence = /"msg":"([^"]*)"/.exec(body.toString())?.[1]

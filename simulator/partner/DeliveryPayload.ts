@@ -1,4 +1,4 @@
-/** The body of a delivery as a receiver reads it (doc 3, Webhook: delivery body). Unknown events and data are let through. */
+/** The body of a delivery as a receiver decodes it. Unknown events and data pass (doc 3, Webhook: delivery body). */
 import { Exit, Schema } from "effect"
 import { Id } from "../../src/machines/shared/Ids.ts"
 
@@ -16,7 +16,7 @@ export type DeliveryPayload = typeof DeliveryPayload.Type
 
 const decode = Schema.decodeUnknownExit(Schema.fromJsonString(DeliveryPayload))
 
-/** Null when the bytes are no delivery. */
+/** Null if the bytes are no delivery. */
 export const parsePayload = (bytes: Buffer): DeliveryPayload | null => {
   const exit = decode(bytes.toString("utf8"))
   return Exit.isSuccess(exit) ? exit.value : null

@@ -1,7 +1,6 @@
 /**
- * The partner's books against the service's: every acknowledged answer asked for again under its key, and everything
- * that can be read compared with what was acknowledged. Nothing may be lost, doubled or different
- * (architecture, Start-up: kill -9 loses nothing acknowledged; SC-PLT-04, SC-PLT-05).
+ * Compares the partner's books with the service's: replays every acknowledged answer under its key, and compares all readable
+ * data with the acknowledgements. Nothing may be lost, doubled or different after kill -9 (SC-PLT-04, SC-PLT-05).
  */
 import { Effect } from "effect"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
@@ -16,14 +15,14 @@ import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 
 export interface AuditReport {
   readonly acknowledged: number
-  /** Answers asked for again and compared byte for byte. */
+  /** Answers that were replayed and compared byte for byte. */
   readonly replays: number
   readonly clients: number
   readonly reports: number
   readonly postings: number
-  /** Acknowledged and no longer there, or answered differently now. */
+  /** Acknowledged, but missing or different now. */
   readonly lost: ReadonlyArray<string>
-  /** There twice, or there without having been asked for. */
+  /** Present twice, or present without a request. */
   readonly doubled: ReadonlyArray<string>
   /** Any other difference. */
   readonly wrong: ReadonlyArray<string>
@@ -33,9 +32,9 @@ export interface AuditOptions {
   readonly client: PartnerClient
   readonly random: SeededRandom
   readonly journal: AcknowledgedJournal
-  /** Every nth acknowledged answer is asked for again; 1 is all of them. */
+  /** Every nth acknowledged answer is replayed; 1 means all of them. */
   readonly replayEvery?: number
-  /** References of this run start with it; others are another run's. */
+  /** Prefix of this run's references; other references belong to other runs. */
   readonly tag: string
   readonly concurrency?: number
 }
@@ -46,7 +45,7 @@ interface Findings {
   readonly wrong: Array<string>
 }
 
-/** Call it when nothing is under way. Waits for an unavailable service; the caller bounds it. */
+/** Call it without requests in flight. Waits while the service is unavailable; the caller sets the limit. */
 export const auditPartner = Effect.fnUntraced(function* (options: AuditOptions): Effect.fn.Return<AuditReport> {
   const findings: Findings = { lost: [], doubled: [], wrong: [] }
   const { journal } = options
@@ -67,7 +66,7 @@ export const auditPartner = Effect.fnUntraced(function* (options: AuditOptions):
   }
 })
 
-/** Everything readable against everything acknowledged. Answers the number of postings seen. */
+/** Compares all readable data with the acknowledgements. Returns the number of postings. */
 const compareBooks = Effect.fnUntraced(function* (
   options: AuditOptions,
   findings: Findings
@@ -166,7 +165,7 @@ const compareReports = (
   }
 }
 
-/** Each expected key once, no other one. */
+/** Each expected key once, and no other. */
 const compareKeys = (
   found: ReadonlyArray<string>,
   expected: ReadonlyMap<string, unknown>,
@@ -183,7 +182,7 @@ const compareKeys = (
     if (!seen.has(key)) findings.lost.push(`The ${what} ${key} was acknowledged and is missing.`)
 }
 
-/** Balance to the last unit, and one posting a report. Answers the number of postings. */
+/** Checks the balance to the last unit, and one posting for each report. Returns the number of postings. */
 const compareMoney = Effect.fnUntraced(function* (
   reads: PartnerReads,
   client: KnownClient,

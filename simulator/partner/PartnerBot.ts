@@ -1,8 +1,8 @@
 /**
- * A partner firm that onboards clients and reports their collateral at a given rate, retrying as a careful partner does
- * (operator surface, `sim partner run`; simulator: keyed client, idempotent retries). It sends some requests twice at
- * once and files some reports again under a new key, because a careful service has to bear both (SC-ONB-17, SC-ONB-18).
- * One request a client at a time, so that every balance answered can be checked to the last unit.
+ * A simulated partner that onboards clients and reports their collateral at a given rate, with idempotent retries. It sends
+ * some requests twice at once and files some reports again under a new key, which the service must tolerate. It sends one
+ * request a client at a time, so that every answered balance can be checked to the last unit (operator surface, `sim partner
+ * run`; SC-ONB-17, SC-ONB-18).
  */
 import { Clock, Effect } from "effect"
 import { AcknowledgedJournal } from "./AcknowledgedJournal.ts"
@@ -20,22 +20,22 @@ import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 export interface PartnerBotOptions {
   readonly client: PartnerClient
   readonly random: SeededRandom
-  /** Keeps runs on one database apart: letters and digits, at most 20. */
+  /** Separates runs on one database: letters and digits, at most 20. */
   readonly tag: string
   /** Clients to onboard. */
   readonly clients: number
   /** Requests a second over all workers. */
   readonly rate: number
-  /** Requests under way at the most. */
+  /** Limit on requests in flight. */
   readonly workers: number
 }
 
-/** Shares of the traffic. */
+/** Share of withdrawals. */
 const withdrawalShare = 0.25
 const onboardingShare = 0.3
 const twinShare = 0.05
 const repeatShare = 0.03
-/** Largest single report and most a client ever deposits, micro-USDC: under the 15,000 USDC source-of-wealth line. */
+/** The largest report and the most that a client deposits, micro-USDC: under the source-of-wealth limit of 15,000 USDC. */
 const largestReport = 20_000_000
 const lifetimeLimit = 14_000_000_000n
 const idlePauseMillis = 5
@@ -45,13 +45,13 @@ interface Slot {
   reports: Array<{ readonly plan: CollateralPlan; readonly reportId: number }>
 }
 
-/** Earlier reports remembered a client, to be filed again. */
+/** Earlier reports kept for each client, for refiling. */
 const rememberedReports = 5
 
 export class PartnerBot {
   readonly journal = new AcknowledgedJournal()
   readonly tally = makeTally()
-  /** Planned and not yet acknowledged. */
+  /** Planned requests without an acknowledgement. */
   readonly open = new Map<number, PartnerRequest>()
   private readonly options: PartnerBotOptions
   private readonly idle: Array<Slot> = []
@@ -70,7 +70,7 @@ export class PartnerBot {
     return this.journal.entries.length
   }
 
-  /** No new requests from now on; those under way are retried until acknowledged. */
+  /** Plans no new requests; those in flight are retried until acknowledged. */
   stopPlanning(): void {
     this.stopped = true
   }
@@ -80,7 +80,7 @@ export class PartnerBot {
     this.target += count
   }
 
-  /** Works until asked to stop and everything planned is acknowledged; interruption leaves the rest in `open`. */
+  /** Runs until it is stopped and every planned request is acknowledged; an interruption leaves the rest in `open`. */
   readonly work: Effect.Effect<void> = Effect.suspend(() => {
     this.stopped = false
     return Effect.forEach(Array.from({ length: this.options.workers }), () => Effect.suspend(() => this.worker()), {
@@ -93,7 +93,7 @@ export class PartnerBot {
     return Effect.gen({ self: this }, function* () {
       while (!this.stopped) {
         const now = yield* Clock.currentTimeMillis
-        // An even pace without catching up: a service that was away is not flooded when it comes back.
+        // A steady rate without catching up: a recovered service is not flooded.
         this.nextAt = Math.max(now, this.nextAt + 1_000 / this.options.rate)
         if (this.nextAt > now) yield* Effect.sleep(this.nextAt - now)
         if (this.stopped) return
@@ -113,7 +113,7 @@ export class PartnerBot {
       const [first, twin] = answers as [PartnerAnswer, PartnerAnswer?]
       if (twin !== undefined && !sameAnswer(first, twin))
         this.journal.contradict(`request ${request.idempotencyKey}: two answers for one key.`)
-      // Of twins one is a replay in any case.
+      // One of two twins is always a replay.
       const foundAgain = twin === undefined && first.replayed
       this.journal.acknowledge(request, first, { at: yield* Clock.currentTimeMillis, foundAgain })
       this.open.delete(request.index)
@@ -121,7 +121,7 @@ export class PartnerBot {
     })
   }
 
-  /** The client may be used again, unless it was never onboarded or can neither deposit nor withdraw any more. */
+  /** Frees the client for further requests, unless it was never onboarded or can neither deposit nor withdraw. */
   private release(request: PartnerRequest, slot: Slot): void {
     const known = this.journal.clients.get(slot.number)
     if (known === undefined) return
@@ -166,7 +166,7 @@ export class PartnerBot {
   }
 }
 
-/** The request on the wire, the same for every attempt. */
+/** The request on the wire, equal for every attempt. */
 export const callOf = (request: PartnerRequest): PartnerCall => ({
   method: "POST",
   path: request.path,

@@ -1,12 +1,12 @@
 /**
- * The HTTPS side of the simulated partner: keep-alive connections that trust the given CA, one bounded attempt a call,
- * answers as exact bytes. The typed client of the contract would decode and lose the bytes a replay is compared by.
+ * The HTTPS client of the simulated partner: kept connections, a given CA, one attempt a call with a timeout, answers as exact
+ * bytes. The contract's typed client would decode the answers, and replays are compared by bytes (A1-51).
  */
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import { Agent, type RequestOptions, request } from "node:https"
 import type { IncomingMessage } from "node:http"
 
-/** No answer arrived: refused, reset, cut off half-way, or later than the attempt may take. */
+/** No answer arrived: refused, reset, cut off, or timed out. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   timedOut: Schema.Boolean,
   detail: Schema.String
@@ -21,7 +21,7 @@ export interface PartnerAnswer {
   readonly body: Buffer
   /** Whole seconds of Retry-After; null without the header. */
   readonly retryAfter: number | null
-  /** Idempotency-Replayed: true (A1-51). */
+  /** Idempotency-Replayed: true. */
   readonly replayed: boolean
 }
 
@@ -33,25 +33,25 @@ export interface PartnerCall {
 }
 
 export interface PartnerClientOptions {
-  /** Origin of the service; read before each attempt, so that a restarted service may have moved. */
+  /** Origin of the service; read before each attempt, because a restarted service may use another port. */
   readonly origin: () => string
   /** Partner key (pbk_) or operator key (bok_). */
   readonly key: Redacted.Redacted
   /** PEM of the CA to trust; absent: the system's. */
   readonly ca?: string
-  /** Connections at the most. */
+  /** Limit on connections. */
   readonly connections: number
-  /** How long one attempt may take. */
+  /** Timeout of one attempt. */
   readonly timeoutMillis?: number
 }
 
-/** No answer of the service is larger than a full page of rows. */
+/** A full page of rows is the largest answer of the service. */
 const answerLimit = 8 * 1024 * 1024
 
 const defaultTimeoutMillis = 10_000
 
 export interface PartnerClient {
-  /** One attempt. Interruption ends the connection. */
+  /** Makes one attempt. An interruption ends the connection. */
   readonly send: (call: PartnerCall) => Effect.Effect<PartnerAnswer, Unreachable>
 }
 
@@ -126,7 +126,7 @@ const collect = (answer: IncomingMessage, done: (body: Buffer) => void, lost: (d
     }
     parts.push(part)
   })
-  // A connection that dies inside the body ends in "close" without "end": half an answer is none.
+  // A connection that dies inside the body emits "close" without "end": a truncated answer is no answer.
   answer.on("end", () => (answer.complete ? done(Buffer.concat(parts)) : lost("the answer ended early")))
   answer.on("close", () => lost("the connection ended inside the answer"))
   answer.on("error", (error) => lost(error.message))

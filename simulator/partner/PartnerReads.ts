@@ -1,6 +1,6 @@
 /**
- * The reads the simulated partner audits by, complete over all pages and decoded by the contract's own schemas (doc 1,
- * Client row; doc 2, Balances and Ledger posting; doc 3, Collateral report).
+ * The reads for the audit of the simulated partner: all pages, decoded by the contract's schemas (doc 1, Client row; doc 2,
+ * Balances and Ledger posting; doc 3, Collateral report).
  */
 import { Effect, Exit, Schema } from "effect"
 import { BalanceLine, PostingWire } from "../../src/machines/account/AccountWire.ts"
@@ -12,7 +12,7 @@ import { clientsPath } from "./PartnerRequest.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 
-/** A read was refused or answered something that is not the contract's. */
+/** A read was refused, or its answer does not match the contract. */
 export class ReadRefused extends Schema.TaggedError<ReadRefused>()("ReadRefused", { sentence: Schema.String }) {
   override get message(): string {
     return this.sentence
@@ -58,7 +58,7 @@ const decodeTrades = Schema.decodeUnknownExit(
 )
 const decodePositions = Schema.decodeUnknownExit(Schema.fromJsonString(PositionsWire))
 
-/** Reads wait for a service that is away; the caller bounds them. */
+/** Reads wait while the service is unavailable; the caller sets the limit. */
 export const makePartnerReads = (client: PartnerClient, random: SeededRandom): PartnerReads => {
   const read = Effect.fnUntraced(function* <A>(
     path: string,

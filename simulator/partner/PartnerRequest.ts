@@ -1,6 +1,6 @@
 /**
- * A request as the simulated partner decides it, once and completely: path, body text, Idempotency-Key and what the
- * answer has to say. Every retry sends exactly this (doc 1, Idempotency; SC-ONB-17).
+ * A request of the simulated partner, decided once: path, body text, Idempotency-Key and the expected answer. Every retry sends
+ * exactly this (doc 1, Idempotency; doc 3, partnerRef; SC-ONB-17).
  */
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
@@ -15,7 +15,7 @@ interface KeyedRequest {
 
 export interface OnboardingPlan extends KeyedRequest {
   readonly kind: "onboarding"
-  /** The client's place in the bot's own list. */
+  /** The client's index in the bot's list. */
   readonly client: number
   readonly partnerClientRef: string
   readonly email: string
@@ -29,7 +29,7 @@ export interface CollateralPlan extends KeyedRequest {
   readonly direction: "DEPOSIT" | "WITHDRAWAL"
   /** Micro-USDC. */
   readonly amount: bigint
-  /** Set when the same report is filed again under a new key: the report id that must come back. */
+  /** Set when the same report is filed again under a new key: the expected report id. */
   readonly repeats: number | null
 }
 
@@ -37,7 +37,7 @@ export type PartnerRequest = OnboardingPlan | CollateralPlan
 
 export const clientsPath = "/partner/v1/clients"
 
-/** `tag` keeps runs apart, letters and digits, at most 20; `now`: Unix ms. */
+/** `tag` separates runs: letters and digits, at most 20; `now`: Unix ms. */
 export const planOnboarding = (tag: string, index: number, client: number, now: number): OnboardingPlan => {
   const body = sampleOnboarding(client, tag, now)
   return {
@@ -80,7 +80,7 @@ export const planCollateral = (tag: string, index: number, intent: CollateralInt
   }
 }
 
-/** The same report under a fresh key: must be answered with the original (doc 3, partnerRef). */
+/** The same report under a new key, which must be answered with the original. */
 export const planRepeat = (tag: string, index: number, original: CollateralPlan, reportId: number): CollateralPlan => ({
   ...original,
   index,

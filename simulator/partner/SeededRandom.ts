@@ -1,6 +1,6 @@
 /**
- * Chance of the simulator: a small seeded generator (mulberry32), so that a printed seed repeats every choice of a run.
- * Not for secrets (architecture, Time and chance).
+ * The simulator's random source: a small seeded generator (mulberry32), so that a printed seed repeats every choice of a run.
+ * Not for secrets.
  */
 export class SeededRandom {
   private state: number
@@ -9,7 +9,7 @@ export class SeededRandom {
     this.state = seed >>> 0
   }
 
-  /** A generator made from it goes on as this one does. */
+  /** A generator with this seed continues the sequence. */
   get position(): number {
     return this.state
   }
@@ -38,7 +38,7 @@ export class SeededRandom {
     return values[this.between(0, values.length - 1)] as A
   }
 
-  /** A generator of its own, so that one component's choices do not shift another's. */
+  /** An independent generator, so that one component's choices do not shift another's. */
   fork(): SeededRandom {
     return new SeededRandom(this.between(0, 4_294_967_295))
   }

@@ -1,6 +1,6 @@
 /**
- * Which deliveries the receiver has met: deliveries can arrive more than once, so a partner acts on each id once (doc 3,
- * "deduplicate on id"; SC-WHK-06). Bounded: beyond the limit the id met longest ago is forgotten.
+ * Recognises repeated deliveries: a delivery can arrive more than once, so a partner processes each id once. Bounded: over the
+ * limit the id seen longest ago is forgotten (doc 3, "deduplicate on id"; SC-WHK-06).
  */
 interface Met {
   receipts: number
@@ -8,9 +8,9 @@ interface Met {
 }
 
 export interface Sighting {
-  /** How often this id has arrived, this time included. */
+  /** Arrivals of this id, this one included. */
   readonly receipts: number
-  /** The receiver had accepted this id before: nothing more is to be done for it. */
+  /** The receiver had accepted this id before, so the delivery needs no work. */
   readonly duplicate: boolean
 }
 
@@ -24,19 +24,19 @@ export class SeenDeliveries {
     this.limit = limit
   }
 
-  /** How often this id has arrived. */
+  /** Number of arrivals of this id. */
   receipts(id: number): number {
     return this.met.get(id)?.receipts ?? 0
   }
 
   /**
-   * Notes one arrival. `accepted`: it is being acknowledged, also when the answer goes out too late for the sender; an
-   * arrival that was refused or left unanswered does not make the next one a duplicate.
+   * Records an arrival. `accepted`: it is acknowledged, even if the answer is too late for the sender. An arrival that was
+   * refused or not answered does not make the next one a duplicate.
    */
   note(id: number, accepted: boolean): Sighting {
     const before = this.met.get(id) ?? { receipts: 0, accepted: false }
     const now = { receipts: before.receipts + 1, accepted: before.accepted || accepted }
-    // Set again, so that the map's order is the order of the last arrival.
+    // Inserted again, so that the map's order is that of the last arrivals.
     this.met.delete(id)
     this.met.set(id, now)
     if (this.met.size > this.limit) this.met.delete(this.met.keys().next().value as number)

@@ -1,7 +1,7 @@
 /**
- * The traders' books against the service's: every acknowledged answer asked for again under its key, every order there as it
- * was asked for, filled by its trades alone, and positions, assets and cash what the trades add up to. Nothing may be lost,
- * doubled, different or stuck (SC-PLT-04).
+ * Compares the traders' books with the service's. Every acknowledged answer is replayed under its key; every order exists as
+ * requested and is filled by its trades alone; positions, assets and cash equal the sums of the trades. Nothing may be lost,
+ * doubled, different or stuck (F12, F20; SC-PLT-04).
  */
 import { Effect } from "effect"
 import type { BalanceLine, PostingWire } from "../../src/machines/account/AccountWire.ts"
@@ -38,7 +38,7 @@ interface Findings {
   readonly wrong: Array<string>
 }
 
-/** All that the routes show of one trader. */
+/** All data of one trader that the routes return. */
 export interface TraderBooks {
   readonly clientId: number
   readonly orders: ReadonlyArray<OrderWire>
@@ -48,7 +48,7 @@ export interface TraderBooks {
   readonly postings: ReadonlyArray<typeof PostingWire.Type>
 }
 
-/** Call it when nothing is under way and no order is in flight. Waits for an unavailable service; the caller bounds it. */
+/** Call it without requests or orders in flight. Waits while the service is unavailable; the caller sets the limit. */
 export const auditTrades = Effect.fnUntraced(function* (
   options: TradeAuditOptions
 ): Effect.fn.Return<TradeAuditReport> {
@@ -89,7 +89,7 @@ export const auditTrades = Effect.fnUntraced(function* (
   }
 })
 
-/** Cancels have no key: asked again, they find an order that is over. */
+/** Cancels have no key: a repeated one finds an ended order. */
 const replayTrades = Effect.fnUntraced(function* ({ client, random, journal }: TradeAuditOptions, findings: Findings) {
   const keyed = journal.entries.filter(({ request }) => request.call.idempotencyKey !== undefined)
   yield* Effect.forEach(
@@ -106,7 +106,7 @@ const replayTrades = Effect.fnUntraced(function* ({ client, random, journal }: T
   return keyed.length
 })
 
-/** Everything readable of one trader against everything acknowledged, and against itself. */
+/** Compares one trader's readable data with the acknowledgements, and with each other. */
 export const judgeTrader = (books: TraderBooks, known: ReadonlyMap<number, KnownOrder>, findings: Findings): void => {
   judgeOrders(books, known, findings)
   judgeFills(books, findings)
@@ -173,7 +173,7 @@ const judgeFills = ({ orders, trades, postings }: TraderBooks, findings: Finding
   if (charged.size !== due) findings.wrong.push(`${due} trades cost commission, ${charged.size} were charged.`)
 }
 
-/** A position is what its trades add up to; so is an asset. */
+/** Positions and assets equal the sums of their trades. */
 const judgeHoldings = ({ clientId, trades, positions, balances }: TraderBooks, findings: Findings): void => {
   const held = new Map<string, MoneyDecimal>()
   for (const { symbol, side, qty } of trades)
@@ -191,7 +191,7 @@ const judgeHoldings = ({ clientId, trades, positions, balances }: TraderBooks, f
     if (!sum.isZero()) findings.lost.push(`The position of client ${clientId} in ${symbol}, ${sum}, is missing.`)
 }
 
-/** Cash is what was deposited, results, exchanges and commissions (F12, F20); reserved is what open orders hold. */
+/** Cash is the sum of deposits, results, exchanges and commissions; reserved is the amount of open orders. */
 const judgeMoney = ({ clientId, orders, trades, balances, postings }: TraderBooks, findings: Findings): void => {
   const minor = (text: string): bigint => minorOf(text, "USDC")
   let money = traderMoney
@@ -200,7 +200,7 @@ const judgeMoney = ({ clientId, orders, trades, balances, postings }: TraderBook
     else money += side === "BUY" ? -minor(notional) : minor(notional)
     money -= minor(commission)
   }
-  // What the venue settles between longs and shorts, should its hour come.
+  // Funding that the venue settles between longs and shorts, if its hour comes during the run.
   for (const { type, amount } of postings) if (type === "FUNDING") money += minor(amount)
   const usdc = balances.find(({ currency }) => currency === "USDC")
   if (usdc === undefined || minor(usdc.total) !== money) {

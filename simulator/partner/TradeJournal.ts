@@ -1,6 +1,6 @@
 /**
- * What the service has acknowledged to the simulated partner's traders, byte for byte: set-up, orders and cancels. An answer
- * that no order of the contract gets is kept as a sentence (doc 2, Orders; A1-51, A2-32).
+ * Records the service's acknowledgements to the simulated traders, byte for byte: set-up, orders and cancels. An answer outside
+ * the contract is kept as a sentence (doc 2, Orders; A1-51, A2-32).
  */
 import { Exit, Schema } from "effect"
 import { type OrderState, orderStates } from "../../src/machines/order/OrderWire.ts"
@@ -11,7 +11,7 @@ interface AcknowledgedTrade {
   readonly request: TradeRequest
   readonly status: number
   readonly body: Buffer
-  /** The request had run before, and its first answer got lost on the way. */
+  /** The request had run before, and its first answer was lost. */
   readonly foundAgain: boolean
 }
 
@@ -19,14 +19,14 @@ export interface KnownOrder {
   readonly clientId: number
   readonly orderId: number
   readonly asked: OrderAsked
-  /** As it was answered. */
+  /** The state in the answer. */
   readonly state: OrderState
   /** Its cancel was confirmed. */
   cancelled: boolean
 }
 
 const named = { orderId: Schema.Int, clOrdId: Schema.String, state: Schema.Literals(orderStates) }
-/** Beside the answer's sentence, or what the answer is about. */
+/** The ids in a refusal of an order, or in its success. */
 const decodeName = Schema.decodeUnknownExit(
   Schema.fromJsonString(Schema.Union([Schema.Struct(named), Schema.Struct({ data: Schema.Struct(named) })]))
 )
@@ -36,10 +36,10 @@ export class TradeJournal {
   /** By order id. */
   readonly orders = new Map<number, KnownOrder>()
   readonly contradictions: Array<string> = []
-  /** Requests that were refused without an order. */
+  /** Requests refused without an order. */
   refused = 0
 
-  /** Keeps the answer for good of a client's request and judges it. The order that it made, if it made one. */
+  /** Records the final answer to a client's request and checks it. Returns the order, if one was made. */
   acknowledge(clientId: number, request: TradeRequest, answer: PartnerAnswer): KnownOrder | null {
     const { status, body, replayed: foundAgain } = answer
     this.entries.push({ request, status, body, foundAgain })

@@ -1,6 +1,6 @@
 /**
- * What a simulated partner asks for its trading clients, decided once and completely: every retry sends exactly this (doc 1,
- * Idempotency; doc 2, Orders). An order that is refused is an answer like any other.
+ * A request of a simulated trader, decided once: every retry sends exactly this. A refused order is a valid answer (doc 1,
+ * Idempotency; doc 2, Orders).
  */
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
@@ -11,7 +11,7 @@ import type { SeededRandom } from "./SeededRandom.ts"
 
 export const tradedPerp = "BTC-USDC-PERP"
 export const tradedSpot = "BTC-USDC"
-/** What each trader deposits once, micro-USDC: under the 15,000 USDC source-of-wealth line. */
+/** The single deposit of a trader, micro-USDC: under the source-of-wealth limit of 15,000 USDC. */
 export const traderMoney = 10_000_000_000n
 
 export interface OrderAsked {
@@ -35,7 +35,7 @@ export const askOnboarding = (tag: string, number: number, now: number): TradeRe
   return setup({ method: "POST", path, body, idempotencyKey })
 }
 
-/** What a client needs to trade everything: its level, then its money. */
+/** Prepares a client for trading in every product: its level, then its money. */
 export const askAdmission = (
   tag: string,
   number: number,
@@ -54,14 +54,14 @@ export const askAdmission = (
   ]
 }
 
-/** Shares of the orders. */
+/** Share of spot orders. */
 const spotShare = 0.3
 const limitShare = 0.6
-/** How far from the market limits are, at most. */
+/** Largest distance of a limit from the market. */
 const reach = 0.02
 const qty = "0.001"
 
-/** An order around a price, in whole USDC: what takes the market, what rests near it, and what fills as it moves. */
+/** An order around a price, in whole USDC: some take, some rest near the market, some fill as it moves. */
 export const askOrder = (
   random: SeededRandom,
   { clientId, price, key }: { readonly clientId: number; readonly price: number; readonly key: string }

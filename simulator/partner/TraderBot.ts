@@ -1,7 +1,6 @@
 /**
- * Clients of the simulated partner that trade: each a careful caller of its own, which places LIMIT and MARKET orders on a
- * perpetual and on spot, cancels what may still work, and retries every request with the same bytes until it is answered for
- * good. One request a client at a time.
+ * Trading clients of the simulated partner. Each places LIMIT and MARKET orders on a perpetual and on spot, cancels orders that
+ * may still work, and retries every request with the same bytes until its final answer. One request a client at a time.
  */
 import { Clock, Effect } from "effect"
 import type { PartnerClient } from "./PartnerClient.ts"
@@ -13,23 +12,23 @@ import { askAdmission, askCancel, askOnboarding, askOrder, type TradeRequest } f
 export interface TraderBotOptions {
   readonly client: PartnerClient
   readonly random: SeededRandom
-  /** Keeps runs on one database apart, as that of the partner's other clients. */
+  /** Separates runs on one database, as for the partner's other clients. */
   readonly tag: string
   readonly traders: number
-  /** Orders a second of all traders. */
+  /** Orders a second over all traders. */
   readonly rate: number
-  /** What BTC costs about, whole USDC. */
+  /** Approximate price of BTC, whole USDC. */
   readonly price: () => number
 }
 
 const cancelShare = 0.25
-/** Orders of a trader that it may still cancel, the newest. */
+/** The newest orders of a trader, which it may cancel. */
 const remembered = 20
 
 interface Trader {
   readonly number: number
   readonly clientId: number
-  /** May still work. */
+  /** Orders that may still work. */
   resting: ReadonlyArray<number>
 }
 
@@ -45,7 +44,7 @@ export class TraderBot {
     this.options = options
   }
 
-  /** Makes the traders ready: call it once, before the first blow. */
+  /** Prepares the traders; call it once, before the first kill. */
   readonly admit: Effect.Effect<void> = Effect.suspend(() =>
     Effect.forEach(
       Array.from({ length: this.options.traders }, (_, number) => number),
@@ -54,7 +53,7 @@ export class TraderBot {
     )
   )
 
-  /** Trades until asked to stop and every request is answered. */
+  /** Trades until it is stopped and every request is answered. */
   readonly work: Effect.Effect<void> = Effect.suspend(() => {
     this.stopped = false
     return Effect.forEach(this.traders, (trader) => this.trade(trader), { concurrency: "unbounded", discard: true })

@@ -1,64 +1,64 @@
 /**
- * How the simulated receiver answers deliveries that it believes: as asked, so that the sender's retries, time limits and
- * refusal of redirects can be seen at work (operator surface, `sim partner listen`; SC-WHK-02..04).
+ * The answers of the simulated receiver to genuine deliveries. They can be scripted to exercise the sender's retries, timeouts
+ * and refusal of redirects (operator surface, `sim partner listen`; SC-WHK-02..04).
  */
 
 import { SeededRandom } from "./SeededRandom.ts"
 
-/** What happens to one delivery. */
+/** The reaction to one delivery. */
 export type Reaction =
   | {
       readonly type: "answer"
       readonly status: number
-      /** Where a redirect points. */
+      /** Target of a redirect. */
       readonly location?: string
-      /** Waits this long before it answers. */
+      /** Delay before the answer. */
       readonly delayMillis?: number
     }
-  /** The connection stays open and nothing is ever answered. */
+  /** Keeps the connection open and never answers. */
   | { readonly type: "silent" }
-  /** The connection ends without an answer. */
+  /** Ends the connection without an answer. */
   | { readonly type: "reset" }
-  /** Taken, and the connection ends before the answer: the sender has to send it again, as a duplicate. */
+  /** Accepts, then ends the connection before the answer: the sender has to retry, which makes a duplicate. */
   | { readonly type: "lost" }
 
-/** A delivery that is believed. */
+/** A genuine delivery. */
 export interface Arrived {
   readonly event: string
-  /** How often its id has arrived, this time included. */
+  /** Arrivals of its id, this one included. */
   readonly receipts: number
 }
 
-/** The reaction to the delivery that arrives as number `index`, from 0; only believed ones count. */
+/** The reaction to the delivery number `index`, from 0; only genuine ones count. */
 export type WebhookBehaviour = (index: number, arrived: Arrived) => Reaction
 
 export const acknowledge = { type: "answer", status: 200 } as const satisfies Reaction
 
-/** A sender that followed it would reach into its own network. */
+/** A sender that followed the redirect would reach into its own network. */
 export const privateLocation = "https://10.0.0.1/webhook"
 
 export interface Misbehaviour {
-  /** Only deliveries of these events meet any of it; the others are acknowledged at once. */
+  /** Applies the behaviour to deliveries of these events alone; others are acknowledged at once. */
   readonly events?: ReadonlyArray<string>
-  /** The first so many fail. */
+  /** Number of first deliveries that fail. */
   readonly fail?: number
-  /** This share of the others fails, 0 to 1. */
+  /** Share of the others that fails, 0 to 1. */
   readonly share?: number
-  /** How what fails is answered, 500 when absent; alone, without `fail` and `share`, everything fails. */
+  /** Status of a failure, 500 if absent. Without `fail` and `share`, everything fails. */
   readonly status?: number
-  /** The answer to this share of those that arrive for the first time is lost, 0 to 1, so that they arrive twice. */
+  /** Share of first arrivals whose answer is lost, 0 to 1, so that they arrive twice. */
   readonly duplicate?: number
-  /** Of the shares: the same seed chooses the same. */
+  /** Seed of the shares: the same seed makes the same choices. */
   readonly seed?: number
   readonly delayMillis?: number
-  /** 302 to a private address. */
+  /** Answers 302 to a private address. */
   readonly redirect?: boolean
   readonly silent?: boolean
 }
 
 /**
- * The options of `sim partner listen`. Silence wins over everything, a failure over an answer that is lost, and that over a
- * redirect.
+ * The options of `sim partner listen`. Silence takes precedence over a failure, a failure over a lost answer, a lost answer
+ * over a redirect.
  */
 export const misbehave = (how: Misbehaviour): WebhookBehaviour => {
   const { events, fail = 0, status = 500, duplicate = 0, delayMillis = 0, redirect = false, silent = false } = how
@@ -68,7 +68,7 @@ export const misbehave = (how: Misbehaviour): WebhookBehaviour => {
   return (_, { event, receipts }) => {
     if (events !== undefined && !events.includes(event)) return acknowledge
     if (silent) return { type: "silent" }
-    // Chance is asked each time, so that one option does not shift what another chooses.
+    // Both are drawn each time, so that one option does not shift the other's choices.
     const [fails, loses] = [chance.chance(share), chance.chance(duplicate)]
     if (met++ < fail || fails) return { type: "answer", status, delayMillis }
     if (loses && receipts === 1) return { type: "lost" }
@@ -77,12 +77,12 @@ export const misbehave = (how: Misbehaviour): WebhookBehaviour => {
   }
 }
 
-/** One reaction after the other, then the last one for ever; an empty script acknowledges. */
+/** Reactions in order, then the last one for ever; an empty script acknowledges. */
 export const scripted =
   (reactions: ReadonlyArray<Reaction>): WebhookBehaviour =>
   (index) =>
     reactions[Math.min(index, reactions.length - 1)] ?? acknowledge
 
-/** True when the receiver has taken the delivery, whether or not the sender hears of it. */
+/** Whether the receiver has accepted the delivery, even if the sender gets no answer. */
 export const takes = (reaction: Reaction): boolean =>
   reaction.type === "lost" || (reaction.type === "answer" && reaction.status >= 200 && reaction.status < 300)

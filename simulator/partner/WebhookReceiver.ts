@@ -1,7 +1,7 @@
 /**
- * The simulated partner's webhook endpoint: HTTPS on 127.0.0.1, believes only what is signed and fresh, notices
- * duplicates, answers as its behaviour says and reports everything that arrives (operator surface,
- * `sim partner listen`; doc 3, Webhook registration and delivery).
+ * The simulated partner's webhook endpoint: HTTPS on 127.0.0.1. It accepts only signed and fresh deliveries, detects
+ * duplicates, answers by its behaviour and reports all arrivals (operator surface, `sim partner listen`; doc 3, Webhook
+ * registration and delivery).
  */
 import { Effect, Schema, type Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -12,7 +12,7 @@ import { SeenDeliveries } from "./SeenDeliveries.ts"
 import { acknowledge, type Reaction, takes, type WebhookBehaviour } from "./WebhookBehaviour.ts"
 import { parsePayload, type DeliveryPayload } from "./DeliveryPayload.ts"
 
-/** The socket can't be opened; the sentence is for whoever starts it. */
+/** The socket can't be opened; the sentence is for the user. */
 export class ReceiverNotStarted extends Schema.TaggedError<ReceiverNotStarted>()("ReceiverNotStarted", {
   sentence: Schema.String
 }) {
@@ -23,21 +23,21 @@ export class ReceiverNotStarted extends Schema.TaggedError<ReceiverNotStarted>()
 
 /** One arrival. */
 export interface ReceivedDelivery {
-  /** As the body says; null when it is no delivery. To be trusted only without a problem. */
+  /** From the body; null if it is no delivery. Trusted only without a problem. */
   readonly id: number | null
   readonly event: string | null
   readonly signatureOk: boolean
   /** The timestamp is within 300 s of this clock. */
   readonly fresh: boolean
-  /** It is being acknowledged. */
+  /** The delivery is acknowledged. */
   readonly accepted: boolean
   /** This id was accepted before. */
   readonly duplicate: boolean
-  /** How often this id has arrived, this time included; 0 with a problem. */
+  /** Arrivals of this id, this one included; 0 with a problem. */
   readonly receipts: number
   /** Null with a problem. */
   readonly body: DeliveryPayload | null
-  /** Why it is not believed; null when it is. */
+  /** Why the delivery is rejected; null for a genuine one. */
   readonly problem: string | null
   readonly reaction: Reaction
 }
@@ -48,16 +48,16 @@ export interface WebhookReceiverOptions {
   /** 0 picks a free one. */
   readonly port: number
   readonly onDelivery: (delivery: ReceivedDelivery) => void
-  /** Default: acknowledge everything that is believed. */
+  /** By default acknowledges every genuine delivery. */
   readonly behaviour?: WebhookBehaviour
   /** The receiver's own clock, Unix ms. */
   readonly now?: () => number
-  /** Ids remembered for finding duplicates. */
+  /** Ids remembered for detecting duplicates. */
   readonly remembered?: number
 }
 
 export const webhookPath = "/webhook"
-/** No event of the catalogue comes near it. */
+/** Far above every event of the catalogue. */
 export const bodyLimit = 256 * 1024
 const requestMillis = 10_000
 /** Longer than the pauses of a sender that keeps its connections. */
@@ -68,7 +68,7 @@ export class WebhookReceiver {
   readonly url: string
   private readonly options: WebhookReceiverOptions
   private readonly seen: SeenDeliveries
-  /** The current secret and the one before: what was signed before a rotation may arrive after it. */
+  /** The current secret and the previous one: a delivery signed before a rotation may arrive after it. */
   private secrets: ReadonlyArray<string> = []
   private rotation: Promise<void> = Promise.resolve()
   private believed = 0
@@ -80,8 +80,8 @@ export class WebhookReceiver {
   }
 
   /**
-   * Takes the secret that a registration answers. What arrives in the meantime waits for it: the service may sign with
-   * the new secret before its answer is here.
+   * Takes over the secret of a registration's answer. Deliveries wait until then, because the service may sign with the new
+   * secret before its answer arrives.
    */
   rotate<E>(registration: Effect.Effect<string, E>): Effect.Effect<string, E> {
     return Effect.suspend(() => {
@@ -135,7 +135,7 @@ export class WebhookReceiver {
   }
 }
 
-/** Listens until the scope closes; connections that still wait for an answer are then cut. */
+/** Listens until the scope closes; connections that wait for an answer are then cut. */
 export const startWebhookReceiver = (
   options: WebhookReceiverOptions
 ): Effect.Effect<WebhookReceiver, ReceiverNotStarted, Scope.Scope> =>
@@ -151,7 +151,7 @@ export const startWebhookReceiver = (
     const { port } = server.address() as AddressInfo
     const receiver = new WebhookReceiver(`https://127.0.0.1:${port}${webhookPath}`, options)
     server.on("request", (incoming, outgoing) => {
-      // Fails only when the sender goes away inside its request.
+      // Fails only if the sender disconnects inside its request.
       receiver.receive(incoming, outgoing).catch(() => incoming.destroy())
     })
     return receiver
@@ -175,7 +175,7 @@ const close = (server: Server): Effect.Effect<void> =>
     server.closeAllConnections()
   })
 
-/** The bytes as they came; null when there are more than the limit. What is too much is read and dropped. */
+/** The exact bytes; null over the limit, and the rest is discarded. */
 const readBody = (incoming: IncomingMessage): Promise<Buffer | null> =>
   new Promise((resolve, reject) => {
     const parts: Array<Buffer> = []

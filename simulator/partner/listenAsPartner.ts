@@ -1,4 +1,4 @@
-/** A receiver that is running and registered: what `sim partner listen` and the demo of `serve` do (operator surface). */
+/** Runs and registers a receiver, for `sim partner listen` and the demo of `serve` (operator surface). */
 import { Effect, type Redacted, type Scope } from "effect"
 import { makePartnerClient, type Unreachable } from "./PartnerClient.ts"
 import { registerWebhook, type RegistrationRefused } from "./registerWebhook.ts"
@@ -18,7 +18,7 @@ export interface ListenOptions extends WebhookReceiverOptions {
   readonly ca?: string
 }
 
-/** Listens until the scope closes. The registration stays: what is not delivered meanwhile is tried again. */
+/** Listens until the scope closes. The registration stays, and the service retries failed deliveries. */
 export const listenAsPartner = (
   options: ListenOptions
 ): Effect.Effect<WebhookReceiver, ReceiverNotStarted | RegistrationRefused | Unreachable, Scope.Scope> =>

@@ -1,7 +1,7 @@
 /**
- * The receiver's own server certificate from the local authority of a sandbox's data directory, which the service trusts
- * for the hosts of `--allow-webhook-host` (operator surface, `sim partner listen`: TLS from the local CA). Kept in memory:
- * each receiver gets a new one.
+ * The receiver's own server certificate from the local authority of a sandbox's data directory, which the service trusts for
+ * the hosts of `--allow-webhook-host`. It stays in memory, and each receiver gets a new one (operator surface, `sim partner
+ * listen`: TLS from the local CA).
  */
 import { Effect } from "effect"
 import { createPrivateKey, randomBytes, webcrypto } from "node:crypto"
@@ -14,7 +14,7 @@ export interface LocalAuthorityPair {
 }
 
 const dayMillis = 86_400_000
-/** A receiver lives as long as a terminal stays open. */
+/** Longer than a terminal stays open. */
 const validDays = 30
 const curve = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 

@@ -1,22 +1,22 @@
 /**
- * Registers a receiver as the partner's endpoint (doc 3, PUT /webhook). Every registration rotates the secret, so it is
- * also how a receiver that was started again, on another port, takes over.
+ * Registers a receiver as the partner's endpoint. Every registration rotates the secret, so a restarted receiver on another
+ * port takes over in the same way (doc 3, PUT /webhook).
  */
 import { Effect, Exit, Schema } from "effect"
 import type { PartnerClient, Unreachable } from "./PartnerClient.ts"
 import type { WebhookReceiver } from "./WebhookReceiver.ts"
 
-/** The service answered, and not with a registration. */
+/** The answer is no registration. */
 export class RegistrationRefused extends Schema.TaggedError<RegistrationRefused>()("RegistrationRefused", {
   status: Schema.Int,
-  /** The body as JSON: the envelope, when it is the brokerage. */
+  /** The JSON body, usually the envelope. */
   answer: Schema.Unknown
 }) {}
 
 const Registration = Schema.Struct({ code: Schema.Literal(0), data: Schema.Struct({ secret: Schema.String }) })
 const decode = Schema.decodeUnknownExit(Registration)
 
-/** The receiver knows the secret when this succeeds; nobody else has to. */
+/** On success the receiver holds the secret; no other code needs it. */
 export const registerWebhook = (
   client: PartnerClient,
   receiver: WebhookReceiver

@@ -1,6 +1,6 @@
 /**
- * `sim partner run`: the bot against a running service for a while, then its books against the service's (operator
- * surface, Developers and QA). Prints the progress once a second and ends with a summary.
+ * `sim partner run`: runs the bot against a service, then compares its books with the service's. Prints progress once a second
+ * and a summary at the end (operator surface, Developers and QA).
  */
 import { Clock, Effect, Fiber, type Redacted } from "effect"
 import { type AuditReport, auditPartner } from "./PartnerAudit.ts"
@@ -20,10 +20,10 @@ export interface PartnerRunOptions {
   readonly rate: number
   readonly forMillis: number
   readonly seed: number
-  /** Keeps this run's references apart from other runs': letters and digits, at most 20. */
+  /** Separates this run's references from other runs': letters and digits, at most 20. */
   readonly tag: string
   readonly onProgress: (progress: PartnerProgress) => void
-  /** How long the requests under way may take at the end; the audit ten times that. Default 90 s. */
+  /** Limit on the requests in flight at the end; the audit gets ten times that. Default 90 s. */
   readonly drainMillis?: number
 }
 
@@ -38,19 +38,19 @@ export interface PartnerProgress {
 }
 
 export interface PartnerSummary extends PartnerProgress {
-  /** True when every answer and every figure is what it has to be, and nothing is left unanswered. */
+  /** Whether every answer and every figure is as expected, and no request is unanswered. */
   readonly ok: boolean
   readonly seed: number
   readonly tag: string
-  /** Null when requests were left unanswered, so that nothing final can be said, or the service stayed away. */
+  /** Null if requests stayed unanswered, so that no result is final, or the service stayed unavailable. */
   readonly audit: AuditReport | null
   readonly problems: ReadonlyArray<string>
 }
 
 const mostWorkers = 64
-/** A rate limit may ask to wait for a whole minute. */
+/** A rate limit may require a wait of a whole minute. */
 const defaultDrainMillis = 90_000
-/** The audit asks for every answer again, under the same rate limit. */
+/** The audit repeats every request under the same rate limit. */
 const auditDrains = 10
 
 /** Enough workers for the rate at a quarter of a second a request. */

@@ -1,14 +1,13 @@
 /**
- * One request with idempotent retries: the same bytes under the same key until the service has answered for good. A timeout,
- * a 503, "still in progress" and a 502 without an object leave the outcome unknown, so the request is retried; a 429 says when.
- * A 502 that names an object is the kept answer: its call is in flight, or never reached the venue (doc 1, Idempotency;
- * SC-ONB-17, A1-51).
+ * One request with idempotent retries: the same bytes under the same key until a final answer. A timeout, a 503, "still in
+ * progress" and a 502 without an object leave the outcome unknown, so the request is retried; a 429 names the time. A 502 with
+ * an object is the stored answer: its call is in flight, or never reached the venue (doc 1, Idempotency; SC-ONB-17, A1-51).
  */
 import { Effect } from "effect"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "./PartnerClient.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 
-/** What happened on the way to the answers, counted over a run. */
+/** Counts of attempts by result, over a run. */
 export interface Tally {
   attempts: number
   timeouts: number
@@ -19,7 +18,7 @@ export interface Tally {
   badGateway: number
   rateLimited: number
   inProgress: number
-  /** 5xx that the contract does not foresee in normal operation: asked again, and reported. */
+  /** 5xx outside the contract's normal operation: retried and reported. */
   serverErrors: number
 }
 
@@ -38,7 +37,7 @@ export const makeTally = (): Tally => ({
 const firstPauseMillis = 25
 const longestPauseMillis = 1_000
 
-/** Asks until acknowledged. Never fails: the caller bounds it by interruption. */
+/** Retries until acknowledged. Never fails: the caller interrupts it at its limit. */
 export const sendUntilAcknowledged = Effect.fnUntraced(function* (
   client: PartnerClient,
   call: PartnerCall,
@@ -58,7 +57,7 @@ export const sendUntilAcknowledged = Effect.fnUntraced(function* (
   }
 })
 
-/** Counts an answer; true when it is the request's answer for good. */
+/** Counts an answer; true for the final answer of the request. */
 const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
   switch (answer.status) {
     case 429:
@@ -84,6 +83,6 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
 
 const namesObject = ({ body }: PartnerAnswer): boolean => /"(orderId|rfqId|swapId)":\d/.test(body.toString())
 
-/** 4092 stands for many conflicts; only the sentence says that the same request still runs (doc 1, Idempotency rule 2). */
+/** 4092 covers many conflicts; only the sentence identifies a request still in progress (doc 1, Idempotency rule 2). */
 const saysInProgress = ({ body }: PartnerAnswer): boolean =>
   /"code":4092\b/.test(body.toString()) && /still in progress/.test(body.toString())

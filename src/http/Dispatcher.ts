@@ -241,10 +241,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /**
-   * Parses the body and continues with gates 9 to 12. `next` runs each step: at once for a small body, after a pause for
-   * megabytes.
-   */
+  /** Parses the body, then runs gates 9 to 12. `next` runs each step: at once for a small body, after a pause for megabytes. */
   private judge(
     admitted: Admitted<P>,
     bytes: Buffer,
@@ -277,10 +274,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /**
-   * Runs gates 9 and 10, then the service, or returns the refusal of a bad body. With a key the result is a stored row or an
-   * answer that is not kept.
-   */
+  /** Runs gates 9 and 10, then the service, or refuses a bad body. A keyed write ends with a stored row or an unkept answer. */
   private beforeService(
     admitted: Admitted<P>,
     key: KeyedRequest | null,

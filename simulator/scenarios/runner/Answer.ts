@@ -1,4 +1,4 @@
-/** What came back for a step, from a route or from a command, in one form that expectations and variables read. */
+/** The result of a step, from a route or from a command, in one form for expectations and variables. */
 import type { PartnerAnswer } from "../../partner/PartnerClient.ts"
 import { difference, shown } from "./matching.ts"
 import type { AnswerForm } from "./Scenario.ts"
@@ -6,7 +6,7 @@ import type { CommandAnswer } from "./World.ts"
 
 export interface Answer {
   readonly succeeded: boolean
-  /** Of a command: its exit status. */
+  /** HTTP status; for a command its exit status. */
   readonly status: number
   readonly code: unknown
   readonly msg: unknown
@@ -60,7 +60,9 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The first thing that is not as expected, with the answer; null when all is. Without a status or code it must succeed. */
+/**
+ * The first difference from the expectation, with the answer; null for none. Without a status or code the step must succeed.
+ */
 export const unexpectedIn = (expect: AnswerForm, answer: Answer): string | null => {
   if (!answer.succeeded && expect.status === undefined && expect.code === undefined) {
     return `it was refused (status ${answer.status}): ${shown(answer.body ?? answer.text)}`

@@ -1,6 +1,6 @@
 /**
- * The form of a scenario file (docs/scenarios.md): who takes part, then steps of four actors (partner, operator, venue,
- * clock) and what is expected of them. Each kind of step is named by the key that it begins with.
+ * The form of a scenario file (docs/scenarios.md): participants, then steps of four actors (partner, operator, venue, clock)
+ * with expectations. The first key of a step names its kind (doc 3, Sandbox; A1-51).
  */
 import { Schema } from "effect"
 
@@ -12,19 +12,19 @@ const Names = Schema.Array(Words).annotate({ message: "must be a list of names" 
 const Count = Schema.Number.annotate({ message: "must be a whole number" }).check(
   Schema.isInt({ message: "must be a whole number" })
 )
-/** Text of one shape, with one message for everything else. */
+/** Text that matches a pattern, with one message for all else. */
 const shaped = (pattern: RegExp, message: string) =>
   Schema.String.annotate({ message }).check(Schema.isPattern(pattern, { message }))
 const Duration = shaped(/^[1-9][0-9]{0,8}(ms|[smhd])$/, "must be a duration such as 500ms, 15s or 8h")
 /** Expected texts and figures may be matchers (`!matches`, `!any`), so they are compared, not decoded. */
 const Expected = Schema.Unknown
 
-/** A partner firm that the runner creates, with reliance APPROVED and generous limits unless it says otherwise. */
+/** A partner firm that the runner creates, by default with reliance APPROVED and generous limits. */
 const PartnerForm = Schema.Struct({
   custody: Schema.optionalKey(
     Schema.Literals(["BROKER", "PARTNER"]).annotate({ message: "must be BROKER or PARTNER" })
   ),
-  /** Money is decided inside the request (doc 3, Sandbox). */
+  /** Money is decided within the request. */
   sandbox: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
   reliance: Schema.optionalKey(Words),
   read: Schema.optionalKey(Count),
@@ -45,9 +45,11 @@ const Given = Schema.Struct({
 export const ScenarioForm = Schema.Struct({
   id: shaped(/^SC-[A-Z]{3}-[0-9]{2}[a-z]?$/, "must be an id such as SC-CUS-01"),
   title: Words,
-  /** Moves what all scenarios share (the clock, the questionnaire, the venue): no other runs beside it. */
+  /**
+   * Changes state that all scenarios share (the clock, the questionnaire, the venue): no other scenario runs at the same time.
+   */
   alone: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
-  /** Leaves the service otherwise than it was: it takes a service of the run's own. Steps that kill need one anyway. */
+  /** Leaves the service in another state, so it needs a service of the run's own. Steps that kill need one anyway. */
   own: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
   given: Schema.optionalKey(Given),
   steps: Schema.Array(Schema.Unknown)
@@ -58,30 +60,30 @@ export const ScenarioForm = Schema.Struct({
     )
 }).annotate({ message: "must be a map with id, title and steps" })
 
-/** What an answer has to be. Nothing said: it succeeds. */
+/** The expected answer. Empty: the step succeeds. */
 const AnswerForm = Schema.Struct({
   status: Schema.optionalKey(Count),
   code: Schema.optionalKey(Count),
   msg: Schema.optionalKey(Expected),
-  /** Of the envelope; of a command, its JSON document. */
+  /** `data` of the envelope; of a command, its JSON document. */
   data: Schema.optionalKey(Expected),
-  /** The whole body: of bare routes, and of answers without a body. */
+  /** The whole body, for bare routes and answers without a body. */
   body: Schema.optionalKey(Expected),
-  /** Its bytes as text. */
+  /** The bytes as text. */
   text: Schema.optionalKey(Expected),
-  /** Sentences of the fields that are wrong, by path. */
+  /** Sentences of invalid fields, by path. */
   errors: Schema.optionalKey(Expected),
-  /** An Idempotency-Key's stored answer (A1-51). */
+  /** Whether it is the stored answer of an Idempotency-Key. */
   replayed: Schema.optionalKey(Expected),
   retryAfter: Schema.optionalKey(Expected)
 }).annotate({ message: "must be a map" })
 export type AnswerForm = typeof AnswerForm.Type
 
 const common = {
-  /** The step is repeated until the expectation holds, at most this long: for reads, and writes with a key. */
+  /** Repeats the step until the expectation holds, at most this long: for reads, and writes with a key. */
   within: Schema.optionalKey(Duration),
   expect: Schema.optionalKey(AnswerForm),
-  /** Variables by name: the path in the answer, `data.clientId`. */
+  /** Variables by name: the path in the answer, such as `data.clientId`. */
   save: Schema.optionalKey(Schema.Record(Words, Words).annotate({ message: "must be a map of variables to paths" }))
 } as const
 
@@ -89,7 +91,7 @@ export const PartnerStep = Schema.Struct({
   /** `METHOD /path` below /partner/v1, or a short name with its words. */
   partner: Words,
   by: Schema.optionalKey(Words),
-  /** READ, none, or a key as it is; default: a TRADE key of the partner. */
+  /** READ, none, or a literal key; default: a TRADE key of the partner. */
   key: Schema.optionalKey(Words),
   /** Members of the body; with a short name they replace those of its sample. */
   body: Schema.optionalKey(Schema.Unknown),
@@ -136,36 +138,36 @@ const ReactionForm = Schema.Union([
 export type ReactionForm = typeof ReactionForm.Type
 
 export const ReceiverStep = Schema.Struct({
-  /** The receiver of this name is registered (PUT /webhook), which changes the secret; one that is not there is started. */
+  /** Registers the receiver of this name (PUT /webhook), which rotates the secret; a missing one is started. */
   receiver: Words,
   by: Schema.optionalKey(Words),
-  /** How it answers from now on, one after the other, the last one for ever. */
+  /** Its answers from now on, in order, the last one for ever. */
   answers: Schema.optionalKey(
     Schema.Array(ReactionForm)
       .annotate({ message: "must be a list of answers" })
       .check(Schema.isMinLength(1, { message: "must have at least one answer" }))
   ),
-  /** Its clock is this much ahead of the service's from now on; without it they are together. */
+  /** Lead of its clock over the service's from now on; absent: none. */
   ahead: Schema.optionalKey(Duration),
-  /** false: only answers and clock change. */
+  /** false: changes only answers and clock. */
   register: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" }))
 })
 export type ReceiverStep = typeof ReceiverStep.Type
 
 export const EventStep = Schema.Struct({
-  /** A signed webhook of this name that a receiver of the partner believed. */
+  /** The name of a signed webhook that a receiver of the partner accepted. */
   event: Words,
   by: Schema.optionalKey(Words),
   /** The receiver that it arrived at; default: any. */
   at: Schema.optionalKey(Words),
   client: Schema.optionalKey(Words),
   data: Schema.optionalKey(Expected),
-  /** So many events, no more; each may have arrived more than once. Default: at least one. */
+  /** The exact number of events, each of which may have arrived more than once. Default: at least one. */
   times: Schema.optionalKey(Count),
-  /** How often it arrived under one id. */
+  /** Arrivals under one id. */
   receipts: Schema.optionalKey(Expected),
   within: Schema.optionalKey(Duration),
-  /** Variables by name: the path in the delivery, `data.noticeId`. */
+  /** Variables by name: the path in the delivery, such as `data.noticeId`. */
   save: Schema.optionalKey(Schema.Record(Words, Words).annotate({ message: "must be a map of variables to paths" }))
 })
 export type EventStep = typeof EventStep.Type
@@ -178,25 +180,25 @@ export const TogetherStep = Schema.Struct({
       Schema.isMinLength(2, { message: "must have at least two steps" }),
       Schema.isMaxLength(50, { message: "must have at most 50 steps" })
     ),
-  /** What the answers are, in any order. */
+  /** The expected answers, in any order. */
   answers: Schema.Array(AnswerForm).annotate({ message: "must be a list of expectations" })
 })
 
-/** Points of a request at which a service of the run's own can be made to die (`serve --kill-at`). */
+/** Points of a request at which a service of the run's own can be killed (`serve --kill-at`). */
 const killPoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 
 export const KillStep = Schema.Struct({
-  /** kill -9 of the run's own service, which is started again, or of its database, which the service starts again. */
+  /** kill -9 of the run's own service, which is then restarted, or of its database, which the service restarts. */
   kill: Schema.Literals(["service", "database"]).annotate({ message: "must be service or database" }),
-  /** Of the service: it dies at each of these points in its turn, with the step of `during` at the same place under way. */
+  /** For a service: the points at which it is killed in turn, each with the step of `during` at the same index in flight. */
   at: Schema.optionalKey(
     Schema.Array(Schema.Literals(killPoints).annotate({ message: `must be one of ${killPoints.join(", ")}` })).annotate(
       { message: "must be a list of points" }
     )
   ),
-  /** With before-commit and after-commit: a commit of this client counts, and nobody else's that happens to be under way. */
+  /** With before-commit and after-commit: counts commits of this client alone. */
   client: Schema.optionalKey(Words),
-  /** Of the database: this long it is killed whenever it comes back. */
+  /** For a database: it is killed at each restart during this period. */
   for: Schema.optionalKey(Duration),
   during: Schema.optionalKey(
     Schema.Array(Schema.Unknown)
@@ -218,7 +220,7 @@ export const stepForms = {
 } as const
 export type StepKind = keyof typeof stepForms
 
-/** A step that has been read, with the line it stands on. */
+/** A parsed step with its line number. */
 export type Step = { readonly line: number } & (
   | ({ readonly kind: "partner" } & PartnerStep)
   | ({ readonly kind: "operator" } & OperatorStep)
@@ -237,7 +239,7 @@ export type KillStep = Extract<Step, { readonly kind: "kill" }>
 /** A step that gets an answer. */
 export type SentStep = Extract<Step, { readonly kind: "partner" | "operator" | "venue" }>
 
-/** What a service must have for a scenario. */
+/** A requirement of a scenario on its service. */
 export type Need = "webhooks" | "venue" | "clock" | "own"
 
 export interface Scenario {
@@ -245,7 +247,7 @@ export interface Scenario {
   readonly id: string
   readonly title: string
   readonly alone: boolean
-  /** Only a service of the run's own will do. */
+  /** Needs a service of the run's own. */
   readonly own: boolean
   readonly given: typeof Given.Type
   readonly steps: ReadonlyArray<Step>

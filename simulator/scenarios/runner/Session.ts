@@ -1,6 +1,6 @@
 /**
- * One scenario at work: its firms with their keys and receivers, its persons, its variables. Everything that must be unique
- * at the service comes from the first partner code that is free, so a scenario can run again and again, with the same seed too.
+ * The state of one running scenario: firms with keys and receivers, persons, variables. All unique names derive from the first
+ * free partner code, so a scenario can run repeatedly, even with the same seed.
  */
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import { makePartnerClient, type PartnerClient } from "../../partner/PartnerClient.ts"
@@ -12,7 +12,7 @@ import type { PartnerForm, ReactionForm } from "./Scenario.ts"
 import { millisOf, Variables } from "./variables.ts"
 import type { World } from "./World.ts"
 
-/** A step or an invariant that does not hold; the sentence says what was found. */
+/** A failed step or invariant; the sentence states the finding. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { sentence: Schema.String }) {
   override get message(): string {
     return this.sentence
@@ -27,17 +27,17 @@ export interface Receiver {
   readonly playing: Playing
 }
 
-/** How a receiver answers from now on; `next` counts since the reactions were set. */
+/** The answers of a receiver from now on; `next` counts since they were set. */
 interface Playing {
   reactions: ReadonlyArray<Reaction>
   next: number
-  /** Of the receiver's clock, before the machine's. */
+  /** Lead of the receiver's clock over the machine's. */
   aheadMillis: number
 }
 
 export interface Firm {
   readonly code: string
-  /** Of its TRADE key. */
+  /** With its TRADE key. */
   readonly client: PartnerClient
   readonly receivers: Map<string, Receiver>
   readonly keys: Map<string, PartnerClient>
@@ -49,9 +49,9 @@ interface Traits {
   readonly reference: string
 }
 
-/** Far above what any scenario sends; those of limits say their own. */
+/** Far above the requests of any scenario; scenarios of limits set their own. */
 const generous = 1_000_000
-/** A conflict: of a creation that is in order, the code or uid prefix of another partner. */
+/** A conflict: for a valid creation, another partner has the code or uid prefix. */
 const codeTaken = 4092
 const connections = 16
 const timeoutMillis = 20_000
@@ -66,7 +66,7 @@ export class Session {
   private readonly firstPerson: number
   private references = 0
   private ahead = 0
-  /** The request that a partner's step has sent last. */
+  /** The last request of a partner step. */
   sent: { readonly method: string; readonly path: string; readonly body?: string } | null = null
 
   constructor(world: World, tag: string, firstPerson: number) {
@@ -76,12 +76,12 @@ export class Session {
     this.variables = new Variables(tag.toLowerCase(), () => this.now())
   }
 
-  /** Business time, Unix ms; as of the last look at the clock. */
+  /** Business time, Unix ms, by the last read of the clock. */
   now(): number {
     return Date.now() + this.ahead
   }
 
-  /** Runs a command that has to succeed; its document. */
+  /** Runs a command that has to succeed; returns its document. */
   command(...args: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, unknown>>, Broken> {
     return Effect.flatMap(
       Effect.promise(() => this.world.command(args)),
@@ -98,7 +98,7 @@ export class Session {
     })
   )
 
-  /** Number of the person that a name of the scenario stands for; a new name is a new person. */
+  /** Number of the person behind a name of the scenario; a new name is a new person. */
   personOf(name: string): number {
     const known = this.persons.get(name)
     if (known !== undefined) return known
@@ -111,7 +111,7 @@ export class Session {
     return `${this.tag.toLowerCase()}-${++this.references}`
   }
 
-  /** What makes one sample unlike another; steps with the same Idempotency-Key have it in common, as they send the same. */
+  /** Makes samples differ; steps with the same Idempotency-Key share it, because they send the same body. */
   traits(idempotencyKey: string | undefined): Traits {
     const known = idempotencyKey === undefined ? undefined : this.keyed.get(idempotencyKey)
     const traits = known ?? { now: this.now(), reference: this.fresh() }
@@ -137,7 +137,10 @@ export class Session {
     })
   }
 
-  /** Creates a firm; false when another has its code: the service decides, as another run may take it at the same moment. */
+  /**
+   * Creates a firm; false if another has its code. The service decides, because another run may take the code at the same
+   * moment.
+   */
   addFirm(name: string, code: string, form: PartnerForm): Effect.Effect<boolean, Broken, Scope.Scope> {
     const create = Effect.fnUntraced(function* (this: Session) {
       const custody = form.custody ?? "PARTNER"
@@ -169,7 +172,7 @@ export class Session {
     )
   }
 
-  /** Starts the receiver when it is not there, and registers it: the service sends there from now on. */
+  /** Starts the receiver if necessary and registers it, so that the service sends there from now on. */
   register(firm: Firm, name: string): Effect.Effect<Receiver, Broken, Scope.Scope> {
     const registered = Effect.fnUntraced(function* (this: Session) {
       const receiver = firm.receivers.get(name) ?? (yield* this.startReceiver(firm, name))

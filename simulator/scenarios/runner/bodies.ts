@@ -1,7 +1,7 @@
-/** Bodies of requests: a sample with members replaced, added and left out. */
+/** Bodies of requests: a sample with replaced, added and removed members. */
 
 export interface BodyChanges {
-  /** A map replaces the sample's members of the same names; anything else is the body. */
+  /** A map replaces members of the sample; any other value is the body. */
   readonly body: unknown
   /** At dotted paths. */
   readonly with: Readonly<Record<string, unknown>>
@@ -12,7 +12,7 @@ type Members = Record<string, unknown>
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Undefined when there is neither a sample nor a body. */
+/** Undefined without a sample and a body. */
 export const withMembers = (sample: unknown, changes: BodyChanges): unknown => {
   const { body } = changes
   const start = body === undefined ? sample : isMembers(sample) && isMembers(body) ? { ...sample, ...body } : body
@@ -22,7 +22,7 @@ export const withMembers = (sample: unknown, changes: BodyChanges): unknown => {
   return copy
 }
 
-/** Undefined takes the member away. What a path leads through and is not there becomes a map. */
+/** Undefined removes the member. Missing objects on the path become maps. */
 const setAt = (value: unknown, path: ReadonlyArray<string>, member: unknown): void => {
   const [name, ...rest] = path
   if (name === undefined || typeof value !== "object" || value === null) return

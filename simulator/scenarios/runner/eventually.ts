@@ -1,12 +1,12 @@
-/** Waiting for a fact: a look is repeated until it finds nothing missing, or the time is over. Wall time. */
+/** Polls until a condition holds or the time is over. Wall time. */
 import { Effect } from "effect"
 
-/** How long a step waits for a fact unless it says so. */
+/** Default limit of such a wait. */
 export const usualLimitMillis = 15_000
 const firstPauseMillis = 10
 const longestPauseMillis = 250
 
-/** `look` answers what is still missing, or null. What was missing last is the answer. */
+/** `look` returns the missing fact, or null. The result is the last missing fact. */
 export const eventually = <E, R>(
   look: Effect.Effect<string | null, E, R>,
   limitMillis: number

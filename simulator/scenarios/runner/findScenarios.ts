@@ -1,4 +1,4 @@
-/** Scenario files by what a person types: an id, the beginning of one, a group such as custody, or a file. */
+/** Finds scenario files by the arguments of a command: an id, a prefix of one, a group such as custody, or a file. */
 import { closeSync, openSync, readdirSync, readSync } from "node:fs"
 import { basename, join, resolve } from "node:path"
 import { closest } from "../../../src/machines/shared/closest.ts"
@@ -8,7 +8,7 @@ import type { Scenario } from "./Scenario.ts"
 /** The scenarios that come with the service. */
 const folder = resolve(import.meta.dirname, "..")
 
-/** Groups by the middle of their ids. */
+/** Groups by the middle part of their ids. */
 export const groups: Readonly<Record<string, string>> = {
   onboarding: "SC-ONB",
   custody: "SC-CUS",
@@ -29,9 +29,9 @@ export const groups: Readonly<Record<string, string>> = {
 
 export interface Found {
   readonly scenarios: ReadonlyArray<Scenario>
-  /** `FILE:LINE: sentence` of files that can't be read as scenarios, and names that nothing has. */
+  /** `FILE:LINE: sentence` for unreadable files, and names without a match. */
   readonly complaints: ReadonlyArray<string>
-  /** Files that a word names alone: by id or as a file, not by a group or the beginning of an id. */
+  /** Files that an argument names alone: by id or as a file, not by a group or prefix. */
   readonly byName: ReadonlySet<string>
 }
 
@@ -41,13 +41,13 @@ export const ownFiles = (): ReadonlyArray<string> =>
     .toSorted()
     .map((name) => join(folder, name))
 
-/** Read once in a process, because the files come with the program. */
+/** Cached, because the files come with the program. */
 let ownScenarios: Found | null = null
 
-/** Every one that comes with the service. */
+/** All scenarios that come with the service. */
 export const allScenarios = (): Found => (ownScenarios ??= read(ownFiles()))
 
-/** Each scenario once, in the order of the words. */
+/** Each scenario once, in the order of the arguments. */
 export const findScenarios = (words: ReadonlyArray<string>): Found => {
   const own = allScenarios()
   const scenarios = new Map<string, Scenario>()
@@ -95,7 +95,7 @@ const readFile = (file: string): Scenario | ReadonlyArray<Complaint> => {
   }
 }
 
-/** As much of a file as shows that it is too long: a pipe or a device does not say before how long it is. */
+/** Reads up to the limit plus one byte: a pipe or a device has no known size. */
 const beginningOf = (file: string): string => {
   const bytes = Buffer.alloc(4 * largestFile)
   const descriptor = openSync(file, "r")

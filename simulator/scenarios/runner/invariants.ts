@@ -1,7 +1,7 @@
 /**
- * What must hold after every scenario, whatever it did (docs/scenarios.md): the books prove themselves, service and venue
- * agree, the partners' deliveries come without a gap, nothing reserved is negative, what is shown of an account adds up, and what is recorded of an account's risk is
- * what the marks of the moment imply. Each answers its first difference.
+ * Invariants after every scenario (docs/scenarios.md): the books verify themselves, service and venue agree, deliveries arrive
+ * without a gap, no reserve is negative, account totals add up, and the recorded risk of an account matches the current marks.
+ * Each returns its first difference (A2-60, A2-61; F3, F9, F23, STS-10).
  */
 import { Effect, type Scope } from "effect"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
@@ -9,7 +9,7 @@ import { ofRoute } from "./Answer.ts"
 import { compareDecimals, shown } from "./matching.ts"
 import { type Broken, broken, type Firm, type Session } from "./Session.ts"
 
-/** Clients whose balances are looked at, of each partner: a scenario has a few. */
+/** Limit on checked clients of each partner: a scenario has a few. */
 const pageSize = 200
 
 export const invariants: Readonly<
@@ -25,7 +25,7 @@ export const invariants: Readonly<
     firstOf([...session.firms.values()].map((firm) => riskStatesOf(firm)))
 }
 
-/** The first invariant that does not hold, in words. */
+/** The first broken invariant, as a sentence. */
 export const brokenInvariant = (session: Session): Effect.Effect<string | null, Broken, Scope.Scope> =>
   firstOf(
     Object.entries(invariants).map(([name, invariant]) =>
@@ -56,7 +56,7 @@ interface DeliveryRow {
   readonly status: string
 }
 
-/** The log is read over all pages: ids fall from page to page, and what it calls SENT did arrive. */
+/** Reads all pages of the log: ids fall from page to page, and every SENT delivery did arrive. */
 const deliveriesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
   Effect.gen(function* () {
     const accepted = new Set(
@@ -101,7 +101,7 @@ interface Balances {
   >
 }
 
-/** What trading has brought and cost, as one of two routes shows it. */
+/** Results and costs of trading in the answer of one of two routes. */
 interface Told {
   readonly realized: Readonly<Record<string, string>>
   readonly commission: Readonly<Record<string, string>>
@@ -117,7 +117,7 @@ const accountsOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
       const inOne = found === null ? null : apart(found)
       if (inOne !== null) return `client ${clientId} ${inOne}`
       let between = yield* totalsOf(firm, clientId)
-      // What is booked between two reads makes them differ: they are asked again.
+      // A booking between both reads makes them differ, so both are repeated.
       for (let more = 2; more > 0 && between !== null; more--) between = yield* totalsOf(firm, clientId)
       if (between !== null) return `client ${clientId} ${between}`
     }
@@ -127,7 +127,7 @@ const accountsOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
 const sum = (figures: ReadonlyArray<string | null>): string =>
   figures.reduce((total, figure) => total.plus(figure ?? 0), new MoneyDecimal(0)).toFixed(6)
 
-/** The parts of a portfolio are those of its lines, and its value is exactly their sum (F23, STS-10). */
+/** The parts of a portfolio equal those of its lines, and its value is their exact sum. */
 const apart = ({ balances, portfolioValue, portfolio }: Balances): string | null => {
   const negative = balances.find(({ reserved }) => compareDecimals(reserved, 0) === -1)
   if (negative !== undefined) return `has ${shown(negative)}`
@@ -139,11 +139,11 @@ const apart = ({ balances, portfolioValue, portfolio }: Balances): string | null
   return whole ? null : `is worth ${portfolioValue}, made of ${shown(portfolio)} and ${shown(balances)}`
 }
 
-/** Summary and overview tell the same, and each total is the sum of its families (A2-60, A2-61). */
+/** Summary and overview agree, and each total is the sum of its families. */
 const totalsOf = (firm: Firm, clientId: number): Effect.Effect<string | null, Broken> =>
   Effect.gen(function* () {
     const summary = yield* read(firm, `/clients/${clientId}/account/summary`)
-    // Without a market there is none.
+    // Without a market there is no overview.
     const overview = (yield* read(firm, `/clients/${clientId}/account/overview`, [503])) as Told | null
     if (summary === null || overview === null) return null
     const { realizedByFamily, realizedTotal, commissionByFamily, commissionPaid, fundingPaid, counts } =
@@ -179,7 +179,7 @@ interface Implied {
   readonly marksFresh: boolean
 }
 
-/** A crossed mark is acted on within a second (F9); marks go on moving meanwhile, so it is asked a few times. */
+/** The service acts on a crossed mark within a second, and marks keep moving, so the check is repeated. */
 const riskStatesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
   Effect.gen(function* () {
     const page = yield* read(firm, `/clients?limit=${pageSize}`)
@@ -198,14 +198,14 @@ const riskStateOf = (firm: Firm, clientId: number): Effect.Effect<string | null,
   Effect.gen(function* () {
     const row = (yield* read(firm, `/clients/${clientId}`)) as Recorded | null
     const margin = (yield* read(firm, `/clients/${clientId}/margin`, [503])) as Implied | null
-    // Without a market nothing is recorded; a close-out does not begin on stale marks (F3).
+    // Without a market no risk state is recorded; a close-out does not begin on stale marks.
     if (row === null || margin === null || row.riskState === null || !margin.marksFresh) return null
     return row.riskState === margin.riskState
       ? null
       : `client ${clientId} is recorded as ${row.riskState}, live marks make it ${margin.riskState}`
   })
 
-/** The data of a read, or its body where it is bare; null when the partner may read nothing any more. */
+/** The data of a read, or the body of a bare route; null if the partner has lost its read access. */
 const read = (firm: Firm, path: string, besides: ReadonlyArray<number> = []): Effect.Effect<unknown, Broken> =>
   firm.client.send({ method: "GET", path: `/partner/v1${path}` }).pipe(
     Effect.mapError(({ detail }) => broken(`No answer came: ${detail}.`)),

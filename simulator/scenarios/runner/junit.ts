@@ -38,7 +38,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&apos;"
 }
 
-/** XML 1.0 has no place for control characters, not even escaped. */
+/** XML 1.0 excludes control characters, even escaped ones. */
 const escaped = (text: string): string =>
   text
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "?")

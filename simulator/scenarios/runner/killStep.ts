@@ -1,6 +1,6 @@
 /**
- * Steps that kill: the run's own service with -9, at once or at a point of its commits, and its database, once or for a
- * while. When the step ends, both are there again (SC-PLT-04, SC-PLT-05).
+ * Steps that kill: the run's own service with -9, at once or at a point of its commits, and its database, once or for a period.
+ * Both are running again when the step ends (SC-PLT-04, SC-PLT-05).
  */
 import { Effect, Exit, type Scope } from "effect"
 import type { PartnerClient } from "../../partner/PartnerClient.ts"
@@ -11,7 +11,7 @@ import { broken, type Broken, type Session } from "./Session.ts"
 import { millisOf } from "./variables.ts"
 import type { OwnProcesses } from "./World.ts"
 
-/** How the steps of `during` are sent, with and without holding their answers against what is expected. */
+/** How the steps of `during` are sent, with and without checking their answers. */
 interface Sending {
   readonly send: (session: Session, step: SentStep) => Effect.Effect<Answer, Broken, Scope.Scope>
   readonly answered: (session: Session, step: SentStep) => Effect.Effect<void, Broken, Scope.Scope>
@@ -19,11 +19,11 @@ interface Sending {
   readonly clientIdOf: (session: Session, name: string) => Effect.Effect<unknown, Broken>
 }
 
-/** A service that has been sent what passes the point dies in milliseconds. */
+/** A service that received a request through the point dies within milliseconds. */
 const pointMillis = 15_000
 const backMillis = 60_000
 const awayMillis = 10_000
-/** The service needs longer to start its database again. */
+/** The service needs longer to restart its database. */
 const againMillis = 20
 
 export const killStep = (
@@ -45,17 +45,17 @@ const killService = (
   Effect.gen(function* () {
     const subject = client === undefined ? undefined : `client:${String(yield* clientIdOf(session, client))}`
     for (const [index, point] of at.entries()) {
-      // A commit of what is still on its way would pass the point before the step does.
+      // Waits for work in flight, whose commits would pass the point before the step does.
       yield* session.command("sim", "verify")
       yield* attempt(() => own.dieAt(point, subject), "The service did not learn where to die.")
       const step = during[index]
-      // Its answer may be lost with the service: what became of it is for the steps after this one.
+      // The service may die before its answer; later steps check the outcome.
       const sent = step === undefined ? null : yield* Effect.exit(send(session, step))
       const ended = yield* Effect.timeoutOption(
         Effect.promise(() => own.ended()),
         pointMillis
       )
-      // Also one that has not come to the point: it would die in a step of somebody else's.
+      // Also one that did not reach the point: it would die during a later step.
       yield* restart(own)
       if (ended._tag === "None") return yield* broken(`The service did not come to ${point}.`)
       if (sent !== null && Exit.isSuccess(sent) && sent.value.succeeded && point !== "after-commit") {
@@ -97,13 +97,13 @@ const killDatabase = (
     if (missing !== null) return yield* broken(`The service did not come back: ${missing}`)
   })
 
-/** What GET /healthz says against the service; null: nothing. */
+/** The complaint of GET /healthz; null: none. */
 const complaintOf = (client: PartnerClient): Effect.Effect<string | null> =>
   client.send({ method: "GET", path: "/healthz" }).pipe(
     Effect.map(({ status }) => (status === 200 ? null : `GET /healthz answers ${status}`)),
     Effect.catch(({ detail }) => Effect.succeed(detail))
   )
 
-/** A killed server's children end on their own, and until then what they have been asked is done as ever. */
+/** A killed server's child processes end by themselves and until then complete their requests. */
 const stillWell = (complaint: string | null): string | null =>
   complaint === null ? "The service is well without its database." : null

@@ -1,9 +1,9 @@
 /**
- * Expected against found. A map asks for its members and no more, a list for exactly its items in their order, anything
- * else for equality; a matcher (`!any`, `!has`) asks in its own way. Answers the first difference in words.
+ * Compares expected with found values. A map must have exactly its members, a list exactly its items in order; other values
+ * must be equal. A matcher (`!any`, `!has`) has its own rule. Returns the first difference as a sentence.
  */
 
-/** What may stand before an expected value, and what it asks for. */
+/** The tags of matchers with their rules. */
 export const matchers = {
   any: "something is there, and not null",
   absent: "nothing is there",
@@ -27,7 +27,7 @@ export class Matcher {
   }
 }
 
-/** The first difference as a sentence without its full stop; null when there is none. `path` names what is compared. */
+/** The first difference as a sentence without its full stop; null for none. `path` names the compared value. */
 export const difference = (expected: unknown, found: unknown, path: string): string | null => {
   if (expected instanceof Matcher) return byMatcher(expected, found, path)
   if (Array.isArray(expected)) return ofLists(expected, found, path)
@@ -94,7 +94,7 @@ const byMatcher = ({ name, value }: Matcher, found: unknown, path: string): stri
 const hasAll = (wanted: ReadonlyArray<unknown>, found: unknown): boolean =>
   Array.isArray(found) && wanted.every((each) => found.some((item) => difference(each, item, "") === null))
 
-/** Each wanted item fits a found one of its own. */
+/** Whether each wanted item matches a found one of its own. */
 export const hasEachBy = <A, B>(
   wanted: ReadonlyArray<A>,
   found: ReadonlyArray<B>,
@@ -105,7 +105,7 @@ export const hasEachBy = <A, B>(
   return found.some((item, index) => fits(first as A, item) && hasEachBy(rest, found.toSpliced(index, 1), fits))
 }
 
-/** -1, 0, 1; null when one of them is no number. Exact for decimal texts of any length. */
+/** -1, 0, 1; null if one of them is no number. Exact for decimal texts of any length. */
 export const compareDecimals = (left: unknown, right: unknown): -1 | 0 | 1 | null => {
   const [a, b] = [decimalOf(left), decimalOf(right)]
   if (a === null || b === null) return null
@@ -128,7 +128,7 @@ const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const unlike = (path: string, found: unknown, expected: string): string =>
   `${path} is ${shown(found)}, expected ${expected}`
 
-/** A value as a person reads it, never longer than a few lines. */
+/** A value as text of a few lines at most. */
 export const shown = (value: unknown): string => {
   const text = value === undefined ? "not there" : (JSON.stringify(value, matcherText) ?? String(value))
   return text.length > 600 ? `${text.slice(0, 600)}…` : text

@@ -1,4 +1,4 @@
-/** Performs the steps of a scenario, each in its own way, and holds what comes back against what is expected. */
+/** Performs the steps of a scenario and compares the results with the expectations. */
 import { Effect, type Scope } from "effect"
 import type { PartnerClient } from "../../partner/PartnerClient.ts"
 import type { ReceivedDelivery } from "../../partner/WebhookReceiver.ts"
@@ -41,7 +41,7 @@ const clockStep = (session: Session, ahead: string): Performed =>
     yield* session.lookAtClock
   })
 
-/** Noon UTC of the next such day after `now`, Unix ms; null: it is a duration. */
+/** Noon UTC of the next such day after `now`, Unix ms; null for a duration. */
 const nextDay = (ahead: string, now: number): number | null => {
   const [, month, number] = /^(\d\d)-(\d\d)$/.exec(ahead) ?? []
   if (month === undefined) return null
@@ -50,7 +50,7 @@ const nextDay = (ahead: string, now: number): number | null => {
   return noonOf(year) > now ? noonOf(year) : noonOf(year + 1)
 }
 
-/** Sends the step, again and again when it may wait, until its answer is as expected. */
+/** Sends the step, repeatedly if it has a `within`, until its answer is as expected. */
 const answered = (session: Session, step: SentStep): Performed =>
   Effect.gen(function* () {
     const expect = yield* filled<AnswerForm>(session, step.expect ?? {})
@@ -65,7 +65,7 @@ const answered = (session: Session, step: SentStep): Performed =>
     if (last !== null && step.kind === "partner") tell(session, last)
   })
 
-/** The step's last request with its answer: of those before nobody knows what they waited for. */
+/** Reports the step's last request with its answer; earlier ones were only polls. */
 const tell = ({ world, sent }: Session, { status, body, text }: Answer): void => {
   if (sent === null) return
   const { method, path } = sent
@@ -142,7 +142,7 @@ const requestOf = (session: Session, step: PartnerStep, key: string | undefined)
     return { method: line.short.method, path, body: JSON.stringify(withMembers(made, changes)) }
   })
 
-/** Which key the step uses: READ, none, or one given as text. */
+/** The key of the step: READ, none, or a literal. */
 const clientFor = (
   session: Session,
   firm: Firm,
@@ -190,7 +190,7 @@ const routeAnswer = (
     Effect.mapError(({ detail }) => broken(`No answer came: ${detail}.`))
   )
 
-/** Variables of the step, and the client that `onboard NAME` makes. */
+/** Saves the variables of the step, and the client that `onboard NAME` makes. */
 const keep = (session: Session, step: SentStep, answer: Answer): Effect.Effect<void, Broken> =>
   Effect.gen(function* () {
     if (step.kind === "partner") {
@@ -279,7 +279,7 @@ const missingEvent = (
   return `${step.event} did not come as expected: ${why}`
 }
 
-/** The id of a client of the scenario, or what a variable or text says. */
+/** The id of a client of the scenario, or the value of a variable or text. */
 const clientIdOf = (session: Session, name: string): Effect.Effect<unknown, Broken> =>
   session.variables.has(name) ? Effect.succeed(session.variables.get(name)) : filled(session, name)
 
@@ -312,7 +312,7 @@ const guarded = <A>(make: () => A): Effect.Effect<A, Broken> =>
     }
   })
 
-/** Splits a command line as a shell does: words between blanks, quotation marks keep blanks together. Null: a mark is not closed. */
+/** Splits a command line like a shell: words between blanks, quotation marks keep blanks. Null: a mark is not closed. */
 export const splitLine = (line: string): ReadonlyArray<string> | null => {
   if (/["']/.test(line.replaceAll(/"[^"]*"|'[^']*'/g, ""))) return null
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []

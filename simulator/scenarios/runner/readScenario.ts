@@ -1,6 +1,6 @@
 /**
- * A scenario file as text into a Scenario, or everything that is wrong with it: each with its line, and what was probably
- * meant. Pure; the schema decides the form (Scenario.ts), this file knows where in the text it was broken.
+ * Parses a scenario file into a Scenario, or into all of its faults, each with its line and the probable intention. Pure: the
+ * schema (Scenario.ts) defines the form, this file finds the place in the text.
  */
 import { Schema, SchemaIssue } from "effect"
 import {
@@ -33,14 +33,14 @@ export interface Complaint {
   readonly sentence: string
 }
 
-/** Longer files are no scenarios. */
+/** Longer files are rejected. */
 export const largestFile = 256 * 1024
 const mostNodes = 20_000
-/** Maps and lists inside one another; an alias that leads back to itself comes here too. */
+/** Limit on nesting; a cyclic alias reaches it too. */
 const deepest = 50
 const mostComplaints = 20
 
-/** Either the scenario or what is wrong with it: each once, in the order of the lines, at most `mostComplaints`. */
+/** The scenario or its faults: each once, in order of lines, at most `mostComplaints`. */
 export const readScenario = (file: string, text: string): Scenario | ReadonlyArray<Complaint> => {
   const reader = new Reader(text)
   const scenario = reader.read(file)
@@ -55,7 +55,7 @@ const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complain
   return [...all.slice(0, mostComplaints), { line: next.line, sentence: `and ${all.length - mostComplaints} more` }]
 }
 
-/** What is no YAML, or more than one document of it. */
+/** The sentence for invalid YAML, or several documents. */
 const sentenceOf = ({ code, message }: YAMLError): string => {
   if (code === "MULTIPLE_DOCS") return "a file has one scenario"
   return message.startsWith("Maximum call stack") ? tooDeep : (message.split(" at line")[0] ?? message)
@@ -65,14 +65,14 @@ class Reader {
   readonly complaints: Array<Complaint> = []
   private readonly lines = new LineCounter()
   private readonly document: Document
-  /** Nodes of which a complaint says what is wrong: what their value breaks as well is not said. */
+  /** Nodes with a fault; consequences of the fault are not reported. */
   private readonly faulty = new Set<Node>()
   private nodes = 0
   private unreadable = false
 
   constructor(text: string) {
     const whole = text.length <= largestFile
-    // "silent" would not say that a second document follows, which nobody would play.
+    // "silent" would hide the warning about a second document, which would never run.
     this.document = parseDocument(whole ? text : "", { lineCounter: this.lines, logLevel: "error", uniqueKeys: true })
     if (!whole) this.complaints.push({ line: 1, sentence: "a scenario has at most 256 KiB" })
     for (const error of this.document.errors) {
@@ -126,7 +126,7 @@ class Reader {
     return { ...step, during }
   }
 
-  /** Steps inside a step: those that get an answer. */
+  /** Steps inside a step, which all get an answer. */
   private sent(raw: ReadonlyArray<unknown>, parts: Node | null, how: string): ReadonlyArray<SentStep> {
     return raw.flatMap((each, at) => {
       const part = this.step(each, childOf(parts, at))
@@ -135,7 +135,7 @@ class Reader {
     })
   }
 
-  /** What can be known before anything runs: short names, and that only reads are repeated. */
+  /** Checks possible before the run: short names exist, and only reads are repeated. */
   private checked(step: Step): Step | null {
     if (step.kind === "kill") {
       const wrong = killComplaint(step)
@@ -148,7 +148,7 @@ class Reader {
     return this.complain(step.line, "within repeats the step, so it is for reads, and writes with an idempotencyKey")
   }
 
-  /** `by` names a partner that is given. */
+  /** Checks that `by` names an existing partner. */
   private checkNames(steps: ReadonlyArray<Step>, names: ReadonlyArray<string>): void {
     for (const step of sentOf(steps)) {
       if (!("by" in step) || step.by === undefined || names.includes(step.by)) continue
@@ -183,14 +183,14 @@ class Reader {
     return null
   }
 
-  /** No value can be made of the file: what follows from that is not said. */
+  /** The file yields no value, so only this fault is reported. */
   private giveUp(node: Node, sentence: string): null {
     if (!this.unreadable) this.complain(this.lineOf(node), sentence)
     this.unreadable = true
     return null
   }
 
-  /** The value of the node is null from here on, and this is the one sentence that says why. */
+  /** Reports a fault; the node's value is null from here on. */
   private fault(node: Node, sentence: string): null {
     this.faulty.add(node)
     return this.complain(this.lineOf(node), sentence)
@@ -245,7 +245,7 @@ class Reader {
     }
     if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node, depth + 1))
     if (!isScalar(node)) return null
-    // A tag made text of it: what stands there without quotes is read once more as it would be without the tag.
+    // The tag turned it into text: unquoted text is parsed again as without the tag.
     const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
     const value = tagged ? plainValue(node.source ?? "") : node.value
     if (typeof value !== "number" || Number.isFinite(value)) return value
@@ -253,18 +253,18 @@ class Reader {
   }
 }
 
-/** What a text without quotes is; one that is no single value, as where a document begins in it, is itself. */
+/** The value of unquoted text; text that is no single value stays text. */
 const plainValue = (source: string): unknown => {
   const { contents, errors } = parseDocument(source)
   if (contents === null) return null
   return errors.length === 0 && isScalar(contents) ? contents.value : source
 }
 
-/** What can be compared as a number; a variable only once it is filled. */
+/** Whether it can be compared as a number; a variable only once it is filled. */
 const isAmount = (value: unknown): boolean =>
   compareDecimals(value, 0) !== null || (typeof value === "string" && value.includes("$"))
 
-/** What is wrong with the members of a kill together. */
+/** The fault in the combination of a kill's members. */
 const killComplaint = ({ kill, at, client, for: outage, during }: KillStep): string | null => {
   if (kill === "service" && outage !== undefined) return "for is for a kill of the database"
   if (kill === "database" && at !== undefined) return "at is for a kill of the service"
@@ -275,7 +275,7 @@ const killComplaint = ({ kill, at, client, for: outage, during }: KillStep): str
   return kill === "database" && steps > 0 && outage === undefined ? "during needs for" : null
 }
 
-/** What is wrong with a matcher's own value. */
+/** The fault in a matcher's own value. */
 const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   if (name === "size" && !Number.isInteger(value)) return "!size takes a whole number"
   if (name === "unordered" && !Array.isArray(value)) return "!unordered takes a list"
@@ -308,7 +308,7 @@ const childOf = (node: Node | null, key: string | number): Node | null => {
   return null
 }
 
-/** Keys of the struct at a path of a schema; none where it is no struct. */
+/** Keys of the struct at a path of a schema; empty for other schemas. */
 const knownKeys = (schema: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<string> => {
   const fields = (schema as { readonly fields?: Readonly<Record<string, unknown>> }).fields
   const [first, ...rest] = path

@@ -1,4 +1,4 @@
-/** Runs one scenario on a service: what is given, its steps in their order, then the invariants. Never fails: a result says so. */
+/** Runs one scenario: participants, steps in order, then the invariants. Never fails: the result holds the failure. */
 import { Cause, Effect, Exit, type Scope } from "effect"
 import { SeededRandom } from "../../partner/SeededRandom.ts"
 import { brokenInvariant } from "./invariants.ts"
@@ -13,23 +13,23 @@ export interface ScenarioResult {
   readonly file: string
   readonly ok: boolean
   readonly millis: number
-  /** Steps that were done. */
+  /** Number of completed steps. */
   readonly done: number
   readonly steps: number
-  /** Null when it passed; `line` of the file, null when no step is to blame. */
+  /** Null if it passed; `line` is null if no step failed. */
   readonly failure: { readonly line: number | null; readonly step: string; readonly sentence: string } | null
 }
 
 export interface Watcher {
   readonly began: (scenario: Scenario) => void
-  /** A step is being done: its number from 1, and its line in words. */
+  /** Called at the start of a step: its number from 1, and its text. */
   readonly at: (scenario: Scenario, number: number, step: string) => void
   readonly ended: (scenario: Scenario, result: ScenarioResult) => void
 }
 
-/** A firm's code is its prefix of uids too, so it has at most eight characters: this many runs with one seed fit. */
+/** A firm's code is its uid prefix too, with at most eight characters, which limits the runs of one seed. */
 const mostRuns = 36 ** 2
-/** The last letter of a firm's code; the partner's is X. */
+/** Last letters of the codes of further firms; the partner's is X. */
 const otherFirms = "YZABCDEFGH"
 
 export const runScenario = (
@@ -95,7 +95,7 @@ const play = (
     if (difference !== null) return yield* broken(difference)
   })
 
-/** The first free code of the seed's series gives the run its name; the other firms' codes come of it. */
+/** The first free code of the seed's series names the run; the codes of further firms derive from it. */
 const openSession = (
   world: World,
   { given, steps }: Scenario,
@@ -124,8 +124,8 @@ const openSession = (
   })
 
 /**
- * Endpoints that are gone would be tried for hours. A scenario that ended before its own `clear` would leave the venue bent
- * for everybody after it.
+ * Removes endpoints, which would be retried for hours. A scenario that failed before its own `clear` would leave faults at the
+ * venue for later scenarios.
  */
 const leave = (session: Session, venueIsBent: boolean): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -135,14 +135,14 @@ const leave = (session: Session, venueIsBent: boolean): Effect.Effect<void> =>
     }
   })
 
-/** Partners whose events are waited for, and for whom no step says when a receiver is registered. */
+/** Partners with expected events whose receiver no step registers. */
 const firmsWithEvents = ({ steps }: Scenario): ReadonlySet<string> => {
   const by = (kind: "event" | "receiver") => steps.flatMap((step) => (step.kind === kind ? [step.by ?? "partner"] : []))
   const own = by("receiver")
   return new Set(by("event").filter((name) => !own.includes(name)))
 }
 
-/** A step as a person reads it. */
+/** A step as text. */
 export const textOf = (step: Step): string => {
   switch (step.kind) {
     case "partner":
@@ -169,7 +169,7 @@ const sentenceOf = (cause: Cause.Cause<Broken>): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** FNV-1a of the id: scenarios of one seed make different choices. */
+/** FNV-1a of the id, so that scenarios of one seed make different choices. */
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5
   for (const letter of text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)

@@ -1,10 +1,10 @@
-/** Runs many scenarios on one service: several at once, and those that move what all share one after the other at the end. */
+/** Runs many scenarios on one service: several at once, then those that change shared state one after the other. */
 import { Effect } from "effect"
 import { runScenario, type ScenarioResult, type Watcher } from "./runScenario.ts"
 import type { Scenario } from "./Scenario.ts"
 import type { World } from "./World.ts"
 
-/** Beside one another; the service has work for more, a terminal no room. */
+/** Limit on parallel scenarios: the service could run more, but a terminal has no room. */
 const atOnce = 4
 
 /** Results in the order of the scenarios. */
@@ -25,6 +25,6 @@ export const runScenarios = (
     return scenarios.flatMap((scenario) => results.get(scenario) ?? [])
   })
 
-/** Those that kill or change the service come late, those that end a market for good last of all. */
+/** Scenarios that kill or change the service come late, those that end a market for good last. */
 const placeOf = ({ own, steps }: Scenario): number =>
   steps.some((step) => step.kind === "venue" && step.venue.startsWith("delist ")) ? 2 : Number(own)

@@ -1,6 +1,6 @@
 /**
- * What a file writes for what only a run knows: `$name` is a variable, `$now` and `$today` are business time with an offset
- * (`$today+1d`), `${word}` is a text that no other run has. `$$` is a dollar sign.
+ * Variables of a scenario file: `$name` is a saved value, `$now` and `$today` are business time with an offset (`$today+1d`),
+ * `${word}` is a text unique to the run. `$$` is a dollar sign.
  */
 import { Matcher } from "./matching.ts"
 
@@ -28,7 +28,7 @@ export class Variables {
   /** Business time, Unix ms. */
   private readonly now: () => number
 
-  /** `tag`: no other run has it. */
+  /** `tag`: unique to the run. */
   constructor(tag: string, now: () => number) {
     this.tag = tag
     this.now = now
@@ -54,7 +54,7 @@ export class Variables {
     throw new UnknownVariable(name)
   }
 
-  /** A whole-text variable keeps its type; inside a text it is written out. Matchers and maps are filled, too. */
+  /** A variable alone keeps its type; inside a text it is inserted as text. Matchers and maps are filled recursively. */
   fill(value: unknown): unknown {
     if (typeof value === "string") return this.fillText(value)
     if (value instanceof Matcher) return new Matcher(value.name, this.fill(value.value))
@@ -88,7 +88,7 @@ const signed = (offset: string): number => (offset.startsWith("-") ? -1 : 1) * m
 const reference =
   /\$\$|\$\{([a-z][a-zA-Z0-9-]{0,30})\}|\$(now|today)(?![a-zA-Z0-9.])([+-][0-9]{1,9}(?:ms|[smhd]))?|\$([a-zA-Z][a-zA-Z0-9]*(?:\.[a-zA-Z0-9]+)*)/g
 
-/** The member at a path of names and indexes; undefined where there is none. */
+/** The member at a path of names and indexes; undefined if absent. */
 export const memberAt = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>(
     (at, name) =>

@@ -1,32 +1,32 @@
 /**
- * Short names of the partner's routes: what a step may say instead of method, path and body. A sample body is complete and
- * valid; a step's `body`, `with` and `without` change members of it.
+ * Short names of the partner's routes, which steps use instead of method, path and body. A sample body is complete and valid; a
+ * step's `body`, `with` and `without` change its members.
  */
 import { sampleOnboarding } from "../../../src/machines/kyc/sampleOnboarding.ts"
 import { sampleMifid } from "../../../src/machines/mifid/sampleMifid.ts"
 import { closest } from "../../../src/machines/shared/closest.ts"
 
-/** What a sample is made from. */
+/** Input of a sample. */
 export interface SampleInput {
-  /** The words after the short name, by their names in the table, variables put in. */
+  /** Arguments of the short name by their names in the table, with variables replaced. */
   readonly words: Readonly<Record<string, string>>
   /** Number of the named client's person in this scenario. */
   readonly person: number
-  /** Letters and digits that keep runs apart. */
+  /** Letters and digits that separate runs. */
   readonly tag: string
-  /** Business time, Unix ms; of steps with one Idempotency-Key, that of the first. */
+  /** Business time, Unix ms; for steps with one Idempotency-Key, that of the first. */
   readonly now: number
-  /** A reference that nothing has yet; steps with one Idempotency-Key have the same. */
+  /** A new reference; steps with one Idempotency-Key share it. */
   readonly fresh: () => string
-  /** The submission that gives an outcome, as `sim answers` prints it. */
+  /** The submission for an outcome, as `sim answers` prints it. */
   readonly answers: (outcome: string) => Promise<unknown>
 }
 
 export interface ShortName {
   readonly method: "GET" | "POST" | "PUT" | "DELETE"
-  /** Words in braces are put in; `{CLIENT}` is the id of a client that the scenario named. */
+  /** Arguments in braces are inserted; `{CLIENT}` is the id of a client of the scenario. */
   readonly path: string
-  /** Words that follow the name; one in brackets may be left out. */
+  /** Arguments after the name; one in brackets is optional. */
   readonly words: ReadonlyArray<string>
   readonly does: string
   readonly sample?: (input: SampleInput) => unknown
@@ -45,7 +45,7 @@ const knockOut = ({ words }: SampleInput) => ({
   barrier: { level: words.BARRIER, ...(words.TAKE_PROFIT === undefined ? {} : { takeProfit: words.TAKE_PROFIT }) }
 })
 
-/** A limit order where there is a price, else one at the market. */
+/** A limit order if a price is given, else a market order. */
 const orderIn =
   (symbol: string) =>
   ({ words: { SIDE: side, QTY: qty, PRICE: price } }: SampleInput) => ({
@@ -59,14 +59,14 @@ const perpetual = "BTC-USDC-PERP"
 
 const person = ({ person, tag, now }: SampleInput) => sampleOnboarding(person, tag, now)
 
-/** A word as a count; throws what is said of the step. */
+/** An argument as a count; throws the fault as a sentence. */
 const wholeOf = (word: string, most: number): number => {
   const count = Number(word)
   if (/^[0-9]{1,9}$/.test(word) && count <= most) return count
   throw new Error(`"${word}" is no whole number up to ${most}.`)
 }
 
-/** One pixel as a picture of so many bytes: what follows the end of a PNG is no part of it. */
+/** A one-pixel PNG padded to the given size: bytes after the end of a PNG are ignored. */
 const picture = (bytes: string | undefined): string => {
   const png = Buffer.from(pixel, "base64")
   return Buffer.concat([png], Math.max(png.length, wholeOf(bytes ?? "0", 64 * 1024 * 1024))).toString("base64")
@@ -311,7 +311,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
 const methods = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"] as const
 export type Method = (typeof methods)[number]
 
-/** What a line of `partner` asks for. */
+/** A parsed `partner` line. */
 export type PartnerLine =
   | { readonly type: "route"; readonly method: Method; readonly path: string }
   | {
@@ -343,7 +343,7 @@ export const parseLine = (line: string): PartnerLine => {
   return { type: "short", name: first, short, words }
 }
 
-/** What is wrong with a line of `partner`; null when it can be read. */
+/** The fault in a `partner` line; null if it is valid. */
 export const complaintOf = (line: string): string | null => {
   const parsed = parseLine(line)
   return parsed.type === "wrong" ? parsed.sentence : null
