@@ -73,18 +73,18 @@ export class Cli {
         const found = findConnection(globals, this.io)
         const connection = options.reads === true ? { ...found, dryRun: false } : found
         const callService = await this.service()
-        const service: Service = { globals, ask: (use) => callService({ ...connection, dryRun: false }, use) }
+        const service: Service = { globals, query: (use) => callService({ ...connection, dryRun: false }, use) }
         try {
           if (connection.dryRun !== true && globals.yes !== true) {
-            const dry: Service = { ...service, ask: (use) => callService({ ...connection, dryRun: true }, use) }
-            const standing = await this.askFirst(dry, request, view, options)
+            const dry: Service = { ...service, query: (use) => callService({ ...connection, dryRun: true }, use) }
+            const standing = await this.confirmFirst(dry, request, view, options)
             if (standing !== null) return await this.showAnswer(service, standing, view, options)
           }
           const { progress } = options
           const answer = await this.whileWaiting(
             globals,
             callService(connection, request),
-            progress === undefined ? undefined : () => service.ask(progress)
+            progress === undefined ? undefined : () => service.query(progress)
           )
           if (connection.dryRun === true && answer.dryRun === undefined) throw carriedOut
           await this.showAnswer(service, answer, view, options)
@@ -148,7 +148,7 @@ export class Cli {
       import("./names.ts"),
       import("./views/changes.ts")
     ])
-    const { partner } = await service.ask((api) =>
+    const { partner } = await service.query((api) =>
       readNames(api, new Set(changes.some(isOfPartner) ? ["partner"] : []))
     )
     const head = changesView(changes, callingsOf(data, partner))
@@ -156,16 +156,16 @@ export class Cli {
     return stack(head, ...(before === null ? [] : [before]), text(""), view)
   }
 
-  private async rulingOn({ ask }: Service, about: NonNullable<CallOptions<never>["about"]>): Promise<View | null> {
+  private async rulingOn({ query }: Service, about: NonNullable<CallOptions<never>["about"]>): Promise<View | null> {
     const { lastRuling } = await import("./lastRuling.ts")
-    const object = typeof about === "string" ? about : await ask(about)
-    return object === null ? null : ask((api) => lastRuling(api, object))
+    const object = typeof about === "string" ? about : await query(about)
+    return object === null ? null : query((api) => lastRuling(api, object))
   }
 
-  private async withDecisions({ ask }: Service, view: View, object: string | undefined): Promise<View> {
+  private async withDecisions({ query }: Service, view: View, object: string | undefined): Promise<View> {
     if (object === undefined) return view
     const { decisionsOn } = await import("./views/decisions.ts")
-    const decisions = await ask((api) => decisionsOn(api, object))
+    const decisions = await query((api) => decisionsOn(api, object))
     return decisions === null ? view : stack(view, text(""), decisions)
   }
 
@@ -256,27 +256,27 @@ export class Cli {
   fail(json: boolean, error: unknown, command: Command | null = null): void {
     if (!(error instanceof CliFailure)) throw error
     this.status = error.status
-    const said = () => `${markOf(error)}${refusalLines(error.envelope, command).map(escaped).join("\n")}\n`
-    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : wrapText(said(), this.io.errorColumns()))
+    const sentences = () => `${markOf(error)}${refusalLines(error.envelope, command).map(escaped).join("\n")}\n`
+    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : wrapText(sentences(), this.io.errorColumns()))
   }
 
   /**
    * Shows a dry run of the call and asks for confirmation; throws a refusal, or `declined`. If the decision was made before,
    * there is no question and no call: returns the existing decision.
    */
-  private async askFirst<A>(
-    { globals, ask }: Service,
+  private async confirmFirst<A>(
+    { globals, query }: Service,
     request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
     view: Shown<A>,
     { confirm, deed, about }: CallOptions<A>
   ): Promise<Success<A> | null> {
     if (confirm === undefined) return null
     if (typeof confirm === "string" && !this.io.asks()) throw noTerminal
-    const question = typeof confirm === "string" ? confirm : await ask(confirm)
+    const question = typeof confirm === "string" ? confirm : await query(confirm)
     if (question === null) return null
     if (!this.io.asks()) throw noTerminal
-    const head = deed === undefined || deed === false ? [] : [await ask(deed)]
-    const rehearsed = deed === false ? null : await ask(request)
+    const head = deed === undefined || deed === false ? [] : [await query(deed)]
+    const rehearsed = deed === false ? null : await query(request)
     const refusal = rehearsed !== null && speaksForItself(rehearsed.data) ? refusalOf(rehearsed.data) : null
     if (refusal !== null) throw refusal
     if (rehearsed !== null && about !== undefined && doesNothing(rehearsed))
@@ -288,36 +288,37 @@ export class Cli {
             ...head,
             ...head.map(() => text("")),
             await this.headed(
-              { globals, ask },
+              { globals, query },
               rehearsed.changes,
               rehearsed.data,
               deedView(rehearsed.data, rehearsed.dryRun, view, "It would write:")
             )
           ]
-    const drawn = shown.length === 0 ? "" : await this.drawn(globals, stack(...shown), { globals, ask }, askedColumns)
+    const drawn =
+      shown.length === 0 ? "" : await this.drawn(globals, stack(...shown), { globals, query }, promptColumns)
     const answer = this.io.confirm(question, drawn)
     if (answer === null) throw noTerminal
     if (!answer) throw declined
     return null
   }
 
-  /** Shows progress while a call lasts. `ask`: reads the progress. */
-  async whileWaiting<A>(globals: Globals, answer: Promise<A>, ask?: () => Promise<string | null>): Promise<A> {
+  /** Shows progress while a call lasts. `query`: reads the progress. */
+  async whileWaiting<A>(globals: Globals, answer: Promise<A>, query?: () => Promise<string | null>): Promise<A> {
     // The waiting time is for terminals alone; progress goes to logs too.
-    if (ask === undefined && this.io.progress === null) return answer
+    if (query === undefined && this.io.progress === null) return answer
     const progress = this.progressOf(globals)
     const began = Date.now()
     let isAsking = false
     let isOver = false
     const timer = setInterval(() => {
       const waited = () => `${Math.round((Date.now() - began) / 1_000)} s`
-      if (ask === undefined) return progress.tell(`Waiting for the service: ${waited()}`)
+      if (query === undefined) return progress.tell(`Waiting for the service: ${waited()}`)
       if (isAsking) return
       isAsking = true
       // A failed progress query is ignored: the call itself reports the state of the service.
-      const unsaid = () => null
-      void ask()
-        .catch(unsaid)
+      const noProgress = () => null
+      void query()
+        .catch(noProgress)
         .then((line) => {
           isAsking = false
           if (line !== null && !isOver) progress.tell(`${line}, ${waited()}`)
@@ -341,11 +342,11 @@ export class Cli {
 /** A call's service, for further queries. */
 interface Service {
   readonly globals: Globals
-  readonly ask: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
+  readonly query: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
 }
 
 /** Width of the terminal of a question if stdout is no terminal. */
-const askedColumns = 80
+const promptColumns = 80
 const progressMillis = 1_000
 
 const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test(object ?? "")
@@ -384,7 +385,7 @@ const markOf = (failure: CliFailure): string =>
 const namesFor = async (view: View, service: Service | null): Promise<Names> => {
   const { namesIn, noNames, readNames } = await import("./names.ts")
   const kinds = namesIn(view)
-  return service === null || kinds.size === 0 ? noNames : service.ask((api) => readNames(api, kinds))
+  return service === null || kinds.size === 0 ? noNames : service.query((api) => readNames(api, kinds))
 }
 
 const noLine: RunLine = () => Promise.reject(new Error("this command line was made without a way to run another"))

@@ -20,9 +20,9 @@ export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 export interface Success<A> {
   readonly code: 0
   readonly data: A
-  /** Of a dry run: the changes that it would write. */
+  /** For a dry run: the changes that it would write. */
   readonly dryRun?: Would
-  /** Of a command that writes: its changes, made or planned. */
+  /** For a command that writes: its changes, made or planned. */
   readonly changes?: ReadonlyArray<Change>
 }
 

@@ -12,7 +12,7 @@ export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<V
       const last = data.entries.at(-1)
       if (last === undefined) return null
       const change = [last.before, last.after].filter((state) => state !== null).join(" -> ")
-      const why = last.reason === null ? "" : `: ${shortPrints(withoutAsker(last.reason))}`
+      const why = last.reason === null ? "" : `: ${shortPrints(withoutRequester(last.reason))}`
       const what = change === "" ? last.action : words`${last.action}, ${stateWords(change)}`
       // An object's first audit row is its creation, not a decision.
       const head = last.before === null ? "Nobody has decided it yet" : "Last decision"
@@ -22,4 +22,4 @@ export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<V
   )
 
 /** Removes the argument hash and the requester's id, whose label is shown beside the note. */
-const withoutAsker = (reason: string): string => reason.replace(/ [0-9a-f]{64} by \d+$/, "")
+const withoutRequester = (reason: string): string => reason.replace(/ [0-9a-f]{64} by \d+$/, "")

@@ -12,7 +12,7 @@ let serving = false
 /** Set for a command that ends in order on a signal. */
 let ending: PromiseWithResolvers<void> | null = null
 /** The exit status of a command whose answer could not be written. */
-let unheard: ExitStatus | null = null
+let unwrittenStatus: ExitStatus | null = null
 
 /**
  * Completes on SIGTERM, SIGINT, or SIGHUP of a closing terminal. Repeated signals count once: on a terminal Ctrl-C arrives both
@@ -20,9 +20,9 @@ let unheard: ExitStatus | null = null
  */
 const stopped: CliIo["stopped"] = () => {
   if (ending !== null) return ending.promise
-  const asked = (ending = Promise.withResolvers<void>())
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => asked.resolve())
-  return asked.promise
+  const requested = (ending = Promise.withResolvers<void>())
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => requested.resolve())
+  return requested.promise
 }
 
 const print = (text: string) => void process.stdout.write(text)
@@ -63,12 +63,12 @@ process.stderr.on("error", () => undefined)
 // A closed pipe (`| head`) is no failure, and later output is dropped. Any other error (a full disk) loses the answer of a
 // command that may have run: it is reported like a connection that broke before the answer.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (serving || unheard !== null) return
+  if (serving || unwrittenStatus !== null) return
   const failure = error.code === "EPIPE" ? null : unwritten(error.code)
   if (failure !== null) {
     const json = process.argv.includes("--json")
     process.stderr.write(`${json ? JSON.stringify(failure.envelope) : failure.message}\n`)
-    process.exitCode = unheard = failure.status
+    process.exitCode = unwrittenStatus = failure.status
   }
   // Otherwise the command first releases what it has started.
   if (ending === null) process.exit()
@@ -106,4 +106,4 @@ const status = await runCli(process.argv.slice(2), {
   stopped,
   serve
 })
-process.exitCode = unheard ?? status
+process.exitCode = unwrittenStatus ?? status

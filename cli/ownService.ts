@@ -116,12 +116,12 @@ const dieAt = async (child: ChildProcess, dataDir: string, point: string): Promi
   const file = join(dataDir, "kill-at")
   writeFileSync(file, point)
   child.kill("SIGUSR2")
-  for (let looks = 0; existsSync(file); looks++) {
-    if (looks === armLooks) throw new Error("the service did not read its kill point")
+  for (let polls = 0; existsSync(file); polls++) {
+    if (polls === armPolls) throw new Error("the service did not read its kill point")
     await new Promise((next) => setTimeout(next, armMillis))
   }
 }
-const armLooks = 1_000
+const armPolls = 1_000
 const armMillis = 5
 
 /**

@@ -24,7 +24,7 @@ export const runCli: RunLine = async (args, io, callService) => {
   const helpColumns = () => io.size()?.columns ?? pipedColumns
   eachCommand(program, (command) =>
     command.exitOverride().configureOutput({
-      // Text below the options belongs to none of them and is only wrapped.
+      // Text below the options is only wrapped.
       writeOut: (text) => io.stdout(wrapText(text, helpColumns())),
       getOutHelpWidth: helpColumns,
       getErrHelpWidth: () => io.errorColumns() ?? pipedColumns,

@@ -1,7 +1,7 @@
 /**
- * npm run crash -- --rounds N --target service|database|both|mixed --seed S: kills the service and its database under
- * load, again and again, and proves after each round that nothing acknowledged was lost or doubled. Exit status 1 when
- * anything was. `mixed` walks through all kinds of blows, pause points, outages and take-over included.
+ * npm run crash -- --rounds N --target service|database|both|mixed --seed S: kills the service and its database under load,
+ * repeatedly, and verifies after each round that no acknowledged write was lost or doubled. Exit status 1 if one was. `mixed`
+ * uses all kinds of kills, pause points, outages and take-overs.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

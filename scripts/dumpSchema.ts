@@ -1,6 +1,6 @@
 /**
- * Writes src/runtime/migrations/schema.sql from a freshly migrated PostgreSQL in a temporary folder; with --check says
- * whether the file is current instead (exit 1).
+ * Writes src/runtime/migrations/schema.sql from a freshly migrated PostgreSQL in a temporary folder. With --check it exits 1 if
+ * the file is not current.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"

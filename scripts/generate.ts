@@ -1,6 +1,6 @@
 /**
- * Writes every generated file, or with --check says which are not current (exit 1): command table, machine pages, OpenAPI
- * document, error table, sandbox page, WebAssembly code, schema dump. Each generator is a script of its own with the same flag.
+ * Writes every generated file; with --check it exits 1 and lists those that are not current: command table, machine pages,
+ * OpenAPI document, error table, sandbox page, WebAssembly code, schema dump. Each generator is a script with the same flag.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"

@@ -1,7 +1,7 @@
 /**
- * Plays the scenarios of scripts/examples on a service of its own and writes what was asked, answered and told as the examples of
- * the reference. Figures and times are another run's each time, so the examples that are there stay as long as their shapes are
- * those of the run; with --check it writes nothing and fails when they are not (style C.7: generate, verify).
+ * Plays the scenarios of scripts/examples on a service of its own and records requests, answers and deliveries as the examples
+ * of the reference. Figures and times differ in each run, so existing examples stay as long as their shapes match. With --check
+ * it writes nothing and fails if they do not.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -13,7 +13,7 @@ import { differentShape, distil } from "./examples/distil.ts"
 const scenarios = join(import.meta.dirname, "examples")
 const main = join(import.meta.dirname, "../cli/main.ts")
 
-/** What the scenarios heard, as JSON lines. Throws when one fails: it says why by itself. */
+/** The recordings of the scenarios as JSON lines. Throws if one fails, which prints its own reason. */
 const play = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "brokerage-examples-"))
   try {
@@ -32,11 +32,11 @@ const play = (): string => {
 
 const fresh = distil(play())
 const difference = existsSync(recordedFile) ? differentShape(recorded(), fresh) : "/"
-if (difference === null) console.log("The examples are as a run says.")
+if (difference === null) console.log("The examples are current.")
 else if (process.argv.includes("--check")) {
-  console.error(`src/http/examples/recorded.json is not what a run says (${difference}): run npm run examples`)
+  console.error(`src/http/examples/recorded.json differs from a run (${difference}): run npm run examples`)
   process.exitCode = 1
 } else {
   writeFileSync(recordedFile, `${JSON.stringify(fresh, null, 2)}\n`)
-  console.log(`The examples are written anew: ${difference}`)
+  console.log(`The examples are updated: ${difference}`)
 }

@@ -1,13 +1,13 @@
 /**
- * Writes docs/openapi.json and docs/errors.md from the contract; with --check it writes nothing and fails when a file is
- * not what the contract says (style C.7: generate, verify).
+ * Writes docs/openapi.json and docs/errors.md from the contract. With --check it writes nothing and fails if a file is not
+ * current.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openApiText } from "../src/http/openApiDocument.ts"
 import { errorTable, reasonTable } from "../src/http/guides/errorTable.ts"
 
-/** The registry as a page for people. */
+/** The registry of errors as a page. */
 const errorsText = (): string =>
   [
     "# Errors of the partner API",
@@ -43,7 +43,7 @@ const kept = (path: string): string | null => {
 
 if (process.argv.includes("--check")) {
   const stale = files.filter(([path, text]) => kept(path) !== text).map(([path]) => path)
-  for (const path of stale) console.error(`${path} is not what the contract says: run scripts/generateOpenApi.ts`)
+  for (const path of stale) console.error(`${path} is not current with the contract: run scripts/generateOpenApi.ts`)
   process.exitCode = stale.length === 0 ? 0 : 1
 } else {
   for (const [path, text] of files) writeFileSync(join(root, path), text)

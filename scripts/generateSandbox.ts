@@ -1,6 +1,6 @@
 /**
- * Writes docs/sandbox.md from the sandbox's names and the machines; with --check it writes nothing and fails when the page
- * is not what they say (style C.7: generate, verify).
+ * Writes docs/sandbox.md from the sandbox's names and the machines. With --check it writes nothing and fails if the page is not
+ * current.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import { sandboxText } from "../src/http/api/sandboxText.ts"
 const path = "docs/sandbox.md"
 const file = join(import.meta.dirname, "..", path)
 
-/** The page as it must be on disk. */
+/** The expected content of the page. */
 export const sandboxPage = (): string =>
   [
     "# Sandbox names and values",

@@ -1,6 +1,6 @@
 /**
- * Writes the code of each WebAssembly program beside its text as a module; with --check it writes nothing and fails when
- * a module is not what its text says (style C.7: generate, verify).
+ * Writes the code of each WebAssembly program beside its text as a module. With --check it writes nothing and fails if a module
+ * is not current.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ const text = "src/machines/screening/lackingLetters.wat"
 const code = "src/machines/screening/lackingLetters.generated.ts"
 const at = (path: string): string => join(import.meta.dirname, "..", path)
 
-/** The module as it must be on disk. */
+/** The expected content of the module. */
 const wasmModule = async (): Promise<string> => {
   const program = (await wabt()).parseWat(text, readFileSync(at(text), "utf8"), { simd: true })
   program.validate()
@@ -36,6 +36,6 @@ const kept = (): string | null => {
 
 if (!process.argv.includes("--check")) writeFileSync(at(code), await wasmModule())
 else if (kept() !== (await wasmModule())) {
-  console.error(`${code} is not what ${text} says: run scripts/generateWasm.ts`)
+  console.error(`${code} is not current with ${text}: run scripts/generateWasm.ts`)
   process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 /**
- * What idle and slow connections cost: starts the service, measures reads and memory with none, opens `--count` (10,000)
- * of them, nine in ten kept alive and one in ten with headers that never end, and measures again (architecture 5).
- * `node scripts/idleConnections.ts [--count N] [--reads N]`. Not part of the tests: it wants a quiet machine.
+ * Measures the cost of idle and slow connections: starts the service, measures reads and memory without any, opens `--count`
+ * (10,000) of them, nine in ten kept alive and one in ten with endless headers, and measures again. `node
+ * scripts/idleConnections.ts [--count N] [--reads N]`. Not part of the tests, because it needs a quiet machine.
  */
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -83,7 +83,7 @@ const read = (agent: Agent, { port, key }: Target): Promise<boolean> =>
     request.end()
   })
 
-/** Takes the demo partner's rate limit out of the way. */
+/** Raises the demo partner's rate limit. */
 const liftLimits = ({ port, ca, operatorKey }: Target): Promise<void> =>
   new Promise((done, failed) => {
     const body = JSON.stringify({ read: 1_000_000, trade: 1_000_000 })
@@ -117,7 +117,7 @@ const measure = async (target: Target): Promise<Figures> => {
   return { p50: at(0.5), p99: at(0.99), worst: at(1), failed, residentMiB: residentMiB(target.pid) }
 }
 
-/** One connection that is kept alive, or whose headers never end; null when it was refused. */
+/** Opens one connection that is kept alive, or whose headers never end; null if it was refused. */
 const openOne = ({ port, ca }: Target, slow: boolean): Promise<TLSSocket | null> =>
   new Promise((done) => {
     const socket = connect({ host: "127.0.0.1", port, ca })
@@ -152,7 +152,7 @@ const folder = mkdtempSync(join(tmpdir(), "brokerage-idle-"))
 const { target, stop } = await startService(folder)
 try {
   await liftLimits(target)
-  // Twice: the first run warms the code up.
+  // The first run only warms up the code.
   await measure(target)
   const alone = await measure(target)
   show("no other connections", alone)

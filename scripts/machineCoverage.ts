@@ -1,8 +1,8 @@
 /**
- * npm run machine-coverage: plays every scenario, some seeds of the simulation and some tests, and writes by which rows of their
- * tables the machines went (src/http/operator/atlas/coverage.json). Given ids of scenarios, test files or `simulation`, it plays
- * these alone and leaves the rest of the record as it is. It takes half an hour on two cores; test/machines/coverage.test.ts
- * says when it has to be made anew.
+ * npm run machine-coverage: plays every scenario, some seeds of the simulation and some tests, and records which rows of their
+ * tables the machines used (src/http/operator/atlas/coverage.json). With ids of scenarios, test files or `simulation` as
+ * arguments it plays these alone and keeps the rest of the record. A full run takes half an hour on two cores;
+ * test/machines/coverage.test.ts fails when a new one is due.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -29,7 +29,7 @@ const recorder = pathToFileURL(join(import.meta.dirname, "recordSteps.ts")).href
 
 /** Seeds from 1 on. */
 const seeds = 100
-/** Tests that go where no scenario does. */
+/** Tests that cover rows without a scenario. */
 const tests: ReadonlyArray<string> = [
   "test/runtime/rfq/rfqDecisions.test.ts",
   "test/runtime/order/orderHears.test.ts",
@@ -49,14 +49,14 @@ const tests: ReadonlyArray<string> = [
   "test/operator/partners.test.ts",
   "test/operator/screeningImport.test.ts"
 ]
-/** Test files that are named of a row. */
+/** Limit on test files named for a row. */
 const testsOfRow = 3
 
-/** What is played: a scenario, a test file, or the simulation. */
+/** A play: a scenario, a test file, or the simulation. */
 interface Play {
   readonly name: string
   readonly args: ReadonlyArray<string>
-  /** It needs a sandbox, which plays share; else it brings its own. */
+  /** Whether it runs in a shared sandbox; otherwise it starts its own. */
   readonly shares: boolean
 }
 
@@ -90,28 +90,28 @@ const everything = (): ReadonlyArray<Play> => [
 const playOf = (word: string): Play =>
   word === simulationPlay.name ? simulationPlay : word.endsWith(".test.ts") ? testPlay(word) : scenarioPlay(word)
 
-/** Starts a process whose steps are written down in the folder. */
+/** Starts a process that records its steps in the folder. */
 const started = (
   folder: string,
   args: ReadonlyArray<string>
-): { readonly child: ChildProcess; readonly said: () => string } => {
+): { readonly child: ChildProcess; readonly output: () => string } => {
   const NODE_OPTIONS = `${process.env["NODE_OPTIONS"] ?? ""} --import=${recorder}`
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_OPTIONS, MACHINE_COVERAGE: folder }
   })
-  let said = ""
+  let output = ""
   for (const stream of [child.stdout, child.stderr])
-    stream?.on("data", (chunk) => (said = `${said}${String(chunk)}`.slice(-2_000)))
-  return { child, said: () => said }
+    stream?.on("data", (chunk) => (output = `${output}${String(chunk)}`.slice(-2_000)))
+  return { child, output: () => output }
 }
 
-/** A sandbox that plays share, one after the other. */
+/** A sandbox that plays use one after the other. */
 const startSandbox = async (folder: string): Promise<ChildProcess> => {
   writeFileSync(join(folder, "now"), "nothing")
   const place = ["--port", "0", "--data-dir", join(folder, "data")]
-  const { child, said } = started(folder, [
+  const { child, output } = started(folder, [
     cli,
     "serve",
     "--sandbox",
@@ -122,18 +122,18 @@ const startSandbox = async (folder: string): Promise<ChildProcess> => {
   ])
   const ready = once(child.stdout as NonNullable<typeof child.stdout>, "data")
   const isUp = await Promise.race([ready.then(() => true), once(child, "exit").then(() => false)])
-  if (!isUp) throw new Error(`The sandbox does not start: ${said()}`)
+  if (!isUp) throw new Error(`The sandbox does not start: ${output()}`)
   return child
 }
 
-/** `kind\trow` of every step that it took; null: it failed, and what it did is not all of it. */
+/** `kind\trow` of every step; null: the play failed, so its steps are incomplete. */
 const played = async (folder: string, { name, args, shares }: Play): Promise<ReadonlySet<string> | null> => {
   writeFileSync(join(folder, "now"), name)
-  const { child, said } = started(folder, shares ? [...args, "--data-dir", join(folder, "data")] : args)
+  const { child, output } = started(folder, shares ? [...args, "--data-dir", join(folder, "data")] : args)
   const [status] = (await once(child, "close")) as [number | null]
   console.log(`${status === 0 ? "played" : "FAILED"} ${name}`)
   if (status !== 0) {
-    console.error(said())
+    console.error(output())
     return null
   }
   const texts = readdirSync(folder)
@@ -143,7 +143,7 @@ const played = async (folder: string, { name, args, shares }: Play): Promise<Rea
   return new Set(lines.map((line) => line.slice(name.length + 1)))
 }
 
-/** What tries a row, once this play took it or did not. */
+/** The coverage of a row after this play, which used it or not. */
 const triedAfter = (tried: Tried, name: string, took: boolean): Tried => {
   if (name === simulationPlay.name) return { ...tried, simulated: took }
   const list = (names: ReadonlyArray<string>) =>
@@ -153,7 +153,7 @@ const triedAfter = (tried: Tried, name: string, took: boolean): Tried => {
     : { ...tried, scenarios: list(tried.scenarios) }
 }
 
-/** The record as it stands, every row of every machine. */
+/** The current record, with every row of every machine. */
 const standing = (): Map<Kind, Map<string, Tried>> => {
   const stored = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as StoredCoverage) : {}
   return new Map(
@@ -166,7 +166,7 @@ const standing = (): Map<Kind, Map<string, Tried>> => {
   )
 }
 
-/** Tests are named where no scenario goes, and files that are no more nowhere. */
+/** Tests are named only for rows without a scenario; missing files are removed. */
 const kept = ({ scenarios, simulated, tests: files }: Tried, known: ReadonlySet<string>): Tried => {
   const ids = scenarios.filter((id) => known.has(id))
   const there = files.filter((name) => existsSync(join(root, name)))
@@ -202,7 +202,7 @@ const worker = async (): Promise<void> => {
     for (let play = plays.shift(); play !== undefined; play = plays.shift()) {
       if (play.shares) sandbox ??= await startSandbox(place)
       const first = await played(place, play)
-      // What it came upon in a sandbox that others have played in may be what it failed by.
+      // It may have failed because of objects that earlier plays left in the shared sandbox.
       const steps = first ?? (play.shares ? await played(place, onOwnService(play.name)) : null)
       if (steps === null) {
         failed++
@@ -210,7 +210,7 @@ const worker = async (): Promise<void> => {
       }
       for (const [kind, rows] of record)
         for (const [row, tried] of rows) rows.set(row, triedAfter(tried, play.name, steps.has(`${kind}\t${row}`)))
-      // Half an hour that a signal would end: what is known so far is kept.
+      // Saved after each play, so that a signal does not lose half an hour of work.
       write(record)
     }
   } finally {

@@ -1,8 +1,8 @@
 /**
- * Loaded into a process beside its program (node --import): writes down by which rows of their tables its machines move, each
- * once, into a file of its own in the folder that MACHINE_COVERAGE names. What is played at a moment stands in the folder's
- * file `now`; a client's objects belong to what was played when it was first seen, whoever moves the clock later. A process that
- * is killed has written what it did.
+ * Preloaded into a process (node --import): records which rows of their tables its machines use, each once, in a file of its
+ * own in the folder of MACHINE_COVERAGE. The folder's file `now` names the current play; a client's objects belong to the play
+ * during which the client was first seen, even if a later play advances the clock. Steps are written at once, so a killed
+ * process loses none.
  */
 import { subscribe } from "node:diagnostics_channel"
 import { appendFileSync, readFileSync } from "node:fs"
@@ -13,7 +13,7 @@ import type { StepTold } from "../src/runtime/engine/machine/step.ts"
 
 const folder = process.env["MACHINE_COVERAGE"]
 const seen = new Set<string>()
-/** What was played when a client came. */
+/** The current play at a client's arrival. */
 const came = new Map<unknown, string>()
 
 const playedFor = (place: string, context: unknown): string => {

@@ -155,7 +155,7 @@ const taken = async (what: string, answer: Promise<Answer>): Promise<Answer> => 
   return { status, text, json }
 }
 
-/** What precedes the measured request, and the request with what precedes it in hand. */
+/** The steps before the measured request, and the request itself. */
 interface Path {
   readonly name: string
   readonly before: () => Promise<unknown>

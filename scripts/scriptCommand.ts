@@ -1,6 +1,6 @@
 /**
- * The command line of a script of package.json: --help prints its options, anything it does not know ends it with a
- * sentence and status 2, so that 1 stays for what the script finds.
+ * The command line of a script of package.json: --help prints its options, and an unknown one ends it with a sentence and
+ * status 2, so that status 1 stays for findings.
  */
 import { Command } from "commander"
 

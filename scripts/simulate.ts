@@ -1,7 +1,7 @@
 /**
- * npm run simulate -- --seeds N --seed S: deterministic simulations of the whole system, N seeds from S on. A seed that
- * breaks an invariant is printed with its last steps, and the exit status is 1; the same seed gives the same run again.
- * With --noticed it keeps instead which seeds tell of each deliberate fault, where `power.test.ts` looks first.
+ * npm run simulate -- --seeds N --seed S: deterministic simulations of the whole system, N seeds from S on. For a seed that
+ * breaks an invariant it prints the last steps and exits 1; the same seed repeats the same run. With --noticed it records which
+ * seeds detect each deliberate fault, for `power.test.ts`.
  */
 import { writeFileSync } from "node:fs"
 import { whole } from "../cli/options.ts"
@@ -32,10 +32,10 @@ const {
   .option("--noticed", "keep which seeds tell of each deliberate fault", false)
   .parse()
   .opts<Options>()
-/** Seeds between two words of progress. */
+/** Seeds between two progress lines. */
 const stride = 500
 
-/** Of an error's stack, where one run is looked at. */
+/** Frames of an error's stack shown for a single run. */
 const keptFrames = 20
 
 const searchSeeds = (): void => {

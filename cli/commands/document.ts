@@ -66,15 +66,15 @@ const showDocument = (cli: Cli, documentId: string, { reason, output }: ShowOpti
   cli.attempt(command, async (globals) => {
     const connection = findConnection(globals, cli.io)
     const { callService } = await import("../OperatorClient.ts")
-    const look = (content: boolean) =>
+    const fetched = (content: boolean) =>
       callService(connection, (api) => api.document.show({ params: { documentId }, payload: { reason, content } }))
     if (output === undefined) {
-      const { dataBase64: _, ...facts } = (await look(false)).data
+      const { dataBase64: _, ...facts } = (await fetched(false)).data
       return cli.show(globals, facts, (shown) => stack(fields(shown), text(`Save its content with --output FILE.`)))
     }
     refuseExisting(output, globals)
     const facts = await intoFile(output, async (write) => {
-      const { dataBase64, ...known } = (await look(true)).data
+      const { dataBase64, ...known } = (await fetched(true)).data
       write(Buffer.from(dataBase64 ?? "", "base64"))
       return known
     })

@@ -26,8 +26,8 @@ interface Waiting {
 
 const waitOption = ["--wait", "wait until everything is sealed with the new key, and say how far it is"] as const
 /** Poll interval, ms. Each poll reads all sealed data, so a slow one is followed by a longer pause. */
-const lookEvery = 2_000
-const pausePerLook = 4
+const pollMillis = 2_000
+const pausePerPoll = 4
 
 export const addEncryptionCommands = (program: Command, cli: Cli): void => {
   const encryption = program.command("encryption").description("the keys of what is encrypted at rest")
@@ -80,7 +80,7 @@ const sealedAgain = (cli: Cli, command: Command): Promise<void> =>
         if (!resealing.running && resealing.remaining === 0) return
         const done = Math.max(0, total - resealing.remaining)
         progress.tell(`encryption rotate: ${amountLine({ done, total, unit: "values", millis: Date.now() - began })}`)
-        await pause(Math.max(lookEvery, pausePerLook * (Date.now() - asked)))
+        await pause(Math.max(pollMillis, pausePerPoll * (Date.now() - asked)))
       }
     } finally {
       progress.end()

@@ -44,17 +44,17 @@ const screeningRunOption = new Option(
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
   const globals = command.optsWithGlobals<Globals>()
-  let looked: LookedAt | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
+  let reviewed: LookedAt | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
   const look = (api: OperatorClient): Effect.Effect<LookedAt, unknown> =>
     Effect.suspend(() =>
-      looked === null
+      reviewed === null
         ? Effect.tap(
             lookAtCases(api, c, (line) =>
               globals.json === true ? undefined : cli.io.stderr(`${cli.line(globals, line)}\n`)
             ),
-            (seen) => Effect.sync(() => void (looked = seen))
+            (seen) => Effect.sync(() => void (reviewed = seen))
           )
-        : Effect.succeed(looked)
+        : Effect.succeed(reviewed)
     )
   return cli.call(
     command,

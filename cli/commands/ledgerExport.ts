@@ -55,19 +55,19 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
     const { output } = options
     const progress = cli.progressOf(globals)
     const began = Date.now()
-    const tell = (done: number): void =>
+    const report = (done: number): void =>
       progress.tell(
         `ledger export: ${amountLine({ done, total: null, unit: "transactions", millis: Date.now() - began })}`
       )
     if (output === undefined) {
       if (globals.json === true) throw cliFailure(exitStatus.usage, 4000, "With --json the export needs --output FILE.")
       // If the export goes to a terminal, its own text is the progress.
-      await writeExport(connection, options, cli.io.stdout, cli.io.terminal ? () => undefined : tell)
+      await writeExport(connection, options, cli.io.stdout, cli.io.terminal ? () => undefined : report)
       progress.end()
       return
     }
     refuseExisting(output, globals)
-    const written = await intoFile(output, (write) => writeExport(connection, options, write, tell))
+    const written = await intoFile(output, (write) => writeExport(connection, options, write, report))
     progress.end()
     return cli.show(globals, { output, format: options.format, ...written }, fields)
   })
@@ -77,7 +77,7 @@ const writeExport = async (
   connection: Connection,
   { format, partner, from, to }: ExportOptions,
   write: (text: string) => void,
-  tell: (transactions: number) => void
+  report: (transactions: number) => void
 ) => {
   const { callService } = await import("../OperatorClient.ts")
   const scope = given({ partner, from, to })
@@ -110,7 +110,7 @@ const writeExport = async (
   write(text.allOpened())
   await read("transactions", ({ transactions }) => {
     figures.transactions += transactions.length
-    tell(figures.transactions)
+    report(figures.transactions)
     for (const { ts } of transactions) last = Math.max(last, ts)
     write(transactions.map(text.transaction).join(""))
   })

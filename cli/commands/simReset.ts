@@ -17,7 +17,7 @@ interface Reset {
 
 /** PostgreSQL and the venue take seconds to start again. */
 const patience = "2 minutes"
-const lookAgain = "200 millis"
+const pollMillis = "200 millis"
 
 export const addSimResetCommand = (sim: Command, cli: Cli): void => {
   sim
@@ -60,7 +60,7 @@ const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
     if (asked.data.dryRun === true) return asked
     const begun = api.sim.life().pipe(
       Effect.filterOrFail(({ data }) => data.resets > asked.data.resets),
-      Effect.retry(Schedule.spaced(lookAgain)),
+      Effect.retry(Schedule.spaced(pollMillis)),
       Effect.timeoutOption(patience)
     )
     const life = yield* begun

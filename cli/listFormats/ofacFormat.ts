@@ -45,14 +45,14 @@ export const ofacLine = (
   }
   const isCut = remarks.length >= longestRemark
   const rest = comments?.get(entry)
-  const said = remarksIn(rest === undefined ? remarks : remarks + rest.join(""))
+  const stated = remarksIn(rest === undefined ? remarks : remarks + rest.join(""))
   return {
     place,
     kind: "entry",
     entry: {
-      names: [name, ...(alternateNames.get(entry) ?? []), ...said.names],
-      dobs: said.dobs,
-      countries: said.countries,
+      names: [name, ...(alternateNames.get(entry) ?? []), ...stated.names],
+      dobs: stated.dobs,
+      countries: stated.countries,
       list: sanctionsUnless(options),
       ...(isCut && rest === undefined ? { cut: ["remarks"] } : {})
     }

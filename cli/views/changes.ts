@@ -72,15 +72,15 @@ export const calling = (object: string, { partner, client }: Callings): string =
 /** Actions that create their object. */
 const beginnings = new Set(["approval.request", "break.open", "settlement.item", "statement.generate", "key.issue"])
 
-type Saying = (change: Change, callings: Callings) => string | Words | null
+type Phrase = (change: Change, callings: Callings) => string | Words | null
 
-const cashLine: Saying = ({ object, before, after }, { client }) =>
+const cashLine: Phrase = ({ object, before, after }, { client }) =>
   before === null || after === null
     ? null
     : `Cash${client === null ? "" : ` of ${client.clientUid}`}: ${before} -> ${after} (ledger transaction ${numbered(object)})`
 
 /** Audit rows of these actions hold facts instead of states. */
-const ofItsOwn: Readonly<Record<string, Saying>> = {
+const ofItsOwn: Readonly<Record<string, Phrase>> = {
   "clock.advance": ({ before, after }, { wallNow }) => {
     const [from, to] = [before, after].map((ahead) => Number(/^(\d+) ms ahead$/.exec(ahead ?? "")?.[1] ?? Number.NaN))
     if (wallNow === undefined || from === undefined || to === undefined || Number.isNaN(from + to)) return null

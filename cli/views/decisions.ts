@@ -19,7 +19,7 @@ interface Entry {
   readonly reason: string | null
 }
 
-interface Asked {
+interface Requested {
   readonly args: unknown
   readonly requestedBy: number
   readonly decidedAt: number | null
@@ -39,10 +39,10 @@ export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<
   Effect.gen(function* () {
     const { entries } = (yield* api.audit.tail({ query: { object, limit: mostDecisions } })).data
     const isGuarded = argumentOf[kindOf(object)] !== undefined
-    const approvals: ReadonlyArray<Asked> = isGuarded
+    const approvals: ReadonlyArray<Requested> = isGuarded
       ? (yield* api.approval.list({ query: { limit: mostApprovals } })).data.approvals
       : []
-    return decisionsView(entries, (entry) => askerOf(object, entry, approvals))
+    return decisionsView(entries, (entry) => requesterOf(object, entry, approvals))
   }).pipe(Effect.orElseSucceed(() => null))
 
 /** `asker`: the requester of a decision under four eyes. */
@@ -70,7 +70,7 @@ const whatOf = ({ action, before, after }: Entry): string => {
 const kindOf = (object: string): string => object.split(":")[0] ?? ""
 
 /** The requester of a granted command, which runs at the time of the grant or soon after it. */
-const askerOf = (object: string, entry: Entry, approvals: ReadonlyArray<Asked>): Cell => {
+const requesterOf = (object: string, entry: Entry, approvals: ReadonlyArray<Requested>): Cell => {
   const id = object.slice(object.indexOf(":") + 1)
   const member = argumentOf[kindOf(object)] ?? ""
   const granted = approvals.filter(

@@ -124,9 +124,9 @@ const padded = (text: string, width: number): string => text + " ".repeat(Math.m
 const footOf = (leftOut: ReadonlyArray<string>, cut: boolean, screen: Screen): ReadonlyArray<string> => {
   const missing = leftOut.length === 0 ? "" : `Not shown: ${leftOut.join(", ")}.`
   const shortened = cut ? "Cut at …" : ""
-  const said = [missing, shortened].filter((part) => part !== "").join(" ")
-  if (said === "") return []
-  return linesOfText(`${said} --wide shows everything.`, screen).map((line) =>
+  const note = [missing, shortened].filter((part) => part !== "").join(" ")
+  if (note === "") return []
+  return linesOfText(`${note} --wide shows everything.`, screen).map((line) =>
     screen.styled ? styled("dim", line) : line
   )
 }

@@ -49,7 +49,7 @@ type Act = (api: OperatorClient) => Effect.Effect<Done, unknown>
 export const rehearse = async (call: CallService, connection: Connection, intent: Intent): Promise<Rehearsed> => {
   const dry = { ...connection, dryRun: true }
   const { item } = intent
-  const looked = item.kind === "case" ? await call(connection, (api) => lookAtAll(api, intent)) : null
+  const looked = item.kind === "case" ? await call(connection, (api) => reviewAll(api, intent)) : null
   const act = actOf(intent, looked?.seen ?? {})
   const { dryRun, ...answer } = await call(dry, act)
   if (dryRun === undefined) throw new Error("the service has carried out a dry run")
@@ -183,7 +183,7 @@ interface LookedAtCase {
 }
 
 /** The client's open cases with their candidates: exactly these are cleared. */
-const lookAtAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
+const reviewAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
   Effect.gen(function* () {
     const lines: Array<Words> = []
     const seen = yield* lookAtCases(api, String(item.clientId), (line) => void lines.push(line))

@@ -39,7 +39,7 @@ export interface WatchWorld {
   readonly stopped: Promise<void>
 }
 
-const lookEveryMillis = 2_000
+const pollMillis = 2_000
 /** Limit on rows of the queue. */
 const queueLimit = 200
 const happenedLimit = 20
@@ -119,12 +119,12 @@ class Watcher {
       alternateScreen: true
     })
     void stopped.then(() => this.set({ ...this.state, ended: true }))
-    const looking = this.lookOn()
+    const polling = this.poll()
     await Promise.race([this.ended.promise, this.screen.waitUntilExit()])
     this.state = { ...this.state, ended: true }
     this.wake.abort()
     this.screen.unmount()
-    await looking
+    await polling
   }
 
   private element() {
@@ -144,9 +144,9 @@ class Watcher {
     if (wish !== null) void this.grant(wish)
   }
 
-  private async lookOn(): Promise<void> {
+  private async poll(): Promise<void> {
     while (!this.state.ended) {
-      await pause(lookEveryMillis, undefined, { signal: this.wake.signal }).catch(() => undefined)
+      await pause(pollMillis, undefined, { signal: this.wake.signal }).catch(() => undefined)
       if (this.state.ended) return
       this.wake = new AbortController()
       await this.look()

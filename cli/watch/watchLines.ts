@@ -231,13 +231,13 @@ const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
   ...(state.said === null
     ? []
     : wrapWords(state.said, columns)
-        .slice(0, saidRows)
+        .slice(0, outcomeRows)
         .map((text): Line => ({ text, tone: "title" }))),
   { text: keysOf(state), tone: "faint" }
 ]
 
 /** The last outcome is shown whole, within this limit. */
-const saidRows = 3
+const outcomeRows = 3
 
 const keysOf = ({ mode, look, selected, away }: WatchState): string => {
   switch (mode.kind) {

@@ -1,4 +1,7 @@
-/** From what a run of the scenarios heard to the examples of the reference: one of each kind, without what only that run had. */
+/**
+ * Reduces the recordings of a scenario run to the examples of the reference: one of each kind, without data specific to the
+ * run.
+ */
 import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import type { Recorded, RecordedOperation } from "../../src/http/examples/recorded.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
@@ -10,7 +13,7 @@ type Mutable = { -readonly [K in keyof RecordedOperation]: RecordedOperation[K] 
 }
 type Members = Readonly<Record<string, unknown>>
 
-/** The firm of the examples instead of the scenario's, a receiver that anybody could have, the secret of the test vector. */
+/** Replaces the scenario's firm, receiver and secret by neutral ones. */
 const impersonal = (text: string): string => {
   const tags = new Set([...text.matchAll(/"partnerClientRef":"(s[0-9a-z]{6})-/g)].map(([, tag = ""]) => tag))
   let clean = text
@@ -24,7 +27,7 @@ const impersonal = (text: string): string => {
     .replaceAll(/whs_[\w-]+/g, testVector.secret)
 }
 
-/** Of one status; more would not be read. */
+/** Limit of one status; more would not be read. */
 const mostAnswers = 3
 const mostRefusals = 6
 
@@ -36,7 +39,7 @@ const membersOf = (answer: unknown): string => {
   return [...Object.keys(rest), ...inner].join()
 }
 
-/** What tells answers of one status apart: of refusals code and reason, of others the members. */
+/** Distinguishes answers of one status: refusals by code and reason, others by their members. */
 const kindOf = (status: number, answer: unknown): string => {
   if (status < 400) return membersOf(answer)
   const { code, data } = answer as { readonly code?: number; readonly data?: { readonly reason?: string } }
@@ -70,8 +73,8 @@ const sorted = <A>(record: Readonly<Record<string, A>>): Record<string, A> =>
   Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 /**
- * Where two recordings say things of another shape, as a path; null: they differ in figures, names and times at most. Null on one
- * side says nothing of the other, and of a list that is empty nobody knows the items.
+ * The path at which two recordings differ in shape; null: they differ at most in figures, names and times. A null on one side,
+ * or an empty list, matches any shape.
  */
 export const differentShape = (a: unknown, b: unknown, at = ""): string | null => {
   if (a === null || b === null) return null

@@ -71,7 +71,7 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
       if (answer.retryAfter === null) tally.unavailableWithoutRetryAfter++
       return false
     case 409:
-      if (!saysInProgress(answer)) return true
+      if (!isInProgress(answer)) return true
       tally.inProgress++
       return false
     default:
@@ -84,5 +84,5 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
 const namesObject = ({ body }: PartnerAnswer): boolean => /"(orderId|rfqId|swapId)":\d/.test(body.toString())
 
 /** 4092 covers many conflicts; only the sentence identifies a request still in progress (doc 1, Idempotency rule 2). */
-const saysInProgress = ({ body }: PartnerAnswer): boolean =>
+const isInProgress = ({ body }: PartnerAnswer): boolean =>
   /"code":4092\b/.test(body.toString()) && /still in progress/.test(body.toString())

@@ -1,6 +1,6 @@
 /**
- * The simulated venue's core behind the service's port, in this process: for deterministic simulation and tests. It has no
- * time and no chance of its own; who owns it gives the scheduler, the faults, and the passing of business time.
+ * The simulated venue's core behind the service's port, in the same process: for deterministic simulation and tests. It has no
+ * clock and no randomness of its own; its owner supplies the scheduler, the faults, and the passage of business time.
  */
 import { type Cause, Effect, Queue, Stream } from "effect"
 import type { ChannelMessage } from "../../src/machines/venue/marketData.ts"
@@ -10,39 +10,39 @@ import { VenueEventsGone, type VenueShape, VenueUnanswered } from "../../src/run
 import type { VenueInput, VenueOptions } from "./core/VenueInput.ts"
 import { Venue } from "./core/Venue.ts"
 
-/** What goes wrong with one request. Times in scheduler ms. */
+/** The fault of one request. Times in scheduler ms. */
 export interface RequestFault {
   readonly toVenue?: number
   readonly toCaller?: number
-  /** It never comes to the venue, or its answer never comes back; silently, or as a connection that breaks. */
+  /** The request or its answer is lost; silently, or as a broken connection. */
   readonly lost?: "before" | "after"
   readonly silent?: boolean
-  /** The venue refuses the call, in these words. */
+  /** The venue refuses the call with this reason. */
   readonly refused?: string
-  /** For this long, ms of business time, a lookup does not see what the call came to. */
+  /** How long a lookup does not show the result of the call, ms of business time. */
   readonly lag?: number
 }
 
-/** What is asked of the venue: a call by its name, a question of refs, or a plain read. */
+/** The kind of a request: a call by name, a lookup of refs, or a plain read. */
 export type Asked = VenueCallName | "lookup" | "voidRefs" | "read"
 
-/** What becomes of an event on its way to readers: how often it comes, each after so many ms. Empty: it is dropped. */
+/** The deliveries of an event to readers, each after so many ms. Empty: it is dropped. */
 export type Deliveries = ReadonlyArray<number>
 
 type Schedule = (task: () => void, delayMillis: number) => void
 
-/** A process's way to the venue and back. */
+/** A process's connection to the venue, in both directions. */
 export interface Way {
   readonly toVenue: Schedule
   readonly toCaller: Schedule
-  /** True once the process is dead: nothing more is sent to it. */
+  /** True once the process is dead, which receives nothing more. */
   readonly gone?: () => boolean
 }
 
 export interface InProcessOptions {
   readonly venue: VenueOptions
   readonly fault?: (name: Asked, refs: ReadonlyArray<string>) => RequestFault
-  /** Asked once for each event, as it is said. */
+  /** Called once for each event, at its publication. */
   readonly deliveries?: (event: VenueEvent) => Deliveries
 }
 
@@ -52,17 +52,17 @@ interface Reader<Line> {
 }
 
 const usualSchedule: Schedule = (task, delay) => void (delay === 0 ? setImmediate(task) : setTimeout(task, delay))
-/** Lines that wait for a reader; one that is further behind loses them, and asks again. */
+/** Limit on lines that wait for a reader; a slower reader loses them and reads again. */
 const readerLimit = 100_000
 
 export class InProcessVenue {
-  /** How often each ref came with a call. */
+  /** Number of calls with each ref. */
   readonly came = new Map<string, number>()
   private core: Venue
   private readonly options: InProcessOptions
-  /** Ids of the orders that were said under each ref: as often was it executed. */
+  /** Ids of the orders published under each ref: their number is that of its executions. */
   private readonly orders = new Map<string, Set<number>>()
-  /** Refs that a lookup does not see yet, with the business time from which it does. */
+  /** Refs that a lookup does not show yet, with the business time from which it does. */
   private readonly hidden = new Map<string, number>()
   private readonly eventReaders = new Set<Reader<VenueEvent | VenueHeartbeat>>()
   private readonly marketReaders = new Set<Reader<ChannelMessage | VenueHeartbeat>>()
@@ -87,27 +87,27 @@ export class InProcessVenue {
     return this.core.now
   }
 
-  /** Of the last event; 0 before the first. */
+  /** Number of the last event; 0 before the first. */
   get number(): number {
     return this.core.number
   }
 
-  /** How many orders were made under a ref, as the events say. */
+  /** Number of orders made under a ref, by the events. */
   executions(ref: string): number {
     return this.orders.get(ref)?.size ?? 0
   }
 
-  /** Whether the event of this number can still be asked for. */
+  /** Whether the event of this number can still be read. */
   keeps(number: number): boolean {
     return number <= this.core.number && this.core.eventsAfter(number - 1) !== null
   }
 
-  /** Connections to each kind of stream that are open. */
+  /** Open connections by kind of stream. */
   get streams(): { readonly events: number; readonly market: number } {
     return { events: this.eventReaders.size, market: this.marketReaders.size }
   }
 
-  /** Business time passes. */
+  /** Advances business time. */
   advance(to: number): void {
     this.core.apply({ type: "time", to })
   }
@@ -120,23 +120,25 @@ export class InProcessVenue {
     return this.core.lookup(refs)
   }
 
-  /** What an account has, its money among it; null for an unknown one. */
+  /** All of an account's objects and money; null for an unknown account. */
   account(name: string): ReturnType<Venue["account"]> {
     return this.core.account(name)
   }
 
-  /** What the venue's own books say every account has. */
+  /** The accounts in the venue's own books. */
   ledger(): ReturnType<Venue["ledger"]> {
     return this.core.ledger()
   }
 
-  /** To every reader: that it lives, and how far it is. */
+  /** Sends every reader a heartbeat with the venue's position. */
   beat(): void {
     send(this.eventReaders, this.heartbeat())
     send(this.marketReaders, this.heartbeat())
   }
 
-  /** As after a crash: what it acknowledged is there, every connection is gone. Of its events it keeps at most so many. */
+  /**
+   * Simulates a restart after a crash: acknowledged inputs survive, connections are lost. At most `kept` events are retained.
+   */
   restart(kept: number = Number.POSITIVE_INFINITY): void {
     const state = this.core.state()
     const { number, events } = state.events
@@ -151,7 +153,7 @@ export class InProcessVenue {
     send(this.marketReaders, "end")
   }
 
-  /** The venue as one process reaches it. */
+  /** The venue as seen by one process. */
   port(way: Way = { toVenue: usualSchedule, toCaller: usualSchedule }): VenueShape {
     const { toVenue, toCaller } = way
     const ask = <A>(fault: RequestFault, answer: () => A | VenueUnanswered): Effect.Effect<A, VenueUnanswered> =>
@@ -215,14 +217,14 @@ export class InProcessVenue {
     const { refused: reason, lag } = fault
     this.came.set(ref, (this.came.get(ref) ?? 0) + 1)
     if (lag !== undefined) this.hidden.set(ref, this.now + lag)
-    // Name and request belong together by the port's own type.
+    // The port's own type connects name and request.
     const input = (
       reason === undefined ? { type: "call", name, request } : { type: "decline", reason, name, request }
     ) as VenueInput
     return this.core.apply(input).outcomes[0] ?? null
   }
 
-  /** What became of refs, as far as a lookup can see it now. */
+  /** The outcomes of refs that a lookup shows now. */
   private seen(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
     return this.core.lookup(refs).map((outcome) => {
       if (!this.isHidden(outcome.ref)) return outcome
@@ -263,7 +265,7 @@ export class InProcessVenue {
   }
 }
 
-/** To every reader whose process is alive; the others are forgotten. */
+/** Sends to every reader whose process is alive; the others are removed. */
 const send = <Line>(readers: Set<Reader<Line>>, line: Line | "end", delayMillis = 0): void => {
   for (const reader of readers) {
     if (reader.gone()) readers.delete(reader)

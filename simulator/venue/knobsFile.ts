@@ -1,16 +1,16 @@
-/** The files that a tester writes for the simulated venue, YAML: what is wrong is named with the file and its line. */
+/** Reads a tester's YAML files for the simulated venue; problems name file and line. */
 import type { Base } from "./core/defaultMarkets.ts"
 import { readKnobs as knobsOf, readMarkets as marketsOf } from "./core/readKnobs.ts"
 import type { Read } from "./core/readYaml.ts"
 import type { VenueKnobs } from "./core/VenueKnobs.ts"
 
-/** Problems that one answer names. */
+/** Limit on problems of one answer. */
 const mostProblems = 5
 
-/** The knobs of a text (`sim venue set`), or what is wrong with it, in words. */
+/** The knobs of a text (`sim venue set`), or its problems as a sentence. */
 export const readKnobs = (text: string, fileName: string): VenueKnobs | string => named(knobsOf(text), fileName)
 
-/** The markets of a text (`sim venue serve --markets`), or what is wrong with it, in words. */
+/** The markets of a text (`sim venue serve --markets`), or its problems as a sentence. */
 export const readMarkets = (text: string, fileName: string): ReadonlyArray<Base> | string =>
   named(marketsOf(text), fileName)
 

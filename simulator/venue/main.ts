@@ -1,6 +1,6 @@
 /**
- * The simulated venue as a process of its own: `serve --sandbox` runs it so. What it has to say goes to stderr, which is its
- * log file there; it ends with 0 when it was asked to, and with 1 and a sentence when it can't run.
+ * The simulated venue as a process, as `serve --sandbox` runs it. Its messages go to stderr, which is a log file there. It
+ * exits with 0 after a stop, and with 1 and a sentence if it can't run.
  */
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
@@ -17,11 +17,12 @@ const { values } = parseArgs({
 const directory = values["data-dir"]
 if (directory === undefined) throw new Error("--data-dir is needed.")
 
-// Every sandbox starts a venue and waits for it. The cache is the launcher's (bin/brokerage.mjs): a new directory starts warm.
+// Every sandbox starts a venue and waits for it. The launcher (bin/brokerage.mjs) shares this cache, so that a new directory
+// starts fast.
 enableCompileCache(join(import.meta.dirname, "../../node_modules/.cache/node-compile"))
 const { startVenue } = await import("./server/VenueProcess.ts")
 
-// Its log file lies on the disk of its books: on one that is full it goes on without words.
+// The log file is on the disk of the books: on a full disk the venue continues without messages.
 process.stderr.on("error", () => undefined)
 const print = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
 const asked = new Promise<string>((resolve) => {

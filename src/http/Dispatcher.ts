@@ -211,7 +211,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         "pieces" in answer ? { ...answer, pieces: this.pages.pieces(principal.id, rows, answer.pieces) } : answer
       )
     }
-    // Objects in the path or query are looked up before the query is validated: gate 10 precedes gate 11.
+    // Gate 10 precedes gate 11, so objects in the path or query are searched for before the query is validated.
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
     return Effect.map(lookUp, (refusal) => renderRefusal(refusal ?? invalidQuery(errors)))
   }
@@ -296,7 +296,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   ): Effect.Effect<Ended, DispatchError> {
     const { route, params } = match
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
-    // Objects in the path are looked up before the body is validated: gate 10 precedes gate 11.
+    // Gate 10 precedes gate 11, so objects in the path are searched for before the body is validated.
     if ("status" in body) {
       const lookUp = write.lookUp?.({ caller, params }) ?? Effect.succeed(null)
       return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))

@@ -102,7 +102,7 @@ interface Balances {
 }
 
 /** Results and costs of trading in the answer of one of two routes. */
-interface Told {
+interface Totals {
   readonly realized: Readonly<Record<string, string>>
   readonly commission: Readonly<Record<string, string>>
   readonly counts: Readonly<Record<string, number>>
@@ -144,7 +144,7 @@ const totalsOf = (firm: Firm, clientId: number): Effect.Effect<string | null, Br
   Effect.gen(function* () {
     const summary = yield* read(firm, `/clients/${clientId}/account/summary`)
     // Without a market there is no overview.
-    const overview = (yield* read(firm, `/clients/${clientId}/account/overview`, [503])) as Told | null
+    const overview = (yield* read(firm, `/clients/${clientId}/account/overview`, [503])) as Totals | null
     if (summary === null || overview === null) return null
     const { realizedByFamily, realizedTotal, commissionByFamily, commissionPaid, fundingPaid, counts } =
       summary as Summary

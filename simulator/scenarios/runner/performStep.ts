@@ -62,11 +62,11 @@ const answered = (session: Session, step: SentStep): Performed =>
     const missing = yield* step.within === undefined ? look : eventually(look, millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (last !== null) yield* keep(session, step, last)
-    if (last !== null && step.kind === "partner") tell(session, last)
+    if (last !== null && step.kind === "partner") reportAnswer(session, last)
   })
 
 /** Reports the step's last request with its answer; earlier ones were only polls. */
-const tell = ({ world, sent }: Session, { status, body, text }: Answer): void => {
+const reportAnswer = ({ world, sent }: Session, { status, body, text }: Answer): void => {
   if (sent === null) return
   const { method, path } = sent
   const request: unknown = sent.body === undefined ? null : JSON.parse(sent.body)

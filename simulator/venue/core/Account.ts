@@ -1,6 +1,6 @@
 /**
- * An account at the simulated venue, one a client, netting: a quantity a market and the money that went for it, exact. The
- * sum over all accounts is zero in both, whatever trades, so the books prove themselves.
+ * An account at the simulated venue, one for each client, netting: a quantity and the money paid for it in each market, exact.
+ * Both sums over all accounts are zero after any trade, so the books verify themselves.
  */
 import type { Side } from "./Book.ts"
 import type { Contract } from "./Contracts.ts"
@@ -9,7 +9,7 @@ import type { Order } from "./Order.ts"
 export interface Position {
   /** Signed lots. */
   lots: number
-  /** Micro-USDC received less paid, without fees: what the quantity has cost is minus this. */
+  /** Micro-USDC received less paid, without fees: the negative cost of the quantity. */
   flow: bigint
 }
 
@@ -18,11 +18,11 @@ export class Account {
   /** The client's uid. */
   readonly name: string
   readonly positions = new Map<string, Position>()
-  /** Its orders that rest or wait, in the order in which they came. */
+  /** Its live orders, resting or waiting, in order of arrival. */
   readonly orders = new Set<Order>()
-  /** Its open contracts, in the order in which they were opened. */
+  /** Its open contracts, in order of opening. */
   readonly contracts = new Set<Contract>()
-  /** Number of its last event: they come without a gap. */
+  /** Number of its last event, without gaps. */
   sequence = 0
 
   constructor(id: number, name: string) {
@@ -34,13 +34,13 @@ export class Account {
     return this.positions.get(symbol)?.lots ?? 0
   }
 
-  /** Lots that an order of a side can take off the position: what reduce-only leaves it. */
+  /** Lots by which an order on a side can reduce the position: the limit of reduce-only. */
   reducible(symbol: string, side: Side): number {
     const lots = this.lotsOf(symbol)
     return side === "SELL" ? Math.max(0, lots) : Math.max(0, -lots)
   }
 
-  /** Books a trade of `lots` on a side, worth `value` micro-USDC. */
+  /** Books a trade of `lots` on a side with a value of `value` micro-USDC. */
   book(symbol: string, side: Side, lots: number, value: bigint): void {
     const position = this.positions.get(symbol) ?? { lots: 0, flow: 0n }
     this.positions.set(symbol, position)

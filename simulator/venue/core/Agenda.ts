@@ -1,11 +1,11 @@
-/** What falls due at a time of its own, in time order; what falls due at one time in the order in which it was put down. Plain JSON. */
+/** Scheduled work in order of time; at equal times in order of insertion. Plain JSON. */
 
 export type Due =
   | { readonly type: "quote"; readonly rfqId: number; readonly quoteId: number }
   | { readonly type: "window"; readonly rfqId: number }
   | { readonly type: "offer"; readonly offerId: number }
   | { readonly type: "maturity"; readonly swapId: number }
-  /** A writer pays what it still owes. */
+  /** A writer pays the rest of its debt. */
   | { readonly type: "payment"; readonly swapId: number }
 
 export interface Entry {
@@ -14,7 +14,7 @@ export interface Entry {
 }
 
 export class Agenda {
-  // The next one stands last.
+  // The next entry is the last element.
   private readonly entries: Array<Entry>
 
   constructor(entries: ReadonlyArray<Entry> = []) {
@@ -32,12 +32,12 @@ export class Agenda {
     this.entries.splice(low, 0, { at, due })
   }
 
-  /** When the next one falls due; never: infinity. */
+  /** The time of the next entry; infinity for none. */
   get next(): number {
     return this.entries.at(-1)?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Takes out the next one. */
+  /** Removes the next entry. */
   take(): Due | null {
     return this.entries.pop()?.due ?? null
   }

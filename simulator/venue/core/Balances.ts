@@ -1,13 +1,13 @@
 /**
- * What the venue's own books say every account has, so that the service can be compared with them at any step (C1, Ledger
- * check; A2-103). Whatever one account gets another pays, so an asset's balances are zero together. Amounts are minor units.
+ * Each account's balances in the venue's own books, so that the service can be compared with them at any step. Every movement
+ * has a payer and a receiver, so an asset's balances sum to zero. Amounts are minor units (C1, Ledger check; A2-103).
  */
 import type { VenueMoneyKind } from "../../../src/machines/venue/venueObjects.ts"
 
-/** What moves balances; trades are kept with their positions. */
+/** Kinds of movements; trades are kept with their positions. */
 export type BalanceKind = Exclude<VenueMoneyKind, "trades" | "fees">
 
-/** By account id, then by asset and kind. The kind is not there: of a time when kinds were not kept. */
+/** By account id, then by asset and kind. States from before kinds were kept lack the kind. */
 export type BalancesState = ReadonlyArray<
   readonly [accountId: number, asset: string, amount: string, kind?: BalanceKind]
 >
@@ -20,7 +20,7 @@ export interface Balance {
 
 interface Held {
   readonly asset: string
-  /** Null: of a time when kinds were not kept. */
+  /** Null: from before kinds were kept. */
   readonly kind: BalanceKind | null
   amount: bigint
 }
@@ -32,13 +32,13 @@ export class Balances {
     for (const [accountId, asset, amount, kind = null] of state) this.book(accountId, kind, asset, BigInt(amount))
   }
 
-  /** `to` gets an amount of `from`; a negative one goes the other way. */
+  /** Moves an amount from `from` to `to`; a negative one moves back. */
   move(kind: BalanceKind, from: number, to: number, asset: string, amount: bigint): void {
     this.book(from, kind, asset, -amount)
     this.book(to, kind, asset, amount)
   }
 
-  /** By asset, whatever they are of. */
+  /** Balances by asset over all kinds. */
   of(accountId: number): ReadonlyMap<string, bigint> {
     const sums = new Map<string, bigint>()
     for (const { asset, amount } of this.held.get(accountId)?.values() ?? [])
@@ -46,7 +46,7 @@ export class Balances {
     return sums
   }
 
-  /** By what they are of; null where a part of them is older than that is kept. */
+  /** Balances by kind; null if a part is from before kinds were kept. */
   byKind(accountId: number): ReadonlyArray<Balance> | null {
     const found: Array<Balance> = []
     for (const { asset, kind, amount } of this.held.get(accountId)?.values() ?? []) {

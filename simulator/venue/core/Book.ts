@@ -1,20 +1,20 @@
 /**
- * The order book of one market: price levels, in each of them orders first in, first out. Pure data, whole ticks and lots.
+ * The order book of one market: price levels with their orders first in, first out. Pure data in whole ticks and lots.
  *
- * A side is an array of levels whose last one is the best, found by halving: what trades, comes and goes is nearly always
- * close to the end, so an insertion moves few elements. Orders of a level are a linked list, so a cancel costs the same
- * anywhere. Measured against a plain array and two books from npm in `bench/markets`.
+ * A side is an array of levels with the best one last, searched by bisection. Nearly all changes are close to the end, so an
+ * insertion moves few elements. The orders of a level are a linked list, so a cancel costs the same at any place.
+ * `bench/markets` compares this with a plain array and two books from npm.
  */
 
 export type Side = "BUY" | "SELL"
 
-/** What rests in a book; the links are the book's. */
+/** A resting order; the book maintains the links. */
 export interface Resting {
   readonly accountId: number
   readonly side: Side
   /** Ticks. */
   readonly price: number
-  /** Lots that are still to trade. */
+  /** Lots left to trade. */
   left: number
   level: Level | null
   previous: Resting | null
@@ -29,28 +29,28 @@ interface Level {
   last: Resting | null
 }
 
-/** What an incoming order wants; `limit` null takes any price. */
+/** An incoming order; `limit` null accepts any price. */
 export interface Incoming {
   readonly accountId: number
   readonly side: Side
   readonly limit: number | null
   readonly quantity: number
-  /** Lots of one trade at the most; not there: any. */
+  /** Limit on lots of one trade; absent: none. */
   readonly most?: number
 }
 
 export interface MatchRules<Maker extends Resting> {
-  /** Lots of a resting order that may trade now: less than its rest for one that may only reduce; 0 takes it out. */
+  /** Lots of a resting order that may trade now: less than its rest for a reduce-only order; 0 removes it. */
   readonly room: (maker: Maker) => number
   readonly traded: (maker: Maker, price: number, quantity: number) => void
-  /** A resting order that may not trade any more; the book has let it go. */
+  /** Called for a resting order that may not trade any more, after its removal. */
   readonly emptied: (maker: Maker) => void
 }
 
 export interface Matched {
-  /** Lots that found nobody. */
+  /** Lots that found no counterparty. */
   readonly left: number
-  /** The next in line is of the same account: the rest must not trade with it (A2-42). */
+  /** The next order in line belongs to the same account, so the rest must not trade (A2-42). */
   readonly selfTrade: boolean
 }
 
@@ -58,17 +58,17 @@ export class Book<Maker extends Resting = Resting> {
   private readonly bids = new Ladder(1)
   private readonly asks = new Ladder(-1)
 
-  /** Puts an order at the end of its level. */
+  /** Appends an order to its level. */
   add(order: Maker): void {
     this.sideOf(order.side).add(order)
   }
 
-  /** Takes an order out, wherever it stands; one that is not in the book stays as it is. */
+  /** Removes an order at any place; no-op for an order outside the book. */
   remove(order: Maker): void {
     this.sideOf(order.side).remove(order)
   }
 
-  /** Another quantity for what is left: less keeps the order's place, more puts it at the end of its level. */
+  /** Changes the remaining quantity: a reduction keeps the order's place, an increase moves it to the end of its level. */
   resize(order: Maker, left: number): void {
     this.sideOf(order.side).resize(order, left)
   }
@@ -78,13 +78,13 @@ export class Book<Maker extends Resting = Resting> {
     return this.sideOf(side).best()?.price ?? null
   }
 
-  /** True when an order of that side and price would trade at once. */
+  /** Whether an order of that side and price would trade at once. */
   crosses(side: Side, limit: number | null): boolean {
     const best = this.against(side).best()
     return best !== null && reaches(side, limit, best.price)
   }
 
-  /** Trades an incoming order against the other side: best price first, first come first served. */
+  /** Matches an incoming order against the other side by price, then time. */
   match({ accountId, side, limit, quantity, most = quantity }: Incoming, rules: MatchRules<Maker>): Matched {
     const ladder = this.against(side)
     let left = quantity
@@ -106,7 +106,7 @@ export class Book<Maker extends Resting = Resting> {
     return { left, selfTrade: false }
   }
 
-  /** Lots that such an order would find, counted up to its quantity; its own account's orders end the count. */
+  /** Lots that such an order could trade, up to its quantity; an order of its own account ends the count. */
   fillable({ accountId, side, limit, quantity }: Incoming, room: (maker: Maker) => number): number {
     let found = 0
     for (const level of this.against(side).fromBest()) {
@@ -130,7 +130,7 @@ export class Book<Maker extends Resting = Resting> {
     return found
   }
 
-  /** Every order of a side, in the order in which they would trade. */
+  /** All orders of a side in order of execution. */
   *orders(side: Side): Generator<Maker> {
     for (const level of this.sideOf(side).fromBest()) {
       for (let order = level.first; order !== null; order = order.next) yield order as Maker
@@ -149,7 +149,7 @@ export class Book<Maker extends Resting = Resting> {
 const reaches = (side: Side, limit: number | null, price: number): boolean =>
   limit === null || (side === "BUY" ? price <= limit : price >= limit)
 
-/** One side; `direction` 1 when a higher price is better. */
+/** One side; `direction` is 1 if a higher price is better. */
 class Ladder {
   private readonly levels: Array<Level> = []
   private readonly direction: 1 | -1
@@ -195,7 +195,7 @@ class Ladder {
     if (level.first === null) this.drop(level)
   }
 
-  /** Takes lots off an order, and the order out of the book with its last one. */
+  /** Reduces an order by lots and removes it at zero. */
   reduce(order: Resting, lots: number): void {
     if (order.level === null) return
     order.level.quantity -= lots
@@ -221,7 +221,7 @@ class Ladder {
     else this.levels.splice(at, 1)
   }
 
-  /** Where a price stands or would be inserted. */
+  /** Index of a price, or of its insertion. */
   private place(price: number): number {
     const { levels, direction } = this
     let low = 0

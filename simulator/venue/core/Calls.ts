@@ -1,7 +1,7 @@
 /**
- * The calls of the venue's clients (src/machines/venue/venueCalls). A ref is executed at most once: what has become of it
- * is answered however often it comes (A2-26, A2-111). Texts become ticks, lots and minor units here; what is off the grid
- * is refused in words.
+ * Executes the calls of the venue's clients (src/machines/venue/venueCalls). A ref is executed at most once; repeated calls
+ * return its outcome. Texts become ticks, lots and minor units here; values off the grid are refused with a reason (A2-26,
+ * A2-111).
  */
 import type { VenueCallName, VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { Account } from "./Account.ts"
@@ -18,7 +18,7 @@ import type { VenueParts } from "./VenueParts.ts"
 import { removeOffer } from "./Writers.ts"
 import { wireContract, wireOrder, wireRfq, wireSwap } from "./wire.ts"
 
-/** What a call came to: what it made or changed, and why it was refused or null. */
+/** The result of a call: the object made or changed, and the reason of a refusal or null. */
 interface Answer {
   readonly refusal: string | null
   readonly subject: Subject
@@ -32,12 +32,12 @@ type Handlers = {
 }
 
 const mostAccounts = 1_000_000
-/** Of one account, that live at once: orders, and requests for quotes. */
+/** Limit on live orders, and on live requests for quotes, of one account. */
 const mostOrders = 10_000
 const mostRequests = 1_000
-/** Of a request, ms: the day that a client may ask for, and another one for clocks that differ. */
+/** Limit on a request's window, ms: the day that a client may request, and another one for differing clocks. */
 const longestWindow = 2 * 86_400_000
-/** Characters of a group's name. */
+/** Limit on characters of a group's name. */
 const longestGroup = 64
 
 const refused = (refusal: string, subject: Subject = {}): Answer => ({ refusal, subject })
@@ -54,7 +54,7 @@ export class Calls {
     return this.once(call, () => this.handle(call))
   }
 
-  /** Refuses a call by decision from outside; the quote that it would accept is gone. */
+  /** Refuses a call by decision from outside; the quote of a refused accept is void. */
   decline(call: VenueCall, reason: string): VenueOutcome {
     return this.once(call, () => {
       if (call.name !== "acceptQuote") return refused(reason)
@@ -65,7 +65,7 @@ export class Calls {
     })
   }
 
-  /** A ref that has not come will never be executed; answers what became of each. */
+  /** Prevents the later execution of refs that have not arrived; returns the outcome of each. */
   void(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
     const at = this.parts.clock.now
     return refs.map((ref) => this.outcomeOf(ref, this.parts.refs.settle(ref, { outcome: "VOID", reason: null, at })))
@@ -119,7 +119,7 @@ export class Calls {
       if (boundBps !== undefined && trigger === null) return refused("bound without a trigger")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
-      // Drawn where there is a knob alone: without it no chance is used.
+      // Drawn only if the knob is set: otherwise the call uses no randomness.
       const order = this.parts.exchange.place(
         boundBps === undefined ? asked : { ...asked, boundBps },
         () => reject > 0 && this.parts.streams.orders.chance(reject)
@@ -213,7 +213,7 @@ export class Calls {
     }
   }
 
-  /** Why a request can't be quoted on; the level must lie where a loss is. */
+  /** Why a request can't be quoted; the level must be on the side of a loss. */
   private requestRefusal(
     { market, prices, halt, delisted }: Listing,
     asked: Pick<Rfq, "side" | "quantity" | "barrier" | "takeProfit" | "expiryAt" | "premiumBps">
@@ -233,7 +233,7 @@ export class Calls {
     return null
   }
 
-  /** Opens a request, of a close with the contract that it is for. */
+  /** Opens a request; for a close with its contract. */
   private request(asked: Parameters<VenueParts["rfqs"]["request"]>[0], of: Subject = {}): Answer {
     const { rfqs, agenda, clock } = this.parts
     if (asked.windowEndsAt <= clock.now) return refused("window over", of)
@@ -298,7 +298,7 @@ export class Calls {
     return contract?.accountId === account.id ? contract : null
   }
 
-  /** A ref's outcome with its object as it stands now. */
+  /** A ref's outcome with the current state of its object. */
   private outcomeOf(ref: string, known: Known | null): VenueOutcome {
     const { parts } = this
     const order = known?.order === undefined ? undefined : parts.exchange.orders.get(known.order)

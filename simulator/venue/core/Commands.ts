@@ -1,6 +1,6 @@
 /**
- * What a tester does to the venue's books (operator surface, `sim venue`). Each answers the id of what it made, or null, or
- * throws `CommandRefused` with nothing done. Faults of the transport, dealers' moods and restarts are the server's.
+ * A tester's commands on the venue's books. Each returns the id of the new object, or null, or throws `CommandRefused` without
+ * changes. The server handles faults of the transport, moods of dealers, and restarts (operator surface, `sim venue`).
  */
 import { amountOf, rateDecimals, signedUnitsOf, textOf } from "./texts.ts"
 import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
@@ -28,7 +28,7 @@ import { turnKnobs } from "./turnKnobs.ts"
 import type { VenueParts } from "./VenueParts.ts"
 import { putOffer } from "./Writers.ts"
 
-/** A command that can't be followed, in words for the tester. */
+/** A command that can't be executed, as a sentence for the tester. */
 export class CommandRefused extends Error {}
 
 const refuse = (sentence: string): never => {
@@ -49,7 +49,7 @@ export class Commands {
     this.passing = passing
   }
 
-  /** Follows a command; what it changes of market data is said at once. */
+  /** Executes a command; changes of market data are published at once. */
   run(command: VenueCommand): number | null {
     const id = this.follow(command)
     if (command.type !== "advance") sayMarketData(this.parts)
@@ -206,7 +206,7 @@ export class Commands {
     return null
   }
 
-  /** Open requests and contracts of a market that is no more: the contracts at its final price. */
+  /** Ends open requests and contracts of a delisted market: the contracts at its final price. */
   private endContracts({ market: { symbol } }: Listing, price: number): void {
     const { rfqs, contracts, clock } = this.parts
     for (const rfq of rfqs.openOnes()) if (rfq.symbol === symbol) rfqs.end(rfq, "CANCELLED", "market delisted")

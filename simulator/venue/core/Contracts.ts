@@ -1,6 +1,6 @@
 /**
- * Knock-out contracts at the simulated venue: watched along the straight line from mark to mark, ended at their level
- * exactly, however far the mark jumped (F17). Figures are the venue's own, in micro-USDC.
+ * Knock-out contracts at the simulated venue. Each is watched along the straight line between marks and ends exactly at its
+ * level, however far the mark jumped. Figures are the venue's own, in micro-USDC (F15, F16, F17).
  */
 import type { Side } from "./Book.ts"
 import { type Direction, Levels, type Waiting } from "./Levels.ts"
@@ -10,11 +10,11 @@ export type ContractState = "OPEN" | "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" |
 
 export interface Contract {
   readonly id: number
-  /** Of the accept that opened it. */
+  /** Ref of the accept that opened it. */
   readonly ref: string
   readonly tradeId: number
   readonly accountId: number
-  /** The dealer who wrote it: close requests go to it alone. */
+  /** The dealer who wrote it, the only one to get its close requests. */
   readonly dealer: string
   readonly symbol: string
   readonly side: Side
@@ -31,21 +31,21 @@ export interface Contract {
   state: ContractState
   settlePrice: number | null
   endedAt: number | null
-  /** While it is open. */
+  /** Set while the contract is open. */
   waits: Waits | null
 }
 
-/** As it is stored. */
+/** The stored form. */
 export type StoredContract = Omit<Contract, "waits">
 
-/** Where an open contract waits: at its levels, and for its expiry. */
+/** Registrations of an open contract: at its levels, and for its expiry. */
 interface Waits {
   readonly barrier: Waiting<Contract>
   readonly takeProfit: Waiting<Contract> | null
   readonly expiry: Waiting<Contract>
 }
 
-/** ceil(quantity x distance to the barrier x premiumBps / 10,000): what the client can lose (F15). */
+/** ceil(quantity x distance to the barrier x premiumBps / 10,000): the client's largest loss. */
 export const premiumOf = (
   market: Market,
   { quantity, entry, barrier, premiumBps }: Pick<Contract, "quantity" | "entry" | "barrier" | "premiumBps">
@@ -54,7 +54,7 @@ export const premiumOf = (
   return (full + 9_999n) / 10_000n
 }
 
-/** What an ended contract pays its client, negative for a loss (F16, F17). */
+/** The payment of an ended contract to its client, negative for a loss. */
 export const resultOf = (market: Market, contract: StoredContract): bigint => {
   const { state, side, quantity, entry, takeProfit, settlePrice, strict } = contract
   const premium = premiumOf(market, contract)
@@ -66,11 +66,11 @@ export const resultOf = (market: Market, contract: StoredContract): bigint => {
   return capped < -premium ? -premium : capped
 }
 
-/** From which side a mark reaches the barrier. */
+/** The direction in which a mark reaches the barrier. */
 const lossOf = (side: Side): Direction => (side === "BUY" ? "AT_OR_BELOW" : "AT_OR_ABOVE")
 const opposite: Readonly<Record<Direction, Direction>> = { AT_OR_BELOW: "AT_OR_ABOVE", AT_OR_ABOVE: "AT_OR_BELOW" }
 
-/** A mark and the time it holds from. */
+/** A mark and the time from which it holds. */
 export interface MarkPoint {
   readonly price: number
   readonly at: number
@@ -79,7 +79,7 @@ export interface MarkPoint {
 /** The open contracts of one market. */
 export class Contracts {
   private readonly levels = new Levels<Contract>()
-  /** By time: touched when it has come. */
+  /** By time: touched when the time is reached. */
   private readonly expiries = new Levels<Contract>()
 
   add(contract: Contract): void {
@@ -96,7 +96,7 @@ export class Contracts {
     return this.expiries.size
   }
 
-  /** In the order in which they were opened. */
+  /** In order of opening. */
   all(): ReadonlyArray<Contract> {
     return this.expiries
       .all()
@@ -104,7 +104,7 @@ export class Contracts {
       .toSorted((one, other) => one.id - other.id)
   }
 
-  /** Ends a contract by other means than its levels: closed early, torn up, delisted. */
+  /** Ends a contract other than by its levels: closed early, torn up, delisted. */
   end(contract: Contract, state: ContractState, settlePrice: number, at: number): void {
     const { waits } = contract
     if (waits === null) return
@@ -118,8 +118,8 @@ export class Contracts {
   }
 
   /**
-   * Moves the mark on the straight line between two points; answers the contracts that end on it, in time order. A touch
-   * and an expiry at the same instant: the touch wins. An expiry settles at the last mark at or before it.
+   * Moves the mark along the straight line between two points; returns the contracts that end on it, in order of time. At the
+   * same instant a touch precedes an expiry. An expiry settles at the last mark at or before it.
    */
   move(from: MarkPoint, to: MarkPoint): ReadonlyArray<Contract> {
     const ended: Array<Contract> = []
@@ -148,8 +148,8 @@ export class Contracts {
 }
 
 /**
- * When the line reaches a level, in whole milliseconds, rounded up: never before it was reached. Multiplied before it is
- * divided, so that a level on a whole millisecond is reached at that very one.
+ * The time at which the line reaches a level, in whole milliseconds, rounded up so that it is never early. Multiplied before
+ * the division, so that a level on a whole millisecond is exact.
  */
 const timeAt = (from: MarkPoint, to: MarkPoint, level: number): number => {
   const moved = to.price - from.price

@@ -1,30 +1,32 @@
 /**
- * The venue's one line of events: numbered without a gap, those of an account with a sequence of their own besides (A2-95,
- * A2-96). A `bust` is never among them: neither C1 nor `sim venue` has this venue take a trade back (A2-97).
+ * The venue's single sequence of events: numbered without gaps; events of an account have a second number of their own. It
+ * never contains a `bust`, because neither C1 nor `sim venue` lets this venue cancel a trade (A2-95, A2-96, A2-97).
  */
 import type { VenueEvent, VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { Account } from "./Account.ts"
 
-/** A fact before it has its place. */
+/** A fact without its numbers. */
 type Unplaced<Fact> = Fact extends { readonly account: string } ? Omit<Fact, "account" | "sequence"> : never
 export type AccountNews = Unplaced<VenueFact>
 
-/** Events that are kept for readers who come back. */
+/** Events kept for readers that reconnect. */
 export const eventsKept = 20_000
-/** Events as young as this, business ms, are kept beyond those: a move that ends very many contracts is read at a reader's pace. */
+/**
+ * Younger events, business ms, are kept beyond that number: a move that ends very many contracts is read at a reader's pace.
+ */
 export const youngMillis = 60_000
-/** However young they are. */
+/** The limit on events of any age. */
 export const eventsAtMost = 250_000
-/** What one reading of an account's events answers at most. */
+/** Limit on events of one read for an account. */
 const pageLimit = 1_000
 
 export interface EventLineState {
   readonly number: number
-  /** The newest ones, oldest first. */
+  /** The newest events, oldest first. */
   readonly events: ReadonlyArray<VenueEvent>
 }
 
-/** Where those that are kept begin, of events in their order. */
+/** Index of the first event to keep, of events in order. */
 export const firstKept = (events: ReadonlyArray<VenueEvent>): number => {
   const { length } = events
   if (length <= eventsKept) return 0
@@ -41,7 +43,7 @@ export const firstKept = (events: ReadonlyArray<VenueEvent>): number => {
 export class EventLine {
   number: number
   private events: Array<VenueEvent>
-  /** Length at which what is not kept is dropped: many at once, so that one costs nothing. */
+  /** Length at which old events are dropped: in bulk, so that the cost of each is low. */
   private dropAt = 2 * eventsKept
   private readonly listen: (event: VenueEvent) => void
 
@@ -51,30 +53,30 @@ export class EventLine {
     this.events = [...state.events]
   }
 
-  /** Says something of an account. */
+  /** Publishes a fact about an account. */
   say(account: Account, at: number, news: AccountNews): void {
     const { type, ...rest } = news
-    // The order of fields on the wire: what it is, whose, the rest.
+    // Order of fields on the wire: type, account, the rest.
     this.put(at, { type, account: account.name, sequence: ++account.sequence, ...rest } as VenueFact)
   }
 
-  /** Says that what is listed has changed. */
+  /** Publishes a change of the listing. */
   sayListing(at: number, version: number, symbol: string): void {
     this.put(at, { type: "listing", version, symbol })
   }
 
-  /** The events after a number that is at most some inputs old, oldest first. */
+  /** The events after a number from the last few inputs, oldest first. */
   since(number: number): ReadonlyArray<VenueEvent> {
     return number === this.number ? [] : this.events.slice(number - this.number)
   }
 
-  /** Null when they are not kept any more, or no event has that number. */
+  /** Null if they are not kept any more, or no event has that number. */
   after(number: number): ReadonlyArray<VenueEvent> | null {
     const oldest = this.number - this.kept().length
     return number < oldest || number > this.number ? null : this.kept().slice(number - oldest)
   }
 
-  /** As far back as they are kept; null when the account has no such event. */
+  /** As far back as they are kept; null if the account has no such event. */
   ofAccount({ name, sequence }: Account, after: number): ReadonlyArray<VenueEvent> | null {
     if (after > sequence) return null
     const found: Array<VenueEvent> = []

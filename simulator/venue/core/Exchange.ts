@@ -1,6 +1,7 @@
 /**
- * Orders of all accounts in all markets: checked, matched, triggered, cancelled. Pure and deterministic: the same calls in
- * the same order give the same books and the same events. It knows no chance and no transport, and of time only when it is.
+ * Orders of all accounts in all markets: checked, matched, triggered, cancelled. Pure and deterministic: the same calls in the
+ * same order give the same books and events. It has no randomness and no transport, and gets the time from outside (A2-37,
+ * A2-40, A2-41, A2-95, A2-97).
  */
 import { Account } from "./Account.ts"
 import { Book, type Side } from "./Book.ts"
@@ -11,13 +12,13 @@ import { type Market, valueOf } from "./Market.ts"
 import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
 import { type AmendRefusal, firedRefusal, refusalOf } from "./orderRefusal.ts"
 
-/** What has happened, in the order in which it did. */
+/** Events in order of occurrence. */
 export type ExchangeEvent =
   | { readonly kind: "order"; readonly order: Order }
   | { readonly kind: "fill"; readonly fill: Fill; readonly order: Order }
 
 export interface Fill {
-  /** Shared by both sides of a trade; with the order it names the fill. */
+  /** Shared by both sides of a trade; with the order it identifies the fill. */
   readonly tradeId: number
   readonly orderId: number
   readonly accountId: number
@@ -26,7 +27,7 @@ export interface Fill {
   readonly price: number
   readonly quantity: number
   readonly liquidity: "MAKER" | "TAKER"
-  /** Set on what the venue did by itself (A2-97). */
+  /** Set if the venue acted by itself. */
   readonly reason: VenueReason | null
 }
 
@@ -40,24 +41,24 @@ export interface Halt {
 export interface Listing {
   readonly market: Market
   readonly book: Book<Order>
-  /** Orders that wait for a price of each source. */
+  /** Orders that wait for a price, by its source. */
   readonly waiting: Readonly<Record<TriggerSource, Levels<Order>>>
   /** In ticks; null before the first. */
   readonly prices: Record<TriggerSource, number | null>
-  /** The last price is held: trades don't move it. */
+  /** The last price is held: trades do not move it. */
   lastHeld: boolean
-  /** Lots of all long positions, which are those of all short ones. */
+  /** Lots of all long positions, equal to those of all short ones. */
   openInterest: number
   halt: Halt | null
   delisted: boolean
-  /** Fills of a client's order that trades at once, at least. */
+  /** Least number of fills of a client's order that trades at once. */
   slices: number
 }
 
 /** A trade by the venue's own decision. */
 export interface Execution {
   readonly accountId: number
-  /** The account that takes the other side. */
+  /** The counterparty's account. */
   readonly against: number
   readonly side: Side
   readonly price: number
@@ -68,18 +69,18 @@ export interface Execution {
 export class Exchange {
   readonly listings = new Map<string, Listing>()
   readonly accounts = new Map<number, Account>()
-  /** By reference: each is executed once, ended ones included. */
+  /** By reference, ended ones included: each is executed once. */
   readonly orders = new Map<string, Order>()
-  /** Those of them that have ended, in that order; the oldest go when there are more than are kept. */
+  /** Ended orders in order of their end; the oldest are dropped over the limit. */
   readonly ended = new Line<Order>()
   readonly fills = new Fills()
   private readonly kept: number
   private readonly groups = new Map<string, Set<Order>>()
   private readonly emit: (event: ExchangeEvent) => void
   private readonly clock: { readonly now: number }
-  /** Of the last order and the last trade; trades elsewhere at the venue share the count. */
+  /** The last order and trade; trades elsewhere at the venue share the counter. */
   readonly ids = { order: 0, trade: 0 }
-  /** Markets whose last price has moved while orders were matched: their triggers fire afterwards. */
+  /** Markets whose last price moved during matching: their triggers fire afterwards. */
   private readonly moved = new Set<Listing>()
 
   constructor(
@@ -101,8 +102,7 @@ export class Exchange {
   }
 
   /**
-   * Places an order; one whose reference is known is answered as it stands now and not placed again. `isRejected` is asked of
-   * one that every check lets pass.
+   * Places an order. A known reference returns the current order and places none. `isRejected` is called after all checks pass.
    */
   place(request: OrderRequest, isRejected: () => boolean = passes): Order {
     const known = request.ref === null ? undefined : this.orders.get(request.ref)
@@ -122,16 +122,14 @@ export class Exchange {
     return order
   }
 
-  /** Cancels a live order; false when it has ended. */
+  /** Cancels a live order; false if it has ended. */
   cancel(order: Order, reason: EndReason = "cancelled by the account"): boolean {
     if (!isLive(order)) return false
     this.end(order, "CANCELLED", reason)
     return true
   }
 
-  /**
-   * Changes the quantity (a larger one moves the order to the end of its price level) and the bound of a waiting order (A2-40).
-   */
+  /** Changes the quantity (an increase moves the order to the end of its level) and the bound of a waiting order. */
   amend(order: Order, quantity: number, boundBps?: number): AmendRefusal | null {
     const listing = this.listings.get(order.symbol)
     const filled = order.quantity - order.left
@@ -149,7 +147,7 @@ export class Exchange {
     return null
   }
 
-  /** Moves a price that triggers look at, and fires those that it touches (A2-37). */
+  /** Moves a price and fires the triggers that it touches. */
   move(symbol: string, source: TriggerSource, price: number): void {
     const listing = this.listings.get(symbol)
     if (listing === undefined || listing.delisted) return
@@ -157,13 +155,13 @@ export class Exchange {
     this.touch(listing, [source])
   }
 
-  /** Fires what the prices of a market have reached; nothing while it is halted. */
+  /** Fires the triggers that a market's prices have reached; none during a halt. */
   touch(listing: Listing, sources: ReadonlyArray<TriggerSource>): void {
     for (const source of sources) this.fire(listing, source)
     this.fireTriggers()
   }
 
-  /** Trades an account against another by the venue's own decision, past the book: no order of either is asked (A2-97). */
+  /** Trades an account against another by the venue's own decision, outside the book and without orders. */
   execute(
     listing: Listing,
     { accountId, against, side, price, quantity, reason }: Execution
@@ -191,7 +189,9 @@ export class Exchange {
     return { order, tradeId }
   }
 
-  /** Ends a market: its orders first, then every position at the final price against one account, which is flat after it. */
+  /**
+   * Delists a market: ends its orders, then every position at the final price against one account, which is flat afterwards.
+   */
   delist(listing: Listing, price: number, against: number): void {
     const { symbol, family } = listing.market
     listing.delisted = true
@@ -205,7 +205,7 @@ export class Exchange {
     }
   }
 
-  /** Takes over the orders of a stored state; those that live stand in their books already. */
+  /** Takes over the orders of a stored state; the live ones are in their books already. */
   adopt(orders: ReadonlyArray<Order>): void {
     for (const order of orders) {
       if (order.ref !== null) this.orders.set(order.ref, order)
@@ -217,7 +217,7 @@ export class Exchange {
     }
   }
 
-  /** Every order that rests or waits in a market: bids, asks, then those that wait for a price. */
+  /** All live orders of a market: bids, asks, then those that wait for a price. */
   liveOrders({ book, waiting }: Listing): ReadonlyArray<Order> {
     const sources = ["LAST", "MARK", "INDEX"] as const
     return [
@@ -227,7 +227,7 @@ export class Exchange {
     ]
   }
 
-  /** Fills of an order, oldest first; null when it has had some and they are forgotten. */
+  /** Fills of an order, oldest first; null if it had fills that are not kept any more. */
   fillsOf(order: Order): ReadonlyArray<KeptFill> | null {
     return this.fills.of(order.id) ?? (order.left === order.quantity ? [] : null)
   }
@@ -269,7 +269,7 @@ export class Exchange {
     }
   }
 
-  /** Matches an order that came or was triggered, and rests or ends what is left of it. */
+  /** Matches an order that arrived or was triggered, and rests or ends the remainder. */
   private work(listing: Listing, order: Order): void {
     const { book } = listing
     const { side, limit, tif } = order
@@ -294,7 +294,7 @@ export class Exchange {
     book.add(order)
   }
 
-  /** Lots of an order that may trade now (reduce-only is judged at each fill, A2-95). */
+  /** Lots of an order that may trade now (reduce-only is checked at each fill). */
   private readonly room = (order: Order): number =>
     order.reduceOnly ? Math.min(order.left, this.account(order).reducible(order.symbol, order.side)) : order.left
 
@@ -381,7 +381,7 @@ export class Exchange {
 
 const passes = (): boolean => false
 
-/** What orders have in common that nobody placed. */
+/** Common fields of orders that the venue itself makes. */
 const ofTheVenue = { ref: null, tif: "GTC", reduceOnly: false, trigger: null, group: null } as const
 
 const groupKey = ({ accountId, symbol, group }: Order): string => `${accountId} ${symbol} ${group}`

@@ -1,6 +1,7 @@
 /**
- * Market data of one market as the venue says it: a ticker every tick and for each mark that decides an event, what changed of
- * the book and which trades came, each at most once a tick. Each channel has a sequence of its own. What was said last is kept, so that a snapshot fits what follows it.
+ * Market data of one market. A ticker is published every tick and for each mark that decides an event; changes of the book and
+ * new trades at most once a tick. Each channel has a sequence of its own. The last published values are kept, so that a
+ * snapshot fits the following changes (A2-06, F30).
  */
 import { crc32 } from "node:zlib"
 import type {
@@ -16,13 +17,13 @@ import { textOf } from "./texts.ts"
 type Row = readonly [price: number, quantity: number]
 type Texts = ReadonlyArray<readonly [price: string, qty: string]>
 
-/** Levels of a side that are served, and that its checksum covers. */
+/** Levels of a side that are published and covered by the checksum. */
 const depth = 100
 const checked = 25
 /** Trades that are kept. */
 export const tradesKept = 500
 
-/** The figures of a ticker but its place and time. */
+/** The figures of a ticker without its sequence and time. */
 export type Figures = Omit<TickerMessage, "channel" | "kind" | "symbol" | "seq" | "ts">
 
 export interface FeedState {
@@ -34,7 +35,7 @@ export interface FeedState {
     readonly asks: ReadonlyArray<Row>
   }
   readonly trades: { readonly seq: number; readonly ts: number; readonly said: ReadonlyArray<PublicTrade> }
-  /** Trades that came since, oldest first. */
+  /** New trades since then, oldest first. */
   readonly fresh: ReadonlyArray<PublicTrade>
 }
 
@@ -62,13 +63,13 @@ export class Feed {
     this.fresh = [...state.fresh]
   }
 
-  /** A trade that everybody may see; said with the next tick. */
+  /** A public trade, published with the next tick. */
   traded(trade: PublicTrade): void {
     this.fresh.push(trade)
     if (this.fresh.length > 2 * tradesKept) this.fresh = this.fresh.slice(-tradesKept)
   }
 
-  /** Says what the market looks like now; `side` answers the best levels of a side. */
+  /** Publishes the current state of the market; `side` returns the best levels of a side. */
   say(ts: number, figures: Figures, side: (side: "BUY" | "SELL", levels: number) => ReadonlyArray<Row>): void {
     const { symbol } = this.market
     const seq = (this.ticker?.seq ?? 0) + 1
@@ -133,7 +134,7 @@ export class Feed {
   }
 }
 
-/** Levels that came, changed or went (with nothing), each once. */
+/** Levels that were added, changed or removed (zero), each once. */
 const changesOf = (before: ReadonlyArray<Row>, now: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   const gone = new Map(before)
   const changes: Array<Row> = []
@@ -145,7 +146,7 @@ const changesOf = (before: ReadonlyArray<Row>, now: ReadonlyArray<Row>): Readonl
   return changes
 }
 
-/** CRC-32 over price and quantity of bid and ask in turn, the best first, as signed 32 bits (F30); 0 of an empty book (A2-06). */
+/** CRC-32 over price and quantity of bids and asks in turn, best first, as signed 32 bits; 0 for an empty book. */
 export const checksumOf = (bids: Texts, asks: Texts): number => {
   const parts: Array<string> = []
   for (let n = 0; n < checked; n++) {

@@ -1,7 +1,6 @@
 /**
- * Fills of clients' orders, kept with their order for a reader whom the stream has lost some (A2-96): the newest of each
- * order, and of orders that have ended only as many as fit, the oldest orders' going first. In ticks and lots, as short as
- * they can be: what the order says itself is not said again.
+ * Fills of clients' orders for readers that lost events: the newest of each order, and of ended orders as many as fit, dropping
+ * the oldest orders first. In ticks and lots; fields of the order are not repeated (A2-96).
  */
 import { fillLimit } from "../../../src/machines/venue/venueObjects.ts"
 import { Line } from "./Line.ts"
@@ -16,20 +15,20 @@ export interface KeptFill {
   readonly at: number
 }
 
-/** Rows, oldest first in each order: a list that a snapshot can cut anywhere. */
+/** Rows, oldest first for each order: a snapshot may cut the list at any place. */
 export type FillsState = ReadonlyArray<
   readonly [orderId: number, tradeId: number, price: number, quantity: number, maker: 0 | 1, at: number]
 >
 
-/** Of all orders that have ended: more than a service asks for that has slept for a day. */
+/** For all ended orders: more than a service needs after a day offline. */
 export const endedFillsKept = 200_000
 
 export class Fills {
-  /** By order; one that has none, or whose are forgotten, is not there. */
+  /** By order; orders without fills, or with dropped ones, are absent. */
   private readonly byOrder = new Map<number, Array<KeptFill>>()
-  /** Orders that have ended with fills, in that order. */
+  /** Ended orders with fills, in order of their end. */
   private readonly ended = new Line<number>()
-  /** Fills of those. */
+  /** Number of their fills. */
   private endedCount = 0
 
   add(orderId: number, fill: KeptFill): void {
@@ -38,12 +37,12 @@ export class Fills {
     else if (fills.push(fill) > fillLimit) fills.shift()
   }
 
-  /** Oldest first; null: there is none, or none is kept any more. */
+  /** Oldest first; null: none exist, or none are kept. */
   of(orderId: number): ReadonlyArray<KeptFill> | null {
     return this.byOrder.get(orderId) ?? null
   }
 
-  /** An order has ended: its fills are among those that may go. */
+  /** An order has ended: its fills may be dropped. */
   end(orderId: number): void {
     const fills = this.byOrder.get(orderId)
     if (fills === undefined) return
@@ -52,10 +51,10 @@ export class Fills {
     while (this.endedCount > endedFillsKept) this.drop(this.ended.shift())
   }
 
-  /** The order is not known any more. */
+  /** The order is dropped. */
   forget(orderId: number): void {
     if (!this.byOrder.has(orderId)) return
-    // Orders are forgotten in the order in which they have ended.
+    // Orders are dropped in the order in which they ended.
     this.drop(this.ended.shift())
   }
 
@@ -68,7 +67,7 @@ export class Fills {
     )
   }
 
-  /** Takes over those of a stored state, before its orders are. */
+  /** Takes over the fills of a stored state, before its orders. */
   restore(state: FillsState): void {
     for (const [orderId, tradeId, price, quantity, maker, at] of state)
       this.add(orderId, { tradeId, price, quantity, liquidity: maker === 1 ? "MAKER" : "TAKER", at })

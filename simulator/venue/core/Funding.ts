@@ -1,23 +1,23 @@
 /**
- * Funding of one perpetual market at the simulated venue (F14): the premium of the book over the index is sampled each
- * minute, and the average of an interval makes the rate that is paid at the end of the next one. Rates are whole
- * hundred-millionths an interval, so that payments are exact.
+ * Funding of one perpetual market at the simulated venue: the premium of the book over the index is sampled each minute, and
+ * the average of an interval sets the rate paid at the end of the next. Rates are whole hundred-millionths an interval, so that
+ * payments are exact (F1, F14).
  */
 import { type Market, valueOf } from "./Market.ts"
 
-/** Of a rate that is written as a whole number. */
+/** The unit of a rate written as a whole number. */
 export const rateUnit = 100_000_000
 
-/** The interest part of a rate, and how far it corrects the premium. */
+/** The interest part of a rate, and the limit of its correction by the premium. */
 const interest = 10_000
 const correction = 50_000
-/** The most that a rate can be, either way. */
+/** Limit of a rate in both directions. */
 export const largestRate = 750_000
 
 export const fundingHours = 8
 export const fundingIntervalMillis = fundingHours * 3_600_000
 
-/** The next stamp after a time: 00:00, 08:00 and 16:00 UTC. */
+/** The next funding time: 00:00, 08:00 or 16:00 UTC. */
 export const nextStamp = (now: number): number => (Math.floor(now / fundingIntervalMillis) + 1) * fundingIntervalMillis
 
 const within = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value))
@@ -25,14 +25,14 @@ const within = (value: number, limit: number): number => Math.min(limit, Math.ma
 /** The rate of an average premium, both in hundred-millionths. */
 export const rateOf = (premium: number): number => within(premium + within(interest - premium, correction), largestRate)
 
-/** What the book pays above or below the index, in hundred-millionths of it; prices in ticks, null for an empty side. */
+/** The premium of the book over the index, in hundred-millionths of the index; prices in ticks, null for an empty side. */
 export const premiumOf = (index: number, bid: number | null, ask: number | null): number => {
   const above = Math.max(0, (bid ?? index) - index)
   const below = Math.max(0, index - (ask ?? index))
   return Math.round(((above - below) * rateUnit) / index)
 }
 
-/** What a position gets at a stamp, in micro-USDC, negative when it pays; rounded against the account (F1). */
+/** The payment to a position, in micro-USDC, negative if it pays; rounded against the account. */
 export const paymentOf = (market: Market, lots: number, mark: number, rate: number): bigint => {
   const due = valueOf(market, mark, -lots) * BigInt(rate)
   const unit = BigInt(rateUnit)
@@ -40,7 +40,7 @@ export const paymentOf = (market: Market, lots: number, mark: number, rate: numb
   return due < 0n && floor * unit !== due ? floor - 1n : floor
 }
 
-/** A position at a stamp: lots, ticks and hundred-millionths. Plain JSON. */
+/** A position at a funding time: lots, ticks and hundred-millionths. Plain JSON. */
 export interface PositionStamp {
   readonly accountId: number
   readonly symbol: string
@@ -62,7 +62,7 @@ export class Funding {
   private sum = 0
   private samples = 0
   private held: number | null = null
-  /** Fixed at the last stamp; paid at the next. */
+  /** Set at the last funding time; paid at the next. */
   private fixed = interest
 
   constructor(state?: FundingState) {
@@ -78,17 +78,17 @@ export class Funding {
     return { sum, samples, held, fixed }
   }
 
-  /** The rate that the next stamp pays. */
+  /** The rate of the next payment. */
   get rate(): number {
     return this.held ?? this.fixed
   }
 
-  /** What the samples so far make of the rate after that. */
+  /** The rate after that, by the samples so far. */
   get predicted(): number {
     return this.held ?? (this.samples === 0 ? this.fixed : rateOf(Math.round(this.sum / this.samples)))
   }
 
-  /** One minute's premium, or the same over several minutes. */
+  /** Adds the premium of one minute, or the same over several minutes. */
   sample(premium: number, minutes = 1): void {
     this.sum += premium * minutes
     this.samples += minutes
@@ -103,7 +103,7 @@ export class Funding {
     this.held = null
   }
 
-  /** A stamp is over: its samples fix the rate of the next. Answers the rate that is paid now. */
+  /** Ends an interval: its samples set the rate of the next. Returns the rate to pay now. */
   stamp(): number {
     const paid = this.rate
     this.fixed = this.predicted

@@ -1,8 +1,7 @@
 /**
- * Klines of one market: the newest two days by the minute, the newest hundred days by the hour, of buckets with trades
- * alone; longer intervals are put together from these. A barrier market has no trades of its own: there the mark moves the
- * prices and contracts that were opened give volume and count (A2-113). The bound drops whole days, so that no bucket of a
- * longer interval is ever half there.
+ * Klines of one market: two days by the minute, a hundred days by the hour, buckets with trades alone; longer intervals are
+ * combined from these. A barrier market has no trades: there the mark moves the prices, and opened contracts give volume and
+ * count. Old buckets are dropped by whole days, so that a bucket of a longer interval is never partial (A2-05, A2-113).
  */
 import {
   type Kline,
@@ -26,7 +25,7 @@ export type Bucket = readonly [
 
 export interface SeriesState {
   readonly buckets: ReadonlyArray<Bucket>
-  /** The close of what was dropped; null: nothing was. */
+  /** The close of the dropped buckets; null: none were dropped. */
   readonly before: number | null
 }
 
@@ -50,13 +49,13 @@ export class Klines {
     this.hours = new Series(hour, hourDays, state?.hours)
   }
 
-  /** A trade of some lots. */
+  /** Adds a trade. */
   trade(at: number, price: number, lots: number): void {
     this.minutes.add(at, price, lots, 1)
     this.hours.add(at, price, lots, 1)
   }
 
-  /** A mark of a barrier market. */
+  /** Adds a mark of a barrier market. */
   mark(at: number, price: number): void {
     this.minutes.add(at, price, 0, 0)
     this.hours.add(at, price, 0, 0)
@@ -67,7 +66,7 @@ export class Klines {
     return this.minutes.volumeAfter(now - day)
   }
 
-  /** A window of at most `limit` buckets, empty ones counted (A2-05), bounds in Unix ms; `from` inclusive, `to` exclusive. */
+  /** A window of at most `limit` buckets, empty ones counted, bounds in Unix ms; `from` inclusive, `to` exclusive. */
   page(
     market: Market,
     window: {
@@ -84,7 +83,7 @@ export class Klines {
     const first = series.oldest(length)
     if (first === null) return { klines: [], before: null, oldestAvailable: null, asOf: now }
     const end = Math.min(window.to ?? Number.POSITIVE_INFINITY, now + 1)
-    // The first bucket whose open is not before `end` is out.
+    // Excludes the first bucket that opens at or after `end`.
     const after = Math.ceil(end / length) * length
     const from = window.from === null ? after - limit * length : Math.floor(window.from / length) * length
     const until = Math.min(after, from + limit * length)
@@ -141,7 +140,7 @@ class Series {
     this.buckets.push([t, price, price, price, price, lots, trades])
     const oldest = this.buckets[0]
     const kept = Math.floor(t / day) * day - this.days * day
-    // Dropped a day at a time, so that this is rare.
+    // Dropped a day at a time, so this is rare.
     if (oldest !== undefined && oldest[0] < kept) this.drop(kept)
   }
 
@@ -154,7 +153,7 @@ class Series {
     }
   }
 
-  /** The open of the first bucket of a length. */
+  /** The opening time of the first bucket of a length. */
   oldest(length: number): number | null {
     const first = this.buckets[0]
     return first === undefined ? null : Math.floor(first[0] / length) * length
@@ -190,7 +189,7 @@ class Series {
     this.counted = Math.max(0, this.counted - count)
   }
 
-  /** The first bucket that opens at a time or later. */
+  /** Index of the first bucket that opens at or after a time. */
   private place(time: number): number {
     let low = 0
     let high = this.buckets.length

@@ -1,13 +1,12 @@
 /**
- * Price levels that something waits for: triggers of conditional orders, barriers and take profits of contracts. A move
- * of the price touches those on the straight line from where it stood, the nearest first; those of one level in the order
- * in which they came. A move that touches nothing costs two comparisons, however many wait, and one that comes or goes a few
- * steps, however many wait at its level.
+ * Price levels with waiting items: triggers of conditional orders, barriers and take profits of contracts. A price move touches
+ * the levels on its straight line, nearest first; items of one level in order of arrival. A move that touches none costs two
+ * comparisons however many wait. Insertion and removal cost a few steps, however many share a level.
  */
 
 export type Direction = "AT_OR_ABOVE" | "AT_OR_BELOW"
 
-/** One waiting thing; handed back to take it out. */
+/** A waiting item; the handle for its removal. */
 export interface Waiting<Item> {
   readonly direction: Direction
   /** Ticks. */
@@ -23,22 +22,22 @@ export class Levels<Item> {
     return this.queueOf(direction).add(level, item)
   }
 
-  /** Takes one out; one that was touched already is gone. */
+  /** Removes an item; no-op for one that was touched already. */
   remove(waiting: Waiting<Item>): void {
     this.queueOf(waiting.direction).remove(waiting)
   }
 
-  /** Takes out the next one that a price has reached, or null. */
+  /** Removes and returns the next item that a price has reached, or null. */
   touched(price: number): Waiting<Item> | null {
     return this.above.touched(price) ?? this.below.touched(price)
   }
 
-  /** True when a price would touch the next one. */
+  /** Whether a price would touch the next item. */
   reaches(price: number): boolean {
     return this.above.reaches(price) || this.below.reaches(price)
   }
 
-  /** All of them, in an order in which they can be added again: of one level the first to be touched first. */
+  /** All items, ordered so that they can be added again: at one level, the first to be touched first. */
   all(): ReadonlyArray<Waiting<Item>> {
     return [...this.above.all(), ...this.below.all()]
   }
@@ -52,11 +51,11 @@ export class Levels<Item> {
   }
 }
 
-/** One that waits. Very many do: what they have in common is in the line of their level. */
+/** A waiting item. There can be very many, so shared data are in the line of their level. */
 class Entry<Item> implements Waiting<Item> {
   readonly item: Item
   readonly line: Line<Item>
-  /** Before it in its line; null: it is the first; undefined: it is gone. */
+  /** The item before it in its line; null: it is the first; undefined: it was removed. */
   previous: Entry<Item> | null | undefined
   next: Entry<Item> | null = null
 
@@ -75,7 +74,7 @@ class Entry<Item> implements Waiting<Item> {
   }
 }
 
-/** Those of one level, the first to be touched first. */
+/** The items of one level, the first to be touched first. */
 interface Line<Item> {
   readonly direction: Direction
   readonly level: number
@@ -83,10 +82,10 @@ interface Line<Item> {
   last: Entry<Item> | null
 }
 
-/** Empty lines that may lie about before they are cleared away. */
+/** Limit on empty lines before they are removed. */
 const fewEmpty = 64
 
-/** Those of one direction: a heap of their lines, the nearest on top. A line that has run empty goes when it comes there. */
+/** The items of one direction: a heap of their lines, the nearest on top. An empty line is removed when it reaches the top. */
 class Queue<Item> {
   size = 0
   private readonly direction: Direction
@@ -161,12 +160,12 @@ class Queue<Item> {
     return line
   }
 
-  /** Negative when the first line is nearer. */
+  /** Negative if the first line is nearer. */
   private distance(one: Line<Item>, other: Line<Item>): number {
     return this.direction === "AT_OR_ABOVE" ? one.level - other.level : other.level - one.level
   }
 
-  /** Drops all lines that have run empty. What is sorted is a heap. */
+  /** Removes all empty lines. A sorted array is a heap. */
   private clear(): void {
     for (const { level, first } of this.heap) if (first === null) this.lines.delete(level)
     this.heap = [...this.lines.values()].toSorted((one, other) => this.distance(one, other))

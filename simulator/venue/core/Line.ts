@@ -1,4 +1,4 @@
-/** A line of things, first in, first out, at a cost that does not grow with it. */
+/** A first in, first out queue whose operations take constant time. */
 export class Line<A> {
   private items: Array<A> = []
   private head = 0
@@ -11,11 +11,11 @@ export class Line<A> {
     this.items.push(item)
   }
 
-  /** Takes out the oldest; undefined when there is none. */
+  /** Removes the oldest; undefined if the queue is empty. */
   shift(): A | undefined {
     const item = this.items[this.head]
     if (this.size > 0) this.head++
-    // Half of it is gone: moved at once, so that one costs nothing.
+    // Half of the array is free: moved in bulk, so that the cost of each removal is low.
     if (this.head * 2 > this.items.length) {
       this.items = this.items.slice(this.head)
       this.head = 0
@@ -23,7 +23,7 @@ export class Line<A> {
     return item
   }
 
-  /** The oldest first. */
+  /** All elements, oldest first. */
   all(): ReadonlyArray<A> {
     return this.items.slice(this.head)
   }

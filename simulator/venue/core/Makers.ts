@@ -1,7 +1,7 @@
 /**
- * The simulator's own traders: a maker who quotes a ladder of levels around the mark, and takers who now and then trade
- * against whatever stands there. They are accounts like any other, so clients queue behind and among their orders, and a
- * client's resting order trades when the ladder reaches its price.
+ * The simulator's own traders: a maker who quotes levels around the mark, and takers who now and then trade against the book.
+ * Their accounts are like any other, so clients queue among their orders, and a client's resting order trades when the ladder
+ * reaches its price.
  */
 import type { SeededRandom } from "../../partner/SeededRandom.ts"
 import type { Side } from "./Book.ts"
@@ -10,11 +10,11 @@ import { isLive, type Order } from "./Order.ts"
 
 export interface LadderShape {
   readonly levels: number
-  /** Ticks between the best bid and the best ask. */
+  /** Ticks between best bid and best ask. */
   readonly spread: number
   /** Lots of each level; 0: no ladder. */
   readonly size: number
-  /** How often a level that was traded away is filled again when the ladder is quoted; always: not there. */
+  /** Probability that a traded level is refilled at a quote; absent: always. */
   readonly refill?: number
 }
 
@@ -25,10 +25,10 @@ interface Ladder {
   readonly orders: Record<Side, Map<number, Order | null>>
 }
 
-/** Of the accounts that the simulator trades with; the venue itself is on the other side of what no book does. */
+/** Accounts of the simulator itself; the venue is the counterparty of everything outside a book. */
 export const houseAccounts = { maker: -1, taker: -2, venue: -3 } as const
 
-/** Plain JSON of one ladder; its orders are in the book. */
+/** A ladder as plain JSON; its orders are in the book. */
 export interface LadderState {
   readonly symbol: string
   readonly shape: LadderShape
@@ -37,7 +37,7 @@ export interface LadderState {
   readonly gone?: Readonly<Record<Side, ReadonlyArray<number>>>
 }
 
-/** What all orders of the simulator have in common: nobody asks for them again, and they open as well as close. */
+/** Common fields of the simulator's orders: without a ref, and free to open or close. */
 const plain = { ref: null, reduceOnly: false, trigger: null, group: null } as const
 
 export class Makers {
@@ -58,7 +58,7 @@ export class Makers {
     this.ladders.set(symbol, { shape: usual, usual, orders: { BUY: new Map(), SELL: new Map() } })
   }
 
-  /** Another ladder until `restore`. */
+  /** Uses another ladder until `restore`. */
   shape(symbol: string, shape: LadderShape): void {
     this.reshape(symbol, () => shape)
   }
@@ -71,18 +71,18 @@ export class Makers {
     return this.ladders.get(symbol)?.shape ?? null
   }
 
-  /** Another usual ladder, which stands from now on. */
+  /** Changes the default ladder, effective from now on. */
   change(symbol: string, usual: LadderShape): void {
     this.reshape(symbol, (ladder) => (ladder.usual = usual))
   }
 
-  /** Takes the ladder out of the book until the next `quote`. */
+  /** Removes the ladder from the book until the next `quote`. */
   withdraw(listing: Listing): void {
     const ladder = this.ladders.get(listing.market.symbol)
     if (ladder !== undefined) for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, nothing)
   }
 
-  /** What the ladder bids and asks at best once it is quoted; null where it does not quote. */
+  /** Best bid and ask of the ladder once quoted; null where it does not quote. */
   top(listing: Listing): { readonly bid: number; readonly ask: number } | null {
     const ladder = this.ladders.get(listing.market.symbol)
     const middle = listing.prices.MARK
@@ -90,18 +90,18 @@ export class Makers {
     return { bid: bestOf(ladder.shape, middle, "BUY"), ask: bestOf(ladder.shape, middle, "SELL") }
   }
 
-  /** Moves the ladder to the mark, and refills what was traded away. */
+  /** Moves the ladder to the mark and refills traded levels. */
   quote(listing: Listing): void {
     const ladder = this.ladders.get(listing.market.symbol)
     const middle = listing.prices.MARK
     if (ladder === undefined || middle === null || listing.halt !== null || listing.delisted) return
     const wanted = { BUY: pricesOf(ladder.shape, middle, "BUY"), SELL: pricesOf(ladder.shape, middle, "SELL") }
-    // What stands in the way goes first: the ladder never trades with itself.
+    // Conflicting levels are removed first, so that the ladder never trades with itself.
     for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, new Set(wanted[side]))
     for (const side of ["BUY", "SELL"] as const) this.fill(listing, ladder, side, wanted[side])
   }
 
-  /** A taker trades with the given probability: a small quantity on either side at the market. */
+  /** With the given probability a taker trades a small quantity on either side at the market. */
   trade(listing: Listing, probability: number): void {
     const ladder = this.ladders.get(listing.market.symbol)
     if (ladder === undefined || !quotes(ladder, listing)) return
@@ -124,7 +124,7 @@ export class Makers {
     })
   }
 
-  /** Goes on from a state, with the orders that the maker has in the books. */
+  /** Continues from a state, with the maker's orders in the books. */
   adopt(states: ReadonlyArray<LadderState>): void {
     for (const { symbol, shape, usual, gone } of states) {
       const orders: Ladder["orders"] = { BUY: new Map(), SELL: new Map() }
@@ -187,7 +187,7 @@ const quotes = ({ shape }: Ladder, { halt, delisted }: Listing): boolean =>
 const bestOf = ({ spread }: LadderShape, middle: number, side: Side): number =>
   side === "BUY" ? middle - Math.floor(spread / 2) - 1 : middle + Math.ceil(spread / 2)
 
-/** The levels of a side, the best first. */
+/** The levels of a side, best first. */
 const pricesOf = (shape: LadderShape, middle: number, side: Side): ReadonlyArray<number> => {
   const best = bestOf(shape, middle, side)
   return Array.from({ length: shape.levels }, (_, n) => (side === "BUY" ? best - n : best + n)).filter(

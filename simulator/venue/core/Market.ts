@@ -1,7 +1,7 @@
 /**
- * A market of the simulated venue. Prices are whole ticks and quantities whole lots, both safe integers, so that books
- * compare numbers and value is exact: a tick times a lot is a whole number of micro-USDC. This arithmetic is the venue's own
- * and shares nothing with the service's, so that comparing the two proves something.
+ * A market of the simulated venue. Prices are whole ticks and quantities whole lots, both safe integers, so that books compare
+ * numbers and values are exact: a tick times a lot is a whole number of micro-USDC. This arithmetic shares no code with the
+ * service's, so that comparing the two is meaningful.
  */
 
 export type Family = "PERP" | "SPOT" | "BARRIER"
@@ -14,7 +14,7 @@ export interface Market {
   readonly base: string
   readonly assetClass: AssetClass
   readonly displayName: string
-  /** A tick is one unit of this decimal place, a lot likewise; together at most six places, those of USDC. */
+  /** Decimal places of a tick and a lot; together at most six, those of USDC. */
   readonly tickDecimals: number
   readonly lotDecimals: number
   /** In lots. */
@@ -22,7 +22,7 @@ export interface Market {
   readonly maxQty: number
   /** In micro-USDC. */
   readonly minNotional: bigint
-  /** How far from the mark a limit price may lie, in basis points of it. */
+  /** Largest distance of a limit price from the mark, in basis points of the mark. */
   readonly bandBps: number
 }
 
@@ -41,7 +41,7 @@ export const valueOf = (market: Market, ticks: number, lots: number): bigint => 
 
 const decimalText = /^(0|[1-9][0-9]{0,14})(?:\.([0-9]{1,12}))?$/
 
-/** A decimal text as whole units of a decimal place; null when it is none, lies between two or leaves exact integers. */
+/** A decimal text in units of a decimal place; null if it is malformed, off the grid or no safe integer. */
 export const unitsOf = (text: string, decimals: number): number | null => {
   const match = decimalText.exec(text)
   if (match === null) return null
@@ -51,7 +51,7 @@ export const unitsOf = (text: string, decimals: number): number | null => {
   return Number.isSafeInteger(units) ? units : null
 }
 
-/** The prices that lie this far around a mark, in ticks. Both ends belong to the range. */
+/** The prices within this distance of a mark, in ticks, bounds included. */
 export const around = (mark: number, bps: number): { readonly low: number; readonly high: number } => ({
   low: Math.ceil((mark * (10_000 - bps)) / 10_000),
   high: Math.floor((mark * (10_000 + bps)) / 10_000)

@@ -1,4 +1,4 @@
-/** Orders as the simulated venue keeps them: prices in ticks, quantities in lots. */
+/** Orders of the simulated venue: prices in ticks, quantities in lots (A2-41). */
 import type { Resting, Side } from "./Book.ts"
 import type { Direction, Waiting } from "./Levels.ts"
 
@@ -11,7 +11,7 @@ export interface Trigger {
   readonly direction: Direction
 }
 
-/** What an account asks for; `ref` is the caller's own name of it and is executed once. Null: of the simulator itself, nobody asks for it again. */
+/** An order request; `ref` is the caller's own name of it and is executed once. Null: an order of the simulator itself. */
 export interface OrderRequest {
   readonly ref: string | null
   readonly accountId: number
@@ -25,7 +25,7 @@ export interface OrderRequest {
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
   readonly trigger: Trigger | null
-  /** One cancels the others: the first fill of a member ends the rest (A2-41). Null: none. */
+  /** The first fill of a member ends the rest of its group. Null: none. */
   readonly group: string | null
 }
 
@@ -61,7 +61,7 @@ export interface Order extends Resting {
   readonly symbol: string
   /** In ticks. 0 while the order has no limit. */
   price: number
-  /** Lots of the whole order; amended by the account. */
+  /** Lots of the whole order, as amended by the account. */
   quantity: number
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
@@ -70,7 +70,7 @@ export interface Order extends Resting {
   limit: number | null
   boundBps: number | null
   readonly trigger: Trigger | null
-  /** Its place among those that wait for a price; null when it does not wait. */
+  /** Its registration at a price level; null if it does not wait. */
   waiting: Waiting<Order> | null
   state: OrderState
   reason: EndReason | null

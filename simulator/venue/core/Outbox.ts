@@ -1,20 +1,20 @@
 /**
- * What an input makes the venue say, held back until all of it is done: of an input that fails nothing was heard, however
- * long the jump of time, so that no number is ever heard with two contents. What a long jump says beyond what anybody can
- * come back for is dropped on the way: of events those that the venue does not keep itself, of a channel all but the newest.
+ * Holds back the events and messages of an input until all of it is applied, so that a failed input publishes nothing and an
+ * event number never has two payloads. During a long jump of time it drops what readers could not catch up on: events beyond
+ * the venue's own limit, and all but the newest messages of a channel.
  */
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import { eventsKept, firstKept } from "./EventLine.ts"
 import type { VenueListeners } from "./VenueInput.ts"
 
-/** Market data messages that one input publishes at most. */
+/** Limit on market data messages of one input. */
 export const messagesKept = 10_000
 
 export class Outbox implements VenueListeners {
   private readonly to: VenueListeners
   private events: Array<VenueEvent> = []
-  /** Length at which those that are not kept are dropped: many at once, so that one costs nothing. */
+  /** Length at which surplus events are dropped: in bulk, so that the cost of each is low. */
   private dropAt = 2 * eventsKept
   private messages: Array<ChannelMessage> = []
 
@@ -41,13 +41,16 @@ export class Outbox implements VenueListeners {
       this.dropAt = 2 * eventsKept
     }
     if (messages.length > 0) this.messages = []
-    // Marks first: the service judges events by them.
+    // Marks go first, because the service checks events against them.
     for (const message of messages) this.to.market(message)
     for (const event of events) this.to.event(event)
   }
 }
 
-/** The newest of all, and the last of each channel: a reader sees a gap in its sequence, and none misses how it ended. */
+/**
+ * The newest messages overall, and the last of each channel: readers detect the gap by the sequence and still get the latest
+ * state.
+ */
 const newest = (messages: ReadonlyArray<ChannelMessage>): Array<ChannelMessage> => {
   const ends = new Map(messages.slice(0, -messagesKept).map((one) => [`${one.channel}:${one.symbol}`, one]))
   return [...ends.values(), ...messages.slice(-messagesKept)]

@@ -1,8 +1,8 @@
 /**
- * The passing of business time (C4): ticks, and between them whatever falls due, in time order. Up to 10,000 ticks are played
- * one by one, more in longer steps; funding stamps and the points of paths are steps of their own, so that none is missed.
- * In a jump, more than a minute of ticks at once, takers don't trade and the makers' ladders are out of the books but where
- * a client's order would meet them: a jump costs its events and at most so many light steps.
+ * Advances business time: ticks, and between them scheduled work, in order of time. Up to 10,000 ticks are played one by one,
+ * more in longer steps. Funding times and points of price paths are steps of their own, so that none is missed. In a jump (more
+ * than a minute of ticks at once) takers don't trade, and the makers' ladders are in the books only where they meet a client's
+ * order. So a jump costs its events and a limited number of light steps (C4).
  */
 import type { Contract } from "./Contracts.ts"
 import type { Listing } from "./Exchange.ts"
@@ -13,7 +13,7 @@ import { owedOf } from "./Staking.ts"
 import type { VenueParts } from "./VenueParts.ts"
 import { fillBoards, mature, removeOffer } from "./Writers.ts"
 
-/** Steps that a stretch of time is played in at most, but for stamps and points of paths. */
+/** Limit on steps of one advance, without funding times and points of paths. */
 const mostSteps = 10_000
 /** More ticks than these at once are a jump. */
 const jumpTicks = 60
@@ -28,7 +28,7 @@ export class Passing {
     this.bases = [...parts.listingsOf.keys()]
   }
 
-  /** The venue opens: first prices, books, one trade in each, and full boards. */
+  /** Opens the venue: first prices, books, one trade in each, and full boards. */
   open(): void {
     for (const base of this.bases) this.publish(base, false)
     this.settle(1)
@@ -36,7 +36,7 @@ export class Passing {
     sayMarketData(this.parts)
   }
 
-  /** Plays time up to `to`; a time that has passed changes nothing. */
+  /** Advances to `to`; an earlier time changes nothing. */
   pass(to: number): void {
     const { clock, settings } = this.parts
     const tick = settings.tickMillis
@@ -48,7 +48,7 @@ export class Passing {
     while (clock.now < to) {
       const next = nextMultiple(clock.now, stride)
       const regular = Math.min(next > lastTick ? lastTick : next, nextStamp(clock.now))
-      // Where the last tick has passed, nothing regular is left but a stamp.
+      // After the last tick only funding times remain.
       const at = regular > clock.now ? regular : nextStamp(clock.now)
       const points = this.bases.map((base) => this.parts.prices.nextPoint(base, clock.now))
       const point = Math.min(...points)
@@ -67,13 +67,13 @@ export class Passing {
     if (ticks > 0) sayMarketData(this.parts)
   }
 
-  /** A base's prices were set from outside: what lies between the old ones and the new is touched, now. */
+  /** A base's prices were set from outside: touches now all levels between the old and new prices. */
   reprice(base: string): void {
     this.fallDue(this.parts.clock.now, this.move(base, this.parts.clock.now))
     this.publish(base, false)
   }
 
-  /** Ladders stand at their marks, triggers have fired, and with a probability a taker trades. */
+  /** Quotes the ladders at their marks, fires triggers, and lets a taker trade with the given probability. */
   private settle(takers: number): void {
     for (const listing of this.listings()) {
       this.parts.makers.quote(listing)
@@ -106,7 +106,7 @@ export class Passing {
     }
   }
 
-  /** Contracts on a base that end on the way from its last mark to the one at `at`. */
+  /** Contracts on a base that end between its last mark and the one at `at`. */
   private move(base: string, at: number): ReadonlyArray<Contract> {
     const { prices, contracts, clock } = this.parts
     const { mark } = prices.now(base)
@@ -117,7 +117,7 @@ export class Passing {
     })
   }
 
-  /** Gives a base's prices to its markets: ladders go there first, so that what a price fires trades at the market. */
+  /** Publishes a base's prices to its markets. Ladders move first, so that triggered orders trade at the new market. */
   private publish(base: string, jump: boolean): void {
     const { prices, exchange, makers, klines, clock } = this.parts
     const { index, mark } = prices.now(base)
@@ -139,7 +139,7 @@ export class Passing {
     }
   }
 
-  /** True when the ladder would trade with an order that rests, or a price fires one. */
+  /** Whether the ladder would trade with a resting order, or a price fires a trigger. */
   private meets(listing: Listing): boolean {
     const { book, waiting, prices } = listing
     for (const source of ["INDEX", "MARK", "LAST"] as const) {
@@ -152,7 +152,7 @@ export class Passing {
     return (bid !== null && bid >= top.ask) || (ask !== null && ask <= top.bid)
   }
 
-  /** What falls due up to a time, contracts that end among it, in time order. */
+  /** Runs scheduled work up to a time, ending contracts included, in order of time. */
   private fallDue(to: number, ended: ReadonlyArray<Contract>): void {
     const { agenda, clock } = this.parts
     const contracts = [...ended, ...this.expired(to)].toSorted(
@@ -198,7 +198,7 @@ export class Passing {
     else rfqs.end(rfq, "EXPIRED", "window over")
   }
 
-  /** The premium of a perpetual's book over its index, in hundred-millionths; 0 where there is none. */
+  /** The premium of a perpetual's book over its index, in hundred-millionths; 0 for an empty book. */
   private premiumOf(listing: Listing): number {
     const { book, prices } = listing
     if (prices.INDEX === null) return 0
@@ -219,7 +219,7 @@ export class Passing {
     }
   }
 
-  /** Markets that are listed still, of a base or all of them. */
+  /** Listed markets, of a base or all. */
   private listings(base?: string): ReadonlyArray<Listing> {
     const found =
       base === undefined ? [...this.parts.exchange.listings.values()] : (this.parts.listingsOf.get(base) ?? [])

@@ -1,27 +1,27 @@
 /**
- * The price of a base as the simulated venue makes it up: a random walk with jumps, seeded, in exactly rounded arithmetic
- * alone (no logarithm or sine), so that a seed gives the same prices on every machine.
+ * The price of a base: a seeded random walk with jumps, in exactly rounded arithmetic alone (no logarithm or sine), so that a
+ * seed gives the same prices on every machine.
  */
 import type { SeededRandom } from "../../partner/SeededRandom.ts"
 
 export interface Walk {
   /** Standard deviation of a year's returns. */
   readonly volatility: number
-  /** Jumps a year, and the largest of them as a share of the price. */
+  /** Jumps a year, and the largest as a share of the price. */
   readonly jumps: number
   readonly jumpSize: number
 }
 
 const yearMillis = 365 * 86_400_000
 
-/** Of a normal distribution, near enough: the sum of twelve even ones. */
+/** Approximates a normal distribution by the sum of twelve uniform ones. */
 const normal = (random: SeededRandom): number => {
   let sum = -6
   for (let n = 0; n < 12; n++) sum += random.next()
   return sum
 }
 
-/** The price a stretch of time later. Never leaves the tenth to the tenfold of the opening price: walks without end would. */
+/** The price after a period, limited to a tenth and ten times the opening price, because a walk is unbounded. */
 export const walked = (
   price: number,
   opening: number,

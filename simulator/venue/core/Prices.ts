@@ -1,18 +1,18 @@
 /**
- * Index and mark of every base: the walk, a path that is played instead of it, or a price that is held until it is let go.
- * The index of a base is one for all its markets; a mark is the index with a basis that grows with what the book pays above
- * it and halves as time passes. Prices are in ticks.
+ * Index and mark of every base: a walk, a played path instead, or a held price. All markets of a base share its index. A mark
+ * is the index plus a basis, which grows with the book's premium over the index and decays with a half-life. Prices are in
+ * ticks.
  */
 import { SeededRandom } from "../../partner/SeededRandom.ts"
 import { type Walk, walked } from "./PriceProcess.ts"
 
-/** One step of a path: the price at a time after its beginning. */
+/** One point of a path: the price at an offset from its beginning. */
 export interface PathPoint {
   readonly offsetMillis: number
   readonly price: number
 }
 
-/** What of a base is held; each until it is let go. */
+/** The held prices of a base. */
 interface Held {
   index: number | null
   mark: number | null
@@ -25,11 +25,11 @@ interface BasePrices {
   readonly opening: number
   walk: Walk
   random: SeededRandom
-  /** When it was stepped last. */
+  /** Time of the last step. */
   steppedAt: number
-  /** The walk itself, between ticks. */
+  /** The walk's own value, between ticks. */
   exact: number
-  /** Of the mark, as a share of the index. */
+  /** The mark's basis, as a share of the index. */
   basis: number
   readonly held: Held
   path: Path | null
@@ -37,7 +37,7 @@ interface BasePrices {
 
 interface Path {
   readonly startedAt: number
-  /** By offset, the earliest first. */
+  /** By offset, earliest first. */
   readonly points: ReadonlyArray<PathPoint>
 }
 
@@ -59,9 +59,9 @@ export interface Quoted {
   readonly mark: number
 }
 
-/** How long a basis takes to halve, unless a knob says otherwise. */
+/** Default half-life of a basis. */
 export const usualHalfLifeMillis = 60_000
-/** A mark stays this close to its index, as a share of it. */
+/** Limit of the distance between mark and index, as a share of the index. */
 const basisLimit = 0.005
 
 export class Prices {
@@ -74,7 +74,7 @@ export class Prices {
     this.bases.set(base, { opening, walk, random, steppedAt: at, exact: opening, basis: 0, held, path: null })
   }
 
-  /** Lets time pass since the last step; `premium` is what the book pays above the index, as a share of it. */
+  /** Advances from the last step; `premium` is the book's premium over the index, as a share of it. */
   step(base: string, to: number, premium: number): Quoted {
     const prices = this.of(base)
     const elapsed = to - prices.steppedAt
@@ -94,12 +94,12 @@ export class Prices {
     return { index, mark: held.mark ?? Math.max(1, Math.round(index * (1 + basis))) }
   }
 
-  /** What a base opened with. */
+  /** The opening price of a base. */
   openingOf(base: string): number {
     return this.of(base).opening
   }
 
-  /** What of a base is held. */
+  /** The held prices of a base. */
   heldOf(base: string): Readonly<Held> {
     return this.of(base).held
   }
@@ -108,14 +108,14 @@ export class Prices {
     return this.of(base).path !== null
   }
 
-  /** When the next point of a base's path after a time is; never: infinity. */
+  /** Time of the next point of a base's path; infinity for none. */
   nextPoint(base: string, time: number): number {
     const { path } = this.of(base)
     const point = path === null ? undefined : path.points[placeAfter(path.points, time - path.startedAt)]
     return path === null || point === undefined ? Number.POSITIVE_INFINITY : path.startedAt + point.offsetMillis
   }
 
-  /** Another walk, and another stream of chance for it, from now on. */
+  /** Replaces the walk and its random stream from now on. */
   setWalk(base: string, walk: Walk): void {
     this.of(base).walk = walk
   }
@@ -128,7 +128,7 @@ export class Prices {
     this.of(base).random = random
   }
 
-  /** Holds a price until `release`; the walk goes on from it. */
+  /** Holds a price until `release`; the walk continues from it. */
   hold(base: string, which: ReadonlyArray<HeldPrice>, ticks: number): void {
     const prices = this.of(base)
     for (const one of which) prices.held[one] = ticks
@@ -143,13 +143,13 @@ export class Prices {
     Object.assign(this.of(base).held, { index: null, mark: null, last: null })
   }
 
-  /** Plays a path from now on; after its last point the walk goes on from there. */
+  /** Plays a path from now on; the walk continues from its last point. */
   play(base: string, startedAt: number, points: ReadonlyArray<PathPoint>): void {
     this.release(base)
     this.of(base).path = { startedAt, points }
   }
 
-  /** The path of a base ends where it is. */
+  /** Ends the path of a base at its current price. */
   stop(base: string): void {
     this.of(base).path = null
   }
@@ -181,7 +181,7 @@ export class Prices {
   }
 }
 
-/** The price of a path at an offset, on the straight line between two points; null once it is over. */
+/** The price of a path at an offset, by linear interpolation; null after its end. */
 const priceOn = (points: ReadonlyArray<PathPoint>, offset: number): number | null => {
   const next = placeAfter(points, offset)
   const [before, after] = [points[next - 1], points[next]]
@@ -190,7 +190,7 @@ const priceOn = (points: ReadonlyArray<PathPoint>, offset: number): number | nul
   return before.price + (after.price - before.price) * share
 }
 
-/** The first point that comes after an offset. */
+/** Index of the first point after an offset. */
 const placeAfter = (points: ReadonlyArray<PathPoint>, offset: number): number => {
   let low = 0
   let high = points.length

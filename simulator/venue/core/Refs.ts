@@ -1,7 +1,7 @@
 /**
- * What became of every reference that came: executed at most once, refused for good, or void, which it then stays (A2-26).
- * The object that it made or changed is kept by its id and answered as it stands when somebody asks. Of more references than
- * are kept the oldest go whose objects have ended: nobody asks for them any more.
+ * The outcome of every reference: executed at most once, refused for good, or void for ever. A lookup returns the current state
+ * of the object, which is referred to by id. Over the limit the oldest references with ended objects are dropped, because
+ * callers do not need them any more (A2-26).
  */
 import { Line } from "./Line.ts"
 
@@ -16,17 +16,17 @@ export interface Known {
   readonly swap?: number
 }
 
-/** What an executed or refused call is of. */
+/** The object of an executed or refused call. */
 export type Subject = Pick<Known, "order" | "rfq" | "contract" | "swap">
 
 export type RefsState = ReadonlyArray<readonly [ref: string, known: Known]>
 
-/** Refs that are looked at, when there are too many, as one comes. */
-const looks = 4
+/** Refs checked for dropping at each arrival over the limit. */
+const checksAtOnce = 4
 
 export class Refs {
   private readonly known: Map<string, Known>
-  /** Those that are known, the oldest first; one whose object lives goes to the end again when its turn has come. */
+  /** Known refs, oldest first; one with a live object moves to the end when it is checked. */
   private readonly line = new Line<string>()
   private readonly kept: number
   private readonly isLive: (of: Known) => boolean
@@ -42,7 +42,7 @@ export class Refs {
     return this.known.get(ref) ?? null
   }
 
-  /** Keeps the first thing that is said of a ref. */
+  /** Stores the first outcome of a ref. */
   settle(ref: string, known: Known): Known {
     const first = this.known.get(ref)
     if (first !== undefined) return first
@@ -56,9 +56,9 @@ export class Refs {
     return this.line.all().map((ref) => [ref, this.known.get(ref) as Known])
   }
 
-  /** A few at a time: should all objects live, one more ref costs no more than this. */
+  /** Checks a few, so that the cost is limited even if all objects are live. */
   private forget(): void {
-    for (let n = 0; n < looks && this.line.size > this.kept; n++) {
+    for (let n = 0; n < checksAtOnce && this.line.size > this.kept; n++) {
       const oldest = this.line.shift() as string
       const known = this.known.get(oldest)
       if (known !== undefined && this.isLive(known)) this.line.push(oldest)

@@ -1,6 +1,6 @@
 /**
- * Requests for quotes on knock-out contracts at the simulated venue: dealers quote, the client accepts one quote, a
- * contract opens or, of a close request, ends.
+ * Requests for quotes on knock-out contracts at the simulated venue: dealers quote, the client accepts a quote, a contract
+ * opens or, for a close request, ends.
  */
 import type { Side } from "./Book.ts"
 import { Line } from "./Line.ts"
@@ -30,9 +30,9 @@ export interface RfqRequest {
   readonly expiryAt: number
   readonly strict: boolean
   readonly premiumBps: number
-  /** When nobody may quote any more. */
+  /** End of the period for quotes. */
   readonly windowEndsAt: number
-  /** The contract that is to be closed, with the dealer who wrote it; or null. */
+  /** The contract to close, with the dealer who wrote it; or null. */
   readonly closes: { readonly id: number; readonly dealer: string } | null
 }
 
@@ -42,7 +42,7 @@ export interface Rfq extends RfqRequest {
   /** Newest last. */
   readonly quotes: Array<Quote>
   state: RfqState
-  /** Why it ended without an accept, in words. */
+  /** Why it ended without an accept. */
   reason: string | null
 }
 
@@ -56,21 +56,21 @@ export type AcceptRefusal =
   | "price beyond the barrier"
   | "price beyond the take profit"
 
-/** Quotes that a request keeps; the oldest that are not live go first. */
+/** Limit on quotes kept for a request; the oldest ended ones are dropped first. */
 const quoteLimit = 100
 
 export class Rfqs {
   readonly byId = new Map<number, Rfq>()
   readonly byRef = new Map<string, Rfq>()
   private readonly open = new Set<Rfq>()
-  /** How many of them each account has. */
+  /** Number of open requests by account. */
   private readonly counts = new Map<number, number>()
-  /** In the order in which they ended; the oldest go when there are more than are kept. */
+  /** In order of their end; the oldest are dropped over the limit. */
   private readonly ended = new Line<Rfq>()
   private readonly kept: number
   private readonly onQuote: (rfq: Rfq, quote: Quote) => void
   private readonly onEnd: (rfq: Rfq) => void
-  /** Of the last request and the last quote. */
+  /** The last request and quote. */
   readonly ids = { rfq: 0, quote: 0 }
 
   constructor(
@@ -82,11 +82,11 @@ export class Rfqs {
     this.onEnd = listeners.onEnd
   }
 
-  /** Opens a request; one whose reference is known is answered as it stands. */
-  request(asked: RfqRequest, at: number): Rfq {
-    const known = this.byRef.get(asked.ref)
+  /** Opens a request; a known reference returns the existing one. */
+  request(wanted: RfqRequest, at: number): Rfq {
+    const known = this.byRef.get(wanted.ref)
     if (known !== undefined) return known
-    const rfq: Rfq = { ...asked, id: ++this.ids.rfq, requestedAt: at, quotes: [], state: "OPEN", reason: null }
+    const rfq: Rfq = { ...wanted, id: ++this.ids.rfq, requestedAt: at, quotes: [], state: "OPEN", reason: null }
     this.byId.set(rfq.id, rfq)
     this.byRef.set(rfq.ref, rfq)
     this.begin(rfq)
@@ -101,7 +101,7 @@ export class Rfqs {
     else this.ended.push(rfq)
   }
 
-  /** A dealer's quote; its older one is superseded. Null when the request takes none any more, or none of this dealer. */
+  /** Adds a dealer's quote and supersedes its older one. Null if the request takes no quotes now, or none from this dealer. */
   quote(rfq: Rfq, { dealer, price, quantity, at, validUntil }: Omit<Quote, "id" | "state">): Quote | null {
     if (rfq.state !== "OPEN" || (rfq.closes !== null && rfq.closes.dealer !== dealer)) return null
     if (rfq.quotes.length >= quoteLimit && rfq.quotes.every((one) => one.state === "LIVE" && one.dealer !== dealer))
@@ -120,7 +120,7 @@ export class Rfqs {
     return quote
   }
 
-  /** The dealer takes a live quote back; false when it is not live. */
+  /** The dealer withdraws a live quote; false if it is not live. */
   withdraw(rfq: Rfq, quoteId: number): boolean {
     const quote = rfq.quotes.find(({ id }) => id === quoteId)
     if (quote?.state !== "LIVE") return false
@@ -128,7 +128,7 @@ export class Rfqs {
     return true
   }
 
-  /** Ends a request that is open; its live quotes end with it. */
+  /** Ends an open request with its live quotes. */
   end(rfq: Rfq, state: "CANCELLED" | "EXPIRED" | "REJECTED" | "ACCEPTED", reason: string | null): boolean {
     if (rfq.state !== "OPEN") return false
     rfq.state = state
@@ -142,7 +142,7 @@ export class Rfqs {
     return true
   }
 
-  /** Time has come for a quote. */
+  /** Expires a quote. */
   expire(rfq: Rfq, quoteId: number): void {
     const quote = rfq.quotes.find(({ id }) => id === quoteId)
     if (quote?.state === "LIVE") this.turn(rfq, quote, "EXPIRED")
@@ -158,23 +158,23 @@ export class Rfqs {
     return rfq.closes === null ? (levelRefusal(rfq, quote.price) ?? quote) : quote
   }
 
-  /** A quote was executed: its request ends with it. */
+  /** A quote was executed: ends its request. */
   accepted(rfq: Rfq, quote: Quote): void {
     quote.state = "ACCEPTED"
     this.end(rfq, "ACCEPTED", null)
   }
 
-  /** How many requests of an account are open. */
+  /** Number of open requests of an account. */
   openOf(accountId: number): number {
     return this.counts.get(accountId) ?? 0
   }
 
-  /** Requests that are open, in the order in which they came. */
+  /** Open requests in order of arrival. */
   openOnes(): ReadonlyArray<Rfq> {
     return [...this.open]
   }
 
-  /** Those that are open, then those that have ended, each in their order. */
+  /** Open requests, then ended ones, each in order. */
   all(): ReadonlyArray<Rfq> {
     return [...this.open, ...this.ended.all()]
   }
@@ -204,7 +204,7 @@ export class Rfqs {
   }
 }
 
-/** A price must lie between the levels of the contract that it opens, or the contract would be over as it begins. */
+/** A price must lie between the contract's levels, or the contract would end at once. */
 const levelRefusal = ({ side, barrier, takeProfit }: Rfq, price: number): AcceptRefusal | null => {
   const sign = side === "BUY" ? 1 : -1
   if ((price - barrier) * sign <= 0) return "price beyond the barrier"

@@ -1,6 +1,6 @@
 /**
- * Staking swaps at the simulated venue: offers of writers with what is left of them, takes, payments of the writers,
- * corrections of fees (F22, C1). Amounts are minor units of the asset.
+ * Staking swaps at the simulated venue: writers' offers with their remaining quantity, takes, payments, corrections of fees.
+ * Amounts are minor units of the asset (F22, C1).
  */
 
 import { Line } from "./Line.ts"
@@ -17,7 +17,7 @@ export interface StakingMarket {
   readonly minQty: bigint
   readonly qtyStep: bigint
   readonly maxQty: bigint
-  /** Charged to the taker, in basis points of what is taken. */
+  /** Charged to the taker, in basis points of the taken amount. */
   readonly takerFeeBps: number
   enabled: boolean
   delisted: boolean
@@ -43,7 +43,7 @@ export interface Payment {
   readonly at: number
 }
 
-/** Another taker fee from then on. */
+/** A correction to another taker fee. */
 export interface FeeCorrection {
   readonly id: number
   readonly fee: bigint
@@ -66,12 +66,12 @@ export interface Swap {
   fee: bigint
   readonly corrections: Array<FeeCorrection>
   readonly payments: Array<Payment>
-  /** The writer has said at maturity that it can't pay all. */
+  /** The writer has reported at maturity that it can't pay all. */
   short: boolean
   end: SwapEnd | null
 }
 
-/** What a taker asks for, under its own reference. */
+/** A taker's request, under its own reference. */
 interface Take {
   readonly ref: string
   readonly accountId: number
@@ -109,17 +109,17 @@ export class Staking {
   readonly markets = new Map<string, StakingMarket>()
   readonly offers = new Map<number, Offer>()
   readonly swaps = new Map<number, Swap>()
-  /** Swaps that have not ended, in the order in which they were taken. */
+  /** Open swaps in order of the takes. */
   readonly open = new Set<Swap>()
-  /** In the order in which they ended; the oldest go when there are more than are kept. */
+  /** In order of their end; the oldest are dropped over the limit. */
   private readonly ended = new Line<Swap>()
   private readonly kept: number
   private readonly emit: (swap: Swap, payment: Payment | null) => void
   private readonly nextTradeId: () => number
-  /** Of the last offer, swap, payment and correction of a fee. */
+  /** The last offer, swap, payment and fee correction. */
   readonly ids = { offer: 0, swap: 0, payment: 0, correction: 0 }
 
-  /** `emit` gets every swap that changed, with the payment that changed it. */
+  /** `emit` gets every changed swap, with the payment that changed it. */
   constructor(
     markets: ReadonlyArray<StakingMarket>,
     nextTradeId: () => number,
@@ -146,7 +146,7 @@ export class Staking {
     else this.ended.push(swap)
   }
 
-  /** Takes an offer off the board; null when it is not there any more. */
+  /** Removes an offer from the board; null if it is gone. */
   remove(offerId: number): Offer | null {
     const offer = this.offers.get(offerId)
     if (offer === undefined) return null
@@ -161,7 +161,7 @@ export class Staking {
     return swap
   }
 
-  /** The writer pays an amount; the swap ends when all has been paid. */
+  /** The writer pays an amount; the swap ends when all is paid. */
   pay(swap: Swap, amount: bigint, at: number): void {
     const payment: Payment = { id: ++this.ids.payment, amount, at }
     swap.payments.push(payment)
@@ -169,7 +169,7 @@ export class Staking {
     this.emit(swap, payment)
   }
 
-  /** The writer says at or after maturity that the rest won't come now. */
+  /** The writer reports at or after maturity that the rest is not paid now. */
   fallShort(swap: Swap): void {
     swap.short = true
     this.emit(swap, null)
@@ -181,7 +181,7 @@ export class Staking {
     this.emit(swap, null)
   }
 
-  /** Ends a market: its offers go, what its swaps are owed is paid as far as `share` basis points of it. */
+  /** Ends a market: removes its offers, and pays its swaps `share` basis points of their claims. */
   delist(symbol: string, share: number, at: number): void {
     const market = this.markets.get(symbol)
     if (market === undefined) return
@@ -204,7 +204,7 @@ export class Staking {
     if (oldest !== undefined) this.swaps.delete(oldest.id)
   }
 
-  /** Those that are open, then those that have ended, each in their order. */
+  /** Open swaps, then ended ones, each in order. */
   all(): ReadonlyArray<Swap> {
     return [...this.open, ...this.ended.all()]
   }

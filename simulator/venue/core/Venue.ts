@@ -1,7 +1,6 @@
 /**
- * The simulated venue's core: books, contracts, requests, swaps, prices and time of one venue, pure and deterministic. The
- * same options and inputs give the same state, events and messages on every machine; nothing here knows wall time, chance
- * from outside or a transport.
+ * The simulated venue's core: books, contracts, requests, swaps, prices and time of one venue. The same options and inputs give
+ * the same state, events and messages on every machine: it uses no wall time, no external randomness and no transport.
  */
 import type { ChannelMessage, KlinePage } from "../../../src/machines/venue/marketData.ts"
 import { outcomeFillLimit, type VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
@@ -27,8 +26,8 @@ import { wireContract, wireFill, wireMarket, wireOffer, wireOrder, wireStakingMa
 const nothing: Applied = { outcomes: [], id: null, refusal: null }
 
 /**
- * An input that the venue could not play, by a defect of its own: nothing of it was heard, and the books may have got a part
- * of it. They are not to be used before they are those of another venue again (`become`).
+ * The venue failed on an input by a defect of its own. Nothing was published, but the books may hold a part of the input. They
+ * must not be used before `become` replaces them.
  */
 export class InputFailed extends Error {}
 
@@ -39,7 +38,7 @@ export class Venue {
   private commands: Commands
   private outbox: Outbox
 
-  /** A new venue, which opens at once, or one that goes on from a state. Throws what is wrong with knobs that don't fit its markets. */
+  /** A new venue, which opens at once, or one from a state. Throws a sentence on knobs that do not fit its markets. */
   constructor(options: VenueOptions, listeners: VenueListeners, state: VenueState | null = null) {
     this.outbox = new Outbox(listeners)
     const parts = state === null ? new VenueParts(options, this.outbox) : partsOf(state, this.outbox)
@@ -54,12 +53,12 @@ export class Venue {
     this.outbox.release()
   }
 
-  /** A venue that goes on from a state as the one that gave it would. */
+  /** Restores a venue that continues exactly like the one that produced the state. */
   static restore(state: VenueState, listeners: VenueListeners): Venue {
     return new Venue(state.options, listeners, state)
   }
 
-  /** Takes over the books of another venue, which is not used any more. */
+  /** Takes over the books of another venue, which is not used afterwards. */
   become({ parts, calls, passing, commands, outbox }: Venue): void {
     Object.assign(this, { parts, calls, passing, commands, outbox })
   }
@@ -73,12 +72,12 @@ export class Venue {
     return this.parts.clock.now
   }
 
-  /** Of the last event; 0 before the first. */
+  /** Number of the last event; 0 before the first. */
   get number(): number {
     return this.parts.events.number
   }
 
-  /** Plays an input: it is done, or refused in words with nothing done. Throws InputFailed alone. */
+  /** Applies an input, or refuses it with a reason and without changes. Throws only InputFailed. */
   apply(input: VenueInput): Applied {
     let applied: Applied
     try {
@@ -86,7 +85,7 @@ export class Venue {
     } catch (error) {
       throw new InputFailed(error instanceof Error ? error.message : String(error), { cause: error })
     }
-    // A fault of who listens is none of the input's: it stays played, as at every replay.
+    // A listener's fault does not undo the input: it stays applied, as at every replay.
     this.outbox.release()
     return applied
   }
@@ -146,7 +145,7 @@ export class Venue {
     }
   }
 
-  /** The board of staking offers, the oldest first; those of halted markets are not on it. */
+  /** The board of staking offers, oldest first, without halted markets. */
   offers(): ReadonlyArray<VenueOffer> {
     return [...this.parts.staking.offers.values()].flatMap((offer) => {
       const market = this.parts.stakingMarket(offer.symbol)
@@ -154,7 +153,7 @@ export class Venue {
     })
   }
 
-  /** A channel as it was last said, whole; null for a market that has none. */
+  /** The last published full state of a channel; null for a market without it. */
   snapshot(channel: ChannelMessage["channel"], symbol: string): ChannelMessage | null {
     return this.parts.feeds.get(symbol)?.snapshot(channel) ?? null
   }
@@ -165,7 +164,7 @@ export class Venue {
     return klines === undefined ? null : klines.page(this.parts.listing(symbol).market, window, this.now)
   }
 
-  /** What an account has that has not ended, and its money; null for an unknown one. */
+  /** An account's live objects and its money; null for an unknown account. */
   account(name: string): VenueAccount | null {
     const { parts } = this
     const account = parts.accountNamed(name)
@@ -186,28 +185,30 @@ export class Venue {
     }
   }
 
-  /** What the venue's own books say every account has, the house among them: quantities, money and assets add up to nothing. */
+  /** Every account in the venue's own books, house accounts included: quantities, money and assets sum to zero. */
   ledger(): ReadonlyArray<LedgerAccount> {
     return ledgerOf(this.parts)
   }
 
-  /** What became of refs; UNKNOWN for one that has not come. */
+  /** Outcomes of refs; UNKNOWN for one that has not arrived. */
   lookup(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
     return this.calls.lookup(refs)
   }
 
-  /** Events after a number, oldest first; null when they are not kept any more, or no event has that number. */
+  /** Events after a number, oldest first; null if they are not kept any more, or no event has that number. */
   eventsAfter(number: number): ReadonlyArray<VenueEvent> | null {
     return this.parts.events.after(number)
   }
 
-  /** At most 1,000 events of an account after a sequence of its own; as far back as they are kept; null: it has no such event. */
+  /**
+   * At most 1,000 events of an account after its own sequence number, as far back as they are kept; null: it has no such event.
+   */
   accountEvents(name: string, after: number): ReadonlyArray<VenueEvent> | null {
     const account = this.parts.accountNamed(name)
     return account === null ? null : this.parts.events.ofAccount(account, after)
   }
 
-  /** Every fill of an order that is kept, oldest first; null for an unknown order, and for one whose fills are all forgotten. */
+  /** All kept fills of an order, oldest first; null for an unknown order, or one without kept fills. */
   orderFills(ref: string): ReadonlyArray<VenueFill> | null {
     const { exchange } = this.parts
     const order = exchange.orders.get(ref)
@@ -221,7 +222,7 @@ export class Venue {
     )
   }
 
-  /** Knobs of the dealers, who live outside. */
+  /** Settings of the dealers, who run outside the core. */
   dealers(): ReadonlyArray<Dealer> {
     return this.parts.settings.dealers
   }
@@ -230,7 +231,7 @@ export class Venue {
     return this.parts.settings.tickMillis
   }
 
-  /** What `sim venue show` says of the markets. */
+  /** The markets of `sim venue show`. */
   markets(): VenueView["markets"] {
     const { exchange, prices } = this.parts
     return [...exchange.listings.values()].map(({ market, prices: quoted, halt, delisted }) => {

@@ -1,4 +1,4 @@
-/** What the venue's core is made of, is given and answers: plain JSON throughout, so that a log can hold it. */
+/** Options, inputs and results of the venue's core: plain JSON, so that a log can store them. */
 import type { ChannelMessage, KlineInterval } from "../../../src/machines/venue/marketData.ts"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
@@ -6,19 +6,19 @@ import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
 import type { Base } from "./defaultMarkets.ts"
 import type { VenueKnobs } from "./VenueKnobs.ts"
 
-/** Plain JSON: what the log's first record holds. */
+/** Plain JSON: the log's first record. */
 export interface VenueOptions {
   readonly seed: number
   /** Business time at which the venue begins, Unix ms. */
   readonly startAt: number
   readonly tickMillis: number
-  /** Instead of the default bases with their markets. */
+  /** Replaces the default bases with their markets. */
   readonly markets?: ReadonlyArray<Base>
   readonly knobs: VenueKnobs
   readonly kept?: Kept
 }
 
-/** How much of what is over is kept: refs, then objects that have ended. Beyond it the oldest are not known any more. */
+/** Limits on ended data: refs, then ended objects. Beyond them the oldest are dropped. */
 export interface Kept {
   readonly refs: number
   readonly orders: number
@@ -27,17 +27,17 @@ export interface Kept {
   readonly swaps: number
 }
 
-/** A call by its name; `VenueInput` holds each with its own request. */
+/** A call by its name; `VenueInput` pairs each with its own request. */
 export type VenueCall = {
   readonly [Name in VenueCallName]: { readonly name: Name; readonly request: VenueRequest<Name> }
 }[VenueCallName]
 
-/** Everything that can happen to the venue: what its log holds, one a line. Times are business time, Unix ms. */
+/** All inputs of the venue, which its log holds one a line. Times are business time, Unix ms. */
 export type VenueInput =
-  /** Time passes: ticks, touches, expiries, stamps, makers. Never back. */
+  /** Time advances: ticks, touches, expiries, funding times, makers. Never backwards. */
   | { readonly type: "time"; readonly to: number }
   | ({ readonly type: "call" } & VenueCall)
-  /** A call that is refused by decision from outside: a dealer's last look, a fault. */
+  /** A call that is refused from outside: by a dealer's last look or a fault. */
   | ({ readonly type: "decline"; readonly reason: string } & VenueCall)
   | { readonly type: "void"; readonly refs: ReadonlyArray<string> }
   | {
@@ -52,11 +52,11 @@ export type VenueInput =
   | { readonly type: "command"; readonly command: VenueCommand }
 
 export interface Applied {
-  /** Of a call or a decline its one; of a voiding one a ref, in order. */
+  /** One outcome for a call or a decline; for a voiding one for each ref, in order. */
   readonly outcomes: ReadonlyArray<VenueOutcome>
-  /** What it made, or null: of `quote` the quote, of a command what VenueCommandAnswer says. */
+  /** Id of the new object, or null: for `quote` the quote, for a command as VenueCommandAnswer defines. */
   readonly id: number | null
-  /** Why a command or a quote did nothing, in words; null when it did. */
+  /** Why a command or a quote was refused; null if it was not. */
   readonly refusal: string | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * The knobs of the simulated venue (C1), as `sim venue set FILE` has them: every part may be left out and then stays as it is.
- * Shares and probabilities are numbers from 0 to 1, times milliseconds; dealers live on wall time, everything else on business time.
+ * The knobs of the simulated venue, as in files of `sim venue set`: an absent part stays as it is. Shares and probabilities are
+ * numbers from 0 to 1, times milliseconds. Dealers run on wall time, all else on business time (C1).
  */
 import { Schema } from "effect"
 import { DecimalText, Words } from "../../../src/machines/venue/values.ts"
@@ -10,11 +10,11 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBe
 const share = between(0, 1)
 const dayMillis = 86_400_000
 
-/** How the index of a base walks. */
+/** The walk of a base's index. */
 const Process = Schema.Struct({
   /** Standard deviation of a year's returns. */
   volatility: Schema.optionalKey(between(0, 20)),
-  /** Jumps a year, and the largest of them as a share of the price. */
+  /** Jumps a year, and the largest as a share of the price. */
   jumps: Schema.optionalKey(between(0, 100_000)),
   jumpSize: Schema.optionalKey(between(0, 0.9))
 })
@@ -22,66 +22,66 @@ const Process = Schema.Struct({
 /** The simulator's own book of a market. */
 const BookShape = Schema.Struct({
   levels: Schema.optionalKey(whole(0, 100)),
-  /** Ticks between the best bid and the best ask. */
+  /** Ticks between best bid and best ask. */
   spread: Schema.optionalKey(whole(1, 1_000_000)),
   /** Base units of each level; 0: no book. */
   size: Schema.optionalKey(DecimalText),
-  /** How often a level that was traded away is filled again, a tick. */
+  /** Probability of refilling a traded level, each tick. */
   refill: Schema.optionalKey(share)
 })
 
-/** What becomes of clients' orders in a market. */
+/** Treatment of clients' orders in a market. */
 const OrderKnobs = Schema.Struct({
-  /** How often an order is refused that could be taken. */
+  /** Probability of refusing a valid order. */
   reject: Schema.optionalKey(share),
-  /** In how many fills at least an order is filled that trades at once; each is a trade of its own. */
+  /** Least number of fills of an order that trades at once; each is a trade of its own. */
   slices: Schema.optionalKey(whole(1, 1_000))
 })
 export type OrderKnobs = typeof OrderKnobs.Type
 
-/** A dealer who quotes on requests; driven on wall time by the server, which logs what it decides. */
+/** A dealer who quotes on requests; run by the server on wall time, which logs its decisions. */
 export const Dealer = Schema.Struct({
   name: Words.check(Schema.isMinLength(1)),
   latencyMillis: whole(0, 600_000),
   validityMillis: whole(1, dayMillis),
-  /** What it earns on each side of the mark, basis points. */
+  /** Its margin on each side of the mark, basis points. */
   spreadBps: between(0, 1_000),
-  /** The largest quantity that it quotes, as a share of the market's largest order. */
+  /** The largest quoted quantity, as a share of the market's largest order. */
   size: share,
   withdrawal: share,
   lastLookRefusal: share,
-  /** How often it does not answer a request. */
+  /** Probability of not answering a request. */
   silence: share
 })
 export type Dealer = typeof Dealer.Type
 
-/** Writers of staking swaps at maturity; what they don't pay then comes `lateMillis` later, of a default never. */
+/** Writers of staking swaps at maturity; an unpaid rest follows `lateMillis` later, after a default never. */
 const Writers = Schema.Struct({
-  /** How often a writer pays nothing at all. */
+  /** Probability of paying nothing at all. */
   default: Schema.optionalKey(share),
-  /** How often it pays late, and how late. */
+  /** Probability and delay of a late payment. */
   late: Schema.optionalKey(share),
   lateMillis: Schema.optionalKey(whole(1, 400 * dayMillis)),
-  /** How often it pays a part at maturity and the rest late, and that part. */
+  /** Probability and amount of a partial payment at maturity, with the rest late. */
   short: Schema.optionalKey(share),
   shortShare: Schema.optionalKey(share)
 })
 
 export const VenueKnobs = Schema.Struct({
-  /** Begins every stream of chance anew. */
+  /** Restarts every random stream. */
   seed: Schema.optionalKey(whole(0, 4_294_967_295)),
   tickMillis: Schema.optionalKey(whole(10, 3_600_000)),
   /** By base, such as BTC. */
   processes: Schema.optionalKey(Schema.Record(Schema.String, Process)),
-  /** How long what the mark has above the index takes to halve. */
+  /** Half-life of the mark's basis over the index. */
   basisHalfLifeMillis: Schema.optionalKey(whole(1, dayMillis)),
   /** By market. */
   books: Schema.optionalKey(Schema.Record(Schema.String, BookShape)),
   /** By market. */
   orders: Schema.optionalKey(Schema.Record(Schema.String, OrderKnobs)),
-  /** How often the simulator's own taker trades in a market, a tick. */
+  /** Probability of a trade by the simulator's own taker in a market, each tick. */
   takers: Schema.optionalKey(share),
-  /** All of them. */
+  /** The complete list. */
   dealers: Schema.optionalKey(Schema.Array(Dealer).check(Schema.isMaxLength(20))),
   writers: Schema.optionalKey(Writers)
 })
@@ -105,7 +105,7 @@ export const defaultWriters: WritersInForce = {
 
 export const defaultTakers = 0.2
 
-/** Three of them: one quick, one in the middle, one slow but good. */
+/** Three dealers: one quick, one medium, one slow with good prices. */
 export const defaultDealers: ReadonlyArray<Dealer> = [
   dealer("alpha", 200, 8),
   dealer("beta", 400, 5),

@@ -1,4 +1,4 @@
-/** The parts of one venue and what flows between them: trades become events, public trades and klines; ends become payments. */
+/** The parts of one venue and their connections: trades become events, public trades and klines; ends become payments. */
 import { SeededRandom } from "../../partner/SeededRandom.ts"
 import type { Account } from "./Account.ts"
 import { Agenda } from "./Agenda.ts"
@@ -31,7 +31,7 @@ import {
 } from "./VenueKnobs.ts"
 import { wireContract, wireFill, wireOrder, wireQuote, wireRfq, wireSwap } from "./wire.ts"
 
-/** Knobs and switches as they are now. Plain JSON. */
+/** Current knobs and switches. Plain JSON. */
 export interface Settings {
   tickMillis: number
   takers: number
@@ -39,17 +39,17 @@ export interface Settings {
   orders: Readonly<Record<string, OrderKnobs>>
   writers: WritersInForce
   dealers: ReadonlyArray<Dealer>
-  /** Grows with each change of what is listed. */
+  /** Increases with each change of the listing. */
   listingVersion: number
-  /** While it stands every writer pays nothing at maturity; `until` business time, null without end. */
+  /** While set, writers pay nothing at maturity; `until` business time, null without end. */
   writersDefault: { readonly until: number | null; readonly times: number | null } | null
-  /** While it stands nobody knows marks and rates of stamps; `until` business time, null without end. */
+  /** While set, marks and rates of funding times are unknown; `until` business time, null without end. */
   unpricedFunding: { readonly until: number | null } | null
-  /** Stamps that were said without them. */
+  /** Funding times that were published without them. */
   unpricedStamps: ReadonlyArray<PositionStamp>
 }
 
-/** The stream of chance that each component has of its own. */
+/** The separate random stream of each component. */
 export interface Streams {
   orders: SeededRandom
   writers: SeededRandom
@@ -75,15 +75,15 @@ export class VenueParts {
   readonly listingsOf: ReadonlyMap<string, ReadonlyArray<Listing>>
   readonly klines = new Map<string, Klines>()
   readonly feeds = new Map<string, Feed>()
-  /** Of each perpetual. */
+  /** By perpetual. */
   readonly funding = new Map<string, Funding>()
-  /** Open contracts of each barrier market. */
+  /** Open contracts by barrier market. */
   readonly contracts = new Map<string, Contracts>()
-  /** Open and ended ones, by id. */
+  /** Open and ended contracts by id. */
   readonly contractById = new Map<number, Contract>()
-  /** In the order in which they ended; the oldest go when there are more than are kept. */
+  /** In order of their end; the oldest are dropped over the limit. */
   readonly endedContracts = new Line<Contract>()
-  /** Of the last contract. */
+  /** Id of the last contract. */
   lastContract = 0
   private readonly kept: Kept
   readonly accountIds = new Map<string, number>()
@@ -126,7 +126,7 @@ export class VenueParts {
     this.streams = { writers, boards, orders: seeds.fork() }
   }
 
-  /** Other knobs of clients' orders; what they leave out stays. */
+  /** Changes knobs of clients' orders; absent ones stay. */
   turnOrders(knobs: Readonly<Record<string, OrderKnobs>>): void {
     const { settings } = this
     for (const [symbol, turned] of Object.entries(knobs)) {
@@ -136,7 +136,7 @@ export class VenueParts {
     }
   }
 
-  /** Begins every stream of chance anew. */
+  /** Restarts every random stream. */
   reseed(seed: number): void {
     const seeds = new SeededRandom(seed)
     this.makers.random = seeds.fork()
@@ -146,7 +146,7 @@ export class VenueParts {
     this.streams.orders = seeds.fork()
   }
 
-  /** Refs of a state; those whose objects live stay, however old they are. */
+  /** Refs of a state; those with live objects stay, whatever their age. */
   refsOf(state: RefsState): Refs {
     return new Refs(this.kept.refs, (known) => this.lives(known), state)
   }
@@ -165,7 +165,7 @@ export class VenueParts {
     return account
   }
 
-  /** A client's account by the name that the service gave it, or null. */
+  /** A client's account by the service's name for it, or null. */
   accountNamed(name: string): Account | null {
     const id = this.accountIds.get(name)
     return id === undefined ? null : this.accountOf(id)
@@ -198,14 +198,14 @@ export class VenueParts {
     })
   }
 
-  /** A contract is open from now on: it is watched, and its account has it. */
+  /** Opens a contract: registers its levels, and adds it to its account. */
   watch(contract: Contract): void {
     this.contractById.set(contract.id, contract)
     this.contracts.get(contract.symbol)?.add(contract)
     this.accountOf(contract.accountId).contracts.add(contract)
   }
 
-  /** A contract has ended: its result is paid, its client learns it, a request to close it has nothing to close any more. */
+  /** Ends a contract: pays its result, publishes the end, and ends a request to close it. */
   contractEnded(contract: Contract): void {
     const { market } = this.listing(contract.symbol)
     this.balances.move("contracts", houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
@@ -230,12 +230,12 @@ export class VenueParts {
     this.feeds.get(symbol)?.sayMark(this.clock.now, textOf(mark, this.listing(symbol).market.tickDecimals))
   }
 
-  /** What is listed has changed. */
+  /** Publishes a change of the listing. */
   sayListing(symbol: string): void {
     this.events.sayListing(this.clock.now, ++this.settings.listingVersion, symbol)
   }
 
-  /** A trade that everybody may see: the print, and its bucket. */
+  /** A public trade: publishes it and adds it to its kline. */
   print(
     fill: Pick<Fill, "tradeId" | "price" | "quantity" | "side" | "reason">,
     { market }: Listing,
@@ -271,7 +271,7 @@ export class VenueParts {
     const { market } = listing
     if (event.kind === "fill" && event.fill.liquidity === "TAKER" && prints(event.fill))
       this.print(event.fill, listing, event.fill.price)
-    // The house has no events: they are of clients.
+    // House accounts have no events.
     if (order.accountId < 0) return
     const account = this.accountOf(order.accountId)
     const { now } = this.clock
@@ -303,5 +303,5 @@ export class VenueParts {
   }
 }
 
-/** Deleveraging and settlement are between two accounts alone. */
+/** Deleveraging and settlement concern two accounts alone and are not public. */
 const prints = ({ reason }: Fill): boolean => reason === null || reason === "liquidation"

@@ -1,6 +1,6 @@
 /**
- * The whole state of a venue as plain JSON, and a venue made of it that goes on as the first one would. Orders are stored
- * once: those with a ref while they are kept, the simulator's own while they rest; books and triggers are lists of their ids.
+ * The whole state of a venue as plain JSON, and its restoration. Orders are stored once: those with a ref while they are kept,
+ * the simulator's own while they rest. Books and triggers are lists of their ids.
  */
 import type { Position } from "./Account.ts"
 import { Agenda, type Entry } from "./Agenda.ts"
@@ -22,12 +22,12 @@ import { SeededRandom } from "../../partner/SeededRandom.ts"
 import type { VenueListeners, VenueOptions } from "./VenueInput.ts"
 import { type Settings, VenueParts } from "./VenueParts.ts"
 
-/** An order that is older than bounds has none. */
+/** Orders from before bounds existed have none. */
 type OrderState = Omit<Order, "level" | "previous" | "next" | "waiting" | "boundBps"> & Partial<Pick<Order, "boundBps">>
 
 interface ListingState extends Pick<Listing, "prices" | "lastHeld" | "openInterest" | "halt" | "delisted"> {
   readonly symbol: string
-  /** Ids in the order in which they would trade or fire. */
+  /** Ids in order of execution or firing. */
   readonly bids: ReadonlyArray<number>
   readonly asks: ReadonlyArray<number>
   readonly waiting: Readonly<Record<TriggerSource, ReadonlyArray<number>>>
@@ -68,18 +68,18 @@ export interface VenueState {
     readonly exchange: Exchange["ids"]
     readonly rfqs: VenueParts["rfqs"]["ids"]
     readonly staking: VenueParts["staking"]["ids"]
-    /** Not there: no contract was ever dropped. */
+    /** Absent: no contract was ever dropped. */
     readonly contract?: number
   }
   readonly accounts: ReadonlyArray<AccountState>
   readonly orders: ReadonlyArray<OrderState>
-  /** Not there: of a time when none were kept. */
+  /** Absent: from before fills were kept. */
   readonly fills?: FillsState
   readonly listings: ReadonlyArray<ListingState>
   readonly ladders: ReadonlyArray<LadderState>
   readonly prices: ReadonlyArray<PricesState>
   readonly contracts: ReadonlyArray<StoredContract>
-  /** `closes` was the contract's id once. */
+  /** `closes` was only the contract's id in older states. */
   readonly rfqs: ReadonlyArray<Omit<Rfq, "closes"> & { readonly closes: Rfq["closes"] | number }>
   readonly stakingMarkets: ReadonlyArray<{
     readonly symbol: string
@@ -87,7 +87,7 @@ export interface VenueState {
     readonly delisted: boolean
   }>
   readonly offers: ReadonlyArray<Json<Offer>>
-  /** Without corrections: of a time when none were kept. */
+  /** Without corrections: from before they were kept. */
   readonly swaps: ReadonlyArray<Omit<Json<Swap>, "corrections"> & Partial<Pick<Json<Swap>, "corrections">>>
   readonly agenda: ReadonlyArray<Entry>
   readonly balances: BalancesState
@@ -190,7 +190,7 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
 const openContracts = ({ contractById }: VenueParts): ReadonlyArray<Contract> =>
   [...contractById.values()].filter(({ state }) => state === "OPEN")
 
-/** Orders with a ref that live, those that have ended, then the simulator's own that rest. */
+/** Live orders with a ref, ended ones, then the simulator's own resting ones. */
 const ordersOf = (exchange: Exchange): ReadonlyArray<Order> => [
   ...[...exchange.orders.values()].filter(isLive),
   ...exchange.ended.all(),
@@ -291,7 +291,7 @@ const restoreContracts = (parts: VenueParts, state: VenueState): void => {
   }
 }
 
-/** As small as one that was opened here: names that very many contracts share are there once. */
+/** As compact as a newly opened one: contracts share one copy of common names. */
 const restoredContract = (stored: StoredContract, names: Map<string, string>): Contract => {
   const shared = <Name extends string>(name: Name): Name => {
     const known = names.get(name)

@@ -1,9 +1,9 @@
-/** The writers of staking swaps: they keep the board full (STS-36) and pay at maturity, or late, or not (C1, Staking writers). */
+/** The writers of staking swaps: they fill the board and pay at maturity, or late, or not (C1, Staking writers; STS-36). */
 import { type Board, boards, offerMillis, rateSpread } from "./defaultStaking.ts"
 import { type Offer, owedOf, type Swap } from "./Staking.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Puts an offer on every place of the board that has none; a delisted market's places stay empty. */
+/** Puts an offer on every empty place of the board; places of a delisted market stay empty. */
 export const fillBoards = (parts: VenueParts): void => {
   const standing = new Set([...parts.staking.offers.values()].map(placeOf))
   for (const board of boards) {
@@ -11,7 +11,7 @@ export const fillBoards = (parts: VenueParts): void => {
   }
 }
 
-/** Puts an offer on the board, which leaves it at its expiry. */
+/** Puts an offer on the board and schedules its expiry. */
 export const putOffer = (parts: VenueParts, offer: Pick<Offer, "symbol" | "rateBps" | "tenorDays" | "qty">): Offer => {
   const createdAt = parts.clock.now
   const { minQty } = parts.stakingMarket(offer.symbol)
@@ -20,17 +20,17 @@ export const putOffer = (parts: VenueParts, offer: Pick<Offer, "symbol" | "rateB
   return put
 }
 
-/** An offer has expired, or so much of it was taken that nobody can take the rest. */
+/** Removes an offer that has expired, or whose remainder is too small to take. */
 export const removeOffer = (parts: VenueParts, offerId: number): void => {
   if (parts.staking.remove(offerId) !== null) fillBoards(parts)
 }
 
-/** A swap has come to its maturity: its writer pays, in full unless chance or a tester has it otherwise. */
+/** A swap matures: its writer pays in full, unless chance or a tester decides otherwise. */
 export const mature = (parts: VenueParts, swap: Swap): void => {
   const { staking, streams, settings, clock, agenda } = parts
   if (swap.end !== null) return
   const { writers } = settings
-  // Drawn whatever happens, so that a default that a tester asks for shifts nothing else.
+  // Always drawn, so that a tester's default does not shift later random choices.
   const drawn = streams.writers.next()
   if (takeDefault(parts) || drawn < writers.default) return staking.fallShort(swap)
   const late = (): void => agenda.add(clock.now + writers.lateMillis, { type: "payment", swapId: swap.id })
@@ -43,7 +43,7 @@ export const mature = (parts: VenueParts, swap: Swap): void => {
   late()
 }
 
-/** True while the tester's fault stands; uses one of its times. */
+/** Whether the tester's fault is in force; uses it once. */
 const takeDefault = ({ settings, clock }: VenueParts): boolean => {
   const fault = settings.writersDefault
   if (fault === null) return false

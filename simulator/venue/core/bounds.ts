@@ -1,6 +1,6 @@
 /**
- * How far a tester's numbers go: everything that the books work out of them then stays exact, and nothing waits or grows
- * without end. What lies beyond is refused in words.
+ * Limits on a tester's numbers: all derived figures of the books stay exact, and no wait or list is unbounded. Values beyond
+ * them are refused with a reason.
  */
 import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
 import type { Listing } from "./Exchange.ts"
@@ -8,14 +8,14 @@ import { houseAccounts } from "./Makers.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
 const dayMillis = 86_400_000
-/** A path, and a fault that ends by time, last no longer than this. */
+/** Limit on the duration of a path, and of a fault that ends by time. */
 const longestMillis = 366 * dayMillis
 const longestDelayMillis = 3_600_000
 const mostTimes = 1_000_000
-/** A price stays below this many times the one that its base opened with, and below so many ticks. */
+/** A price stays below this multiple of its base's opening price, and below a number of ticks. */
 const priceMultiple = 1_000
 const mostTicks = 500_000_000_000
-/** One execution is at most so many of the largest orders; an offer so many of the largest takes. */
+/** Limit on one execution in largest orders, and on an offer in largest takes. */
 const largestMultiple = 1_000
 export const mostSpread = 1_000_000
 const mostOffers = 10_000
@@ -23,7 +23,7 @@ const mostPayments = 100
 
 type Fault = Pick<Extract<VenueCommand, { readonly type: "fault" }>, "forMillis" | "times" | "delayMillis">
 
-/** Why a fault can't be ordered; null: it can. */
+/** Why a fault is refused; null if it is not. */
 export const faultRefusal = ({ forMillis, times, delayMillis }: Fault): string | null => {
   const given = [forMillis, times, delayMillis].filter((each) => each !== null)
   if (given.some((each) => each < 1)) return "How long, how often and how late are whole numbers from 1."
@@ -32,17 +32,17 @@ export const faultRefusal = ({ forMillis, times, delayMillis }: Fault): string |
   return (delayMillis ?? 0) > longestDelayMillis ? "A fault delays by an hour at most." : null
 }
 
-/** Why a price of a market can't be had, in ticks; null: it can. */
+/** Why a price of a market is refused, in ticks; null if it is not. */
 export const priceRefusal = ({ prices }: VenueParts, { market }: Listing, ticks: number): string | null =>
   ticks > Math.min(prices.openingOf(market.base) * priceMultiple, mostTicks)
     ? `A price of ${market.symbol} is at most 1,000 times the one that it opened with.`
     : null
 
-/** Why a path can't be played that ends so many ms after its beginning; null: it can. */
+/** Why a path that ends after so many ms is refused; null if it is not. */
 export const pathRefusal = (endMillis: number): string | null =>
   endMillis > longestMillis ? "A path lasts 366 days at most." : null
 
-/** Why an account can't be traded so many signed lots by the venue; null: it can. */
+/** Why a trade of so many signed lots by the venue is refused; null if it is not. */
 export const executionRefusal = (
   { exchange }: VenueParts,
   { market }: Listing,
@@ -58,7 +58,7 @@ export const executionRefusal = (
   return after.every(Number.isSafeInteger) ? null : `The position in ${symbol} would be too large.`
 }
 
-/** Why an offer of so many minor units can't be put on the board; null: it can. */
+/** Why an offer of so many minor units is refused; null if it is not. */
 export const offerRefusal = ({ staking }: VenueParts, symbol: string, amount: bigint): string | null => {
   if (staking.offers.size >= mostOffers) return "The board has 10,000 offers: no more fit."
   const largest = staking.markets.get(symbol)?.maxQty ?? 0n
@@ -67,10 +67,10 @@ export const offerRefusal = ({ staking }: VenueParts, symbol: string, amount: bi
     : null
 }
 
-/** Why the fee of a swap can't be corrected once more; null: it can. */
+/** Why another fee correction of a swap is refused; null if it is not. */
 export const correctionRefusal = ({ corrections }: { readonly corrections: ReadonlyArray<unknown> }): string | null =>
   corrections.length >= mostPayments ? "No more than 100 corrections are made of one fee." : null
 
-/** Why a swap can't get another payment; null: it can. */
+/** Why another payment of a swap is refused; null if it is not. */
 export const paymentRefusal = ({ payments }: { readonly payments: ReadonlyArray<unknown> }): string | null =>
   payments.length >= mostPayments ? "No more than 100 payments are made on one swap." : null

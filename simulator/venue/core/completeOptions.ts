@@ -1,7 +1,7 @@
 /**
- * The options of a venue with everything in them that would else come from this code: markets and knobs. Books keep them from
- * their beginning, so that another release with other defaults replays to the same books. What no option names, such as the
- * staking boards and the width of price bands, is part of the log's format: whoever changes it counts the format up.
+ * Completes a venue's options with the defaults of this code: markets and knobs. Books keep them from their beginning, so that
+ * a release with other defaults replays to the same books. Constants without an option, such as staking boards and price bands,
+ * are part of the log's format: changing them needs a new format version.
  */
 import { type Base, bases, marketsOf, usualLadder, walkOf } from "./defaultMarkets.ts"
 import { usualHalfLifeMillis } from "./Prices.ts"
@@ -10,7 +10,7 @@ import { usuallyKept } from "./usuallyKept.ts"
 import type { VenueOptions } from "./VenueInput.ts"
 import { defaultDealers, defaultTakers, defaultWriters, type VenueKnobs } from "./VenueKnobs.ts"
 
-/** Options that leave something out began before they were kept whole: they mean the defaults of then, which these are. */
+/** Incomplete options are from before they were kept whole: they mean the defaults of that time, which these are. */
 export const completeOptions = (options: VenueOptions): VenueOptions => {
   const markets = options.markets ?? bases
   const { knobs } = options
@@ -45,7 +45,7 @@ const usualBooks = (markets: ReadonlyArray<Base>): NonNullable<VenueKnobs["books
     )
   )
 
-/** Entries of both, those of `over` over the usual ones, part by part. */
+/** Merges entries part by part; those of `over` take precedence. */
 const merged = <Part extends object>(
   usual: Readonly<Record<string, Part>>,
   over: Readonly<Record<string, Part>>

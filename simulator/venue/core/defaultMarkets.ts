@@ -1,4 +1,4 @@
-/** The markets a simulated venue opens with (C3): grids, limits and opening prices, all against USDC. */
+/** The markets of a new simulated venue: grids, limits and opening prices, all against USDC (C3). */
 import type { LadderShape } from "./Makers.ts"
 import { type AssetClass, type Family, type Market, unitsOf } from "./Market.ts"
 import type { Walk } from "./PriceProcess.ts"
@@ -52,7 +52,7 @@ function base(
 const suffixOf: Readonly<Record<Family, string>> = { SPOT: "USDC", PERP: "USDC-PERP", BARRIER: "USDC-KO" }
 const titleOf: Readonly<Record<Family, string>> = { SPOT: "", PERP: " perpetual", BARRIER: " knock-out" }
 
-/** What the largest order is worth at the opening price, in USDC. */
+/** Value of the largest order at the opening price, in USDC. */
 const largestOrder = 10_000_000
 /** Micro-USDC. */
 const smallestOrder: Readonly<Record<Family, bigint>> = { SPOT: 5_000_000n, PERP: 5_000_000n, BARRIER: 100_000_000n }
@@ -63,12 +63,12 @@ export const marketsOf = (setup: ReadonlyArray<Base>): ReadonlyArray<Market> =>
 
 export const defaultMarkets: ReadonlyArray<Market> = marketsOf(bases)
 
-/** How many jumps a year every base has, and how large they are at the most. */
+/** Jumps a year and their largest size, for every base. */
 const jumps = { jumps: 12, jumpSize: 0.02 } as const
 
 export const walkOf = ({ volatility }: Base): Walk => ({ volatility, ...jumps })
 
-/** What a level of the simulator's own book is worth at the opening price, in USDC. */
+/** Value of a level of the simulator's own book at the opening price, in USDC. */
 const levelValue = 50_000
 
 /** The simulator's own book of a base's markets. */
@@ -80,7 +80,7 @@ export const usualLadder = (asset: Base): LadderShape => ({
 
 function marketOf(asset: Base, family: Family): Market {
   const { base: code, name, assetClass, tick, lot } = asset
-  // Whole units of the base, worked out in ticks.
+  // Whole units of the base, computed in ticks.
   const lots = Math.floor((largestOrder * 10 ** tick) / openingTicks(asset)) * 10 ** lot
   return {
     symbol: `${code}-${suffixOf[family]}`,

@@ -1,11 +1,11 @@
-/** The staking markets a simulated venue opens with (C3), and the boards of offers that its writers keep full (STS-36). */
+/** The staking markets of a new simulated venue, and the boards that its writers fill (C3; STS-36). */
 import type { StakingMarket } from "./Staking.ts"
 
 const tenors = [1, 7, 30] as const
-/** How long an offer stands. */
+/** Lifetime of an offer. */
 export const offerMillis = 86_400_000
 const usualRates: Readonly<Record<(typeof tenors)[number], number>> = { 1: 300, 7: 400, 30: 500 }
-/** A board's rate lies up to this much above the usual one of its tenor, basis points. */
+/** Largest excess of a board's rate over the usual one of its tenor, basis points. */
 export const rateSpread = 100
 
 /** One place on the board, which always has an offer. */
@@ -21,7 +21,7 @@ interface Asset {
   readonly name: string
   /** Decimal places of a minor unit. */
   readonly scale: number
-  /** In whole units of the asset: the step is a part of it, the others multiples. */
+  /** Relative to whole units of the asset: the step divides one, the others are multiples. */
   readonly stepsAUnit: bigint
   readonly board: bigint
   readonly takerFeeBps: number
@@ -36,7 +36,7 @@ const assets: ReadonlyArray<Asset> = [
 
 const unitOf = ({ scale }: Asset): bigint => 10n ** BigInt(scale)
 
-/** New ones each time: a market's state is in it. */
+/** New objects each time, because they hold a market's state. */
 export const defaultStakingMarkets = (): ReadonlyArray<StakingMarket> =>
   assets.map((asset) => {
     const step = unitOf(asset) / asset.stepsAUnit

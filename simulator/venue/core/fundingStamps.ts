@@ -1,14 +1,14 @@
 /**
- * Stamps of funding (F14): every position of a perpetual pays or gets what its interval's rate says, at the mark of the stamp.
- * While the tester's fault `unpriced-funding` stands nobody knows mark and rate: a client's stamp is said at its place without
- * them, and paid once the fault is over, at its own.
+ * Funding payments: every position of a perpetual pays or gets its interval's rate at the mark of the funding time. While the
+ * tester's fault `unpriced-funding` is in force, mark and rate are unknown: a client's event is published without them, and
+ * paid at its own mark and rate after the fault (F14).
  */
 import { fundingIntervalMillis, paymentOf, type PositionStamp } from "./Funding.ts"
 import { houseAccounts } from "./Makers.ts"
 import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Where now is the time of a stamp. */
+/** Pays at a funding time. */
 export const stampFunding = (parts: VenueParts): void => {
   const { funding, exchange, clock, settings } = parts
   if (clock.now % fundingIntervalMillis !== 0) return
@@ -22,7 +22,7 @@ export const stampFunding = (parts: VenueParts): void => {
       if (lots === 0) continue
       if (account.id >= 0) parts.sayMark(symbol, prices.MARK)
       const stamp = { accountId: account.id, lots, ...at }
-      // The house's own positions wait for nobody.
+      // House positions are always paid at once.
       if (settings.unpricedFunding === null || account.id < 0) pay(parts, stamp)
       else {
         say(parts, stamp, null)
@@ -33,7 +33,7 @@ export const stampFunding = (parts: VenueParts): void => {
   if (waiting.length > 0) settings.unpricedStamps = [...settings.unpricedStamps, ...waiting]
 }
 
-/** Marks and rates of the stamps that had none are known once the fault is over; `now`: it ends here, whatever it was given. */
+/** After the fault, pays the events without mark and rate; `now`: ends the fault now, whatever its duration. */
 export const priceStamps = (parts: VenueParts, now = false): void => {
   const { settings, clock } = parts
   const fault = settings.unpricedFunding
@@ -51,7 +51,7 @@ const pay = (parts: VenueParts, stamp: PositionStamp): void => {
   if (accountId >= 0) say(parts, stamp, amount)
 }
 
-/** `amount`, micro-USDC: paid now; null: neither mark nor rate is known. */
+/** `amount`, micro-USDC: paid now; null: mark and rate are unknown. */
 const say = (parts: VenueParts, stamp: PositionStamp, amount: bigint | null): void => {
   const { accountId, symbol, settledAt, lots, mark, rate } = stamp
   const { market } = parts.listing(symbol)

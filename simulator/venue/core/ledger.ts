@@ -1,13 +1,13 @@
-/** The venue's own books, account by account (C1, Ledger check). */
+/** The venue's own books by account (C1, Ledger check). */
 import { moneyDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
 export interface LedgerAccount {
-  /** A client's name, or one of the house. */
+  /** A client's name, or a house account. */
   readonly account: string
   /** `flow`: USDC received less paid for the quantity, without fees. */
   readonly positions: ReadonlyArray<{ readonly symbol: string; readonly netQty: string; readonly flow: string }>
-  /** Of funding, contracts and swaps, by asset. */
+  /** Balances of funding, contracts and swaps, by asset. */
   readonly balances: ReadonlyArray<{ readonly asset: string; readonly amount: string }>
 }
 

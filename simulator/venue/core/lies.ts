@@ -58,7 +58,7 @@ const ended = ({ entry, openedAt }: VenueContract) => ({ settlePrice: times(entr
 const lies: Readonly<Record<LieKind, Lie>> = {
   "false-fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
   "false-fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
-  // Without a bound the marks alone judge a price, and they may be unknown.
+  // Without a bound only the marks limit a price, and they may be unknown.
   "false-fill-price": about("fill", (fill, { order }) =>
     order === null || order.price === null
       ? null
@@ -128,7 +128,7 @@ const lieIn = <Message extends object>(kind: LieKind, message: Message, objects:
 export const lieOfFact = <Fact extends VenueFact>(kind: LieKind, fact: Fact): Fact | null =>
   lieIn(kind, fact, fact.type === "funding" ? { funding: fact.funding } : objectsOfFact(fact))
 
-/** An answer or a look-up with one lie in it. Null: the lie does not apply to its objects. */
+/** An answer or a lookup with one lie in it. Null: the lie does not apply to its objects. */
 export const lieOfOutcome = (kind: LieKind, { fills, ...outcome }: VenueOutcome): VenueOutcome | null => {
   const [first, ...others] = fills ?? []
   if (first === undefined) return lieIn(kind, outcome, outcome)

@@ -1,4 +1,7 @@
-/** What every market's feed says now: figures of a ticker, levels, trades. Said once a tick and after a command, not per order. */
+/**
+ * The current feed of every market: figures of a ticker, levels, trades. Published once a tick and after a command, not for
+ * each order.
+ */
 import type { Listing } from "./Exchange.ts"
 import type { Figures } from "./Feed.ts"
 import { nextStamp } from "./Funding.ts"

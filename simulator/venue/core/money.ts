@@ -1,15 +1,14 @@
 /**
- * An account's money as the venue's own books have it (A2-103): what came less what went since it was opened, by asset and by
- * what it came of. A trade counts with all of its value, so an open perpetual has gone with what it cost: what is realized is
- * nobody's here, because it hangs on the order in which trades are booked, and the sum does not. This venue charges no fees
- * of trades.
+ * An account's money in the venue's own books: received less paid since its opening, by asset and source. A trade counts with
+ * its whole value, so an open perpetual has cost its price. Realized profit is not kept here, because it depends on the booking
+ * order of trades; the sum does not. This venue charges no trading fees (A2-103).
  */
 import type { VenueMoney } from "../../../src/machines/venue/venueObjects.ts"
 import type { Account } from "./Account.ts"
 import { moneyDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Null: a part of it is of a time when the venue did not keep what money came of. */
+/** Null: a part of it is from before sources were kept. */
 export const moneyOf = (parts: VenueParts, account: Account): ReadonlyArray<VenueMoney> | null => {
   const balances = parts.balances.byKind(account.id)
   if (balances === null) return null
@@ -24,7 +23,7 @@ export const moneyOf = (parts: VenueParts, account: Account): ReadonlyArray<Venu
   ].filter(({ amount }) => amount !== "0")
 }
 
-/** Every market is paid in USDC, and on SPOT the asset itself changes hands besides. */
+/** Every market settles in USDC; on SPOT the asset changes hands too. */
 const tradesOf = (parts: VenueParts, { positions }: Account): ReadonlyArray<VenueMoney> => {
   let paid = 0n
   const assets: Array<VenueMoney> = []

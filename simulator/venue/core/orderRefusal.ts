@@ -1,4 +1,4 @@
-/** What the venue checks of an order before it takes it: market, grid, sizes, triggers, the band around the mark. */
+/** The venue's checks of an order: market, grid, sizes, triggers, the band around the mark. */
 import type { Account } from "./Account.ts"
 import { around, type Market, valueOf } from "./Market.ts"
 import type { EndReason, Order, TriggerSource } from "./Order.ts"
@@ -11,7 +11,7 @@ export type AmendRefusal =
   | "quantity filled already"
   | "market halted"
 
-/** What of a listing is looked at. */
+/** The checked part of a listing. */
 interface Listed {
   readonly market: Market
   readonly prices: Readonly<Record<TriggerSource, number | null>>
@@ -19,7 +19,7 @@ interface Listed {
   readonly delisted: boolean
 }
 
-/** Why an order can't be taken, the first of the venue's own checks; null when it can. */
+/** The first failed check of an order, or null. */
 export const refusalOf = (listing: Listed, order: Order, account: Account): EndReason | null => {
   const { market, prices, halt, delisted } = listing
   const { quantity, limit, reduceOnly, trigger } = order

@@ -1,4 +1,4 @@
-/** The files a tester gives to the simulated venue: knobs (`sim venue set`) and markets (`sim venue serve --markets`). */
+/** Reads a tester's files: knobs (`sim venue set`) and markets (`sim venue serve --markets`). */
 import { Schema } from "effect"
 import { assetClasses, venueFamilies } from "../../../src/machines/venue/VenueMarket.ts"
 import { DecimalText, Words } from "../../../src/machines/venue/values.ts"
@@ -9,11 +9,11 @@ import { VenueKnobs } from "./VenueKnobs.ts"
 
 export const readKnobs = (text: string): Read<VenueKnobs> => readYaml(VenueKnobs, text)
 
-/** So that the largest order of a market is a lot at least, and its prices stay exact. */
+/** Keeps the largest order of a market at one lot or more, and prices exact. */
 const highestOpening = 1_000_000
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
 
-/** A base with its markets, as `Base` has it; tick and lot are decimal places. */
+/** A base with its markets, as `Base`; tick and lot are decimal places. */
 export const MarketBase = Schema.Struct({
   base: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
   name: Words.check(Schema.isMinLength(1)),
@@ -39,7 +39,7 @@ const MarketsFile = Schema.Struct({
   bases: Schema.Array(MarketBase).check(Schema.isMinLength(1), Schema.isMaxLength(100))
 })
 
-/** Bases with their markets; a base twice is a problem of its second place. */
+/** Bases with their markets; a repeated base is reported at its second place. */
 export const readMarkets = (text: string): Read<ReadonlyArray<Base>> => {
   const read = readYaml(MarketsFile, text)
   if (!read.ok) return read

@@ -1,9 +1,9 @@
-/** Files of the simulated venue: YAML read by a schema, where every problem names its line and what was meant. */
+/** Reads YAML files of the simulated venue by a schema; each problem has its line and the probable intention. */
 import { Result, Schema, SchemaIssue } from "effect"
 import { isNode, LineCounter, parseDocument, visit } from "yaml"
 
 export interface Problem {
-  /** Of the text, from 1. */
+  /** Line of the text, from 1. */
   readonly line: number
   readonly message: string
 }
@@ -12,9 +12,9 @@ export type Read<A> =
   | { readonly ok: true; readonly value: A }
   | { readonly ok: false; readonly problems: ReadonlyArray<Problem>; readonly message: string }
 
-/** What a message to a tester may hold at most. */
+/** Limit on the length of a message. */
 const messageLimit = 256
-/** A file that unfolds into more than this many aliases is not read. */
+/** Limit on expanded aliases of a file. */
 const aliasLimit = 100
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -45,14 +45,14 @@ export const readYaml = <A, I>(schema: Schema.Codec<A, I>, text: string): Read<A
 
 type Document = ReturnType<typeof parseDocument>
 
-/** The values of a document; why its aliases or merges can't be followed. */
+/** The values of a document, or why its aliases or merges are refused. */
 const unfold = (document: Document): Result.Result<unknown, string> =>
   Result.try({
     try: (): unknown => document.toJS({ maxAliasCount: aliasLimit }),
     catch: (error) => (error instanceof Error ? error.message : String(error))
   })
 
-/** Where the first alias stands, or the beginning. */
+/** Line of the first alias, or the beginning. */
 const firstAlias = (document: Document): number => {
   let place: number | null = null
   visit(document, {
@@ -64,7 +64,7 @@ const firstAlias = (document: Document): number => {
   return place ?? 0
 }
 
-/** Each once. A file so deep that reading it ends in the middle says so instead of how it ended. */
+/** Each problem once. For a file too deep to read, that is the only problem. */
 const failed = (found: ReadonlyArray<Problem>): Read<never> => {
   const inWords = found.map(({ line, message }) => ({
     line,
@@ -82,7 +82,7 @@ const messageOf = (problems: ReadonlyArray<Problem>): string =>
     .join("; ")
     .slice(0, messageLimit)
 
-/** Where in the text a path lies, or as much of it as there is. */
+/** The line of a path, or of its longest existing part. */
 const placeOf = (document: Document, keys: ReadonlyArray<PropertyKey>): number => {
   for (let length = keys.length; length >= 0; length--) {
     const node = document.getIn(keys.slice(0, length), true)

@@ -1,10 +1,10 @@
-/** How the venue writes and reads its numbers: whole units of a decimal place here, decimal strings in their shortest form outside. */
+/** Converts the venue's numbers: whole units of a decimal place inside, shortest decimal strings outside. */
 
-/** The decimal places of USDC, and of rates of funding. */
+/** The decimal places of USDC, and of funding rates. */
 export const moneyDecimals = 6
 export const rateDecimals = 8
 
-/** Whole units of a decimal place as a decimal text, without zeros at its end. */
+/** Whole units of a decimal place as a decimal text, without trailing zeros. */
 export const textOf = (units: number | bigint, decimals: number): string => {
   if (units < 0) return `-${textOf(-units, decimals)}`
   const digits = String(units).padStart(decimals + 1, "0")
@@ -18,7 +18,7 @@ const zero = 48
 
 const decimalText = /^(-?)(0|[1-9][0-9]{0,14})(?:\.([0-9]{1,12}))?$/
 
-/** A decimal text, with a sign or without, as whole units of a decimal place; null when it is none or lies between two. */
+/** A signed decimal text as whole units of a decimal place; null if it is malformed or off the grid. */
 export const amountOf = (text: string, decimals: number): bigint | null => {
   const match = decimalText.exec(text)
   if (match === null) return null
@@ -28,7 +28,7 @@ export const amountOf = (text: string, decimals: number): bigint | null => {
   return match[1] === "-" ? -units : units
 }
 
-/** As `amountOf`, as a number; null also when it leaves exact integers. */
+/** As `amountOf`, as a number; null also for one that is no safe integer. */
 export const signedUnitsOf = (text: string, decimals: number): number | null => {
   const amount = amountOf(text, decimals)
   const units = Number(amount ?? Number.NaN)

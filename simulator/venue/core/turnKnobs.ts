@@ -1,10 +1,10 @@
-/** Turns knobs of a running venue: what they leave out stays as it is. Nothing is turned when one of them can't be. */
+/** Changes knobs of a running venue: absent ones stay. If one is invalid, none is changed. */
 import type { LadderShape } from "./Makers.ts"
 import { unitsOf } from "./Market.ts"
 import type { VenueKnobs } from "./VenueKnobs.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Why they can't be turned, in words; null: they are. */
+/** Why the knobs are refused; null: they are changed. */
 export const turnKnobs = (parts: VenueParts, knobs: VenueKnobs): string | null => {
   const { prices, makers, settings } = parts
   const unknown = Object.keys(knobs.processes ?? {}).find((base) => !parts.listingsOf.has(base))

@@ -1,6 +1,6 @@
 /**
- * How much of what is over a venue keeps: far more than anybody asks for again (a call that got no answer is looked up within
- * minutes), and no more than a process and its snapshot can hold.
+ * Default limits on ended data: far more than callers still need (a call without an answer is looked up within minutes), and no
+ * more than a process and its snapshot can hold.
  */
 import type { Kept } from "./VenueInput.ts"
 

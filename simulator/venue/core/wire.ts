@@ -1,4 +1,4 @@
-/** The venue's objects as its wire has them: decimal strings for ticks, lots and minor units (src/machines/venue). */
+/** Converts the venue's objects to the wire: decimal strings for ticks, lots and minor units (src/machines/venue). */
 import type {
   VenueContract,
   VenueFill,
@@ -17,7 +17,7 @@ import type { Quote, Rfq } from "./Rfqs.ts"
 import type { Offer, StakingMarket, Swap } from "./Staking.ts"
 import { moneyDecimals, textOf } from "./texts.ts"
 
-/** Of prices and quantities that may be missing. */
+/** For optional prices and quantities. */
 const optional = (units: number | null, decimals: number): string | null =>
   units === null ? null : textOf(units, decimals)
 

@@ -1,26 +1,26 @@
-/** The few things that a log asks of a disk, so that a test can break each of them. */
+/** The disk operations of a log as an interface, so that a test can make each of them fail. */
 import { readFileSync } from "node:fs"
 import { open, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 
-/** A file that grows at its end. */
+/** An append-only file. */
 export interface LogFile {
-  /** Writes at a place and waits until it is on the disk. */
+  /** Writes at a position and waits until the bytes are on disk. */
   readonly write: (position: number, bytes: Buffer) => Promise<void>
-  /** Cuts the file to a length, on the disk too. */
+  /** Truncates the file to a length, on disk too. */
   readonly cut: (length: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 export interface LogDisk {
   readonly list: (directory: string) => Promise<ReadonlyArray<string>>
-  /** At once: nobody sees the books while they are read again. */
+  /** Synchronous: the books are not in use while they are read again. */
   readonly read: (path: string) => Buffer
-  /** Opens a file, made when it is not there; its name is on the disk when this answers. */
+  /** Opens a file and creates a missing one; its name is on disk on return. */
   readonly open: (path: string) => Promise<LogFile>
-  /** Writes a file of lines whole or not at all. */
+  /** Writes a file of lines atomically. */
   readonly replace: (path: string, lines: Iterable<string>) => Promise<void>
-  /** Gone for good: no loss of power brings it back. */
+  /** The removal survives a loss of power. */
   readonly remove: (path: string) => Promise<void>
 }
 
@@ -44,7 +44,7 @@ export const realDisk: LogDisk = {
     await syncDirectory(join(path, ".."))
     return {
       write: async (position, bytes) => {
-        // A disk that is nearly full takes a part.
+        // A nearly full disk takes a part.
         for (let done = 0; done < bytes.length;) {
           const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
           done += bytesWritten
@@ -70,7 +70,7 @@ export const realDisk: LogDisk = {
       }
       await rename(draft, path)
     } catch (error) {
-      // A disk that is full needs what there is of it.
+      // A full disk needs the space.
       await rm(draft, { force: true })
       throw error
     }

@@ -1,9 +1,8 @@
 /**
- * The log of a venue: inputs are on the disk before the venue plays them and before anybody hears what came of them, so that
- * the venue in memory is always the one that its log replays to. Inputs that come together are one record and one write: a
- * crash leaves all of them or none, and no whole record ever follows a torn one. The log of a directory is a snapshot (none
- * at first) and one segment of inputs that came after it; a segment that has grown long is replaced by a new snapshot and an
- * empty segment.
+ * The write-ahead log of a venue: inputs are on disk before the venue applies and publishes them, so that memory always equals
+ * a replay of the log. Concurrent inputs are one record and one write: a crash leaves all or none, and a torn record is always
+ * the last. A directory's log is a snapshot (none at first) and one segment of later inputs; a long segment is replaced by a
+ * new snapshot and an empty segment.
  */
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -29,18 +28,18 @@ import { snapshotLines } from "./snapshots.ts"
 export { VenueLogError } from "./history.ts"
 
 export interface VenueLogOptions {
-  /** There already; of this venue alone. */
+  /** An existing directory of this venue alone. */
   readonly directory: string
-  /** Those of the venue's first start; of a venue that is there already all but `startAt` must be the same. */
+  /** Options of the venue's first start; at a later start all but `startAt` must be equal. */
   readonly venue: VenueOptions
-  /** The directory has had a log: one that is lost is an error, not a beginning. */
+  /** The directory has had a log: a missing one is an error, not a new venue. */
   readonly isBegun?: boolean
-  /** A segment longer than this is replaced by a snapshot. */
+  /** A longer segment is replaced by a snapshot. */
   readonly segmentBytes?: number
   readonly disk?: LogDisk
   /** Wall time, Unix ms. */
   readonly wall?: () => number
-  /** Is given, in a sentence, what was passed over or refused though it should never be. */
+  /** Receives a sentence on skipped or refused data that should not exist. */
   readonly print?: (line: string) => void
 }
 
@@ -58,16 +57,16 @@ interface Segment {
 
 const usualSegmentBytes = 16 * 1024 * 1024
 
-/** Its events and messages are heard while it is live: not what a replay says again. */
+/** Passes on events and messages while live, not during a replay. */
 interface Gate {
   readonly listeners: VenueListeners
   live: boolean
 }
 
 export class VenueLog {
-  /** The venue as its log has it. */
+  /** The venue that the log replays to. */
   readonly venue: Venue
-  /** Set when the log ended in a torn record, as a crash leaves it. */
+  /** Set if the log ended in a torn record, as after a crash. */
   readonly cut: CutTail | null
   /** Wall time of the last record, Unix ms; null: there is none yet. */
   writtenAt: number | null
@@ -79,11 +78,11 @@ export class VenueLog {
   private readonly gate: Gate
   private rotateAt: number
   private segment: Segment
-  /** Of the newest snapshot: nothing before it is needed as long as it can be read. */
+  /** Number of the newest snapshot: older files are unnecessary as long as it is readable. */
   private base: number
-  /** What is past the whole records must be cut before the next write. */
+  /** Bytes after the last whole record must be cut before the next write. */
   private dirty = false
-  /** Why nothing can be appended any more. */
+  /** Why the log takes no more inputs. */
   private ended: string | null = null
 
   private constructor(options: VenueLogOptions, opened: Opened) {
@@ -133,9 +132,9 @@ export class VenueLog {
   }
 
   /**
-   * Writes inputs, in order, as one record; they are on the disk when it completes, and are played then (`play`) before any
-   * others are appended. One call at a time. After a failure, VenueLogError, nothing of them is there, unless it says that it
-   * is not sure; the next call tries the disk again.
+   * Writes inputs in order as one record. They are on disk on completion, and `play` must apply them before the next append.
+   * One call at a time. After a VenueLogError none of them is on disk, unless the error is uncertain; the next call retries the
+   * disk.
    */
   async append(inputs: ReadonlyArray<VenueInput>): Promise<void> {
     if (this.segment.length > this.rotateAt) await this.rotate()
@@ -151,8 +150,8 @@ export class VenueLog {
   }
 
   /**
-   * Plays the inputs that were appended last. One that the venue can't play is refused, here as at every replay, and the books
-   * are those without it; a snapshot then comes first, so that no start meets it again.
+   * Applies the inputs of the last append. An input that makes the venue fail is refused, here and at every replay, and the
+   * books are those without it; a snapshot is written first, so that no later start meets the input again.
    */
   play(inputs: ReadonlyArray<VenueInput>): ReadonlyArray<Applied> {
     return inputs.map((input, n) => this.playOne(input, inputs.length - n))
@@ -172,7 +171,7 @@ export class VenueLog {
     }
   }
 
-  /** Makes the books again as they were before the last inputs of the log. */
+  /** Restores the books from before the last inputs of the log. */
   private undo(count: number): void {
     const { options, disk, gate, venue } = this
     const numbers = Array.from({ length: this.segment.number - this.base + 1 }, (_, n) => this.base + n)
@@ -187,12 +186,12 @@ export class VenueLog {
     }
   }
 
-  /** Replaces the segment by a snapshot of the venue, so that the next start has nothing to replay. */
+  /** Replaces the segment by a snapshot of the venue, so that the next start replays nothing. */
   async snapshot(): Promise<void> {
     if (this.ended === null) await this.rotate()
   }
 
-  /** Lets the files go, and takes nothing more. */
+  /** Closes the files; further inputs are refused. */
   async close(): Promise<void> {
     this.ended ??= "The venue has ended."
     await this.segment.file.close()
@@ -207,7 +206,7 @@ export class VenueLog {
     segment.length += bytes.length
   }
 
-  /** Takes what may be there of a failed write off the disk again, so that no restart finds it. */
+  /** Removes the remains of a failed write from disk, so that no restart applies them. */
   private async refusal(cause: unknown): Promise<VenueLogError> {
     const sentence = `The venue's log can't be written: ${reasonOf(cause)}.`
     try {
@@ -219,7 +218,7 @@ export class VenueLog {
     }
   }
 
-  /** The snapshot's appearance is the moment at which the new segment counts; until then the old one does. */
+  /** The new segment counts from the appearance of the snapshot; until then the old one does. */
   private async rotate(): Promise<void> {
     const { disk, venue, segment } = this
     const { directory } = this.options
@@ -227,7 +226,7 @@ export class VenueLog {
     const path = join(directory, snapshotName(number))
     let next: Segment | null = null
     try {
-      // Should the snapshot break, the segments are played one after the other: each must be whole.
+      // If the snapshot breaks, the segments are replayed in order, so each must be whole.
       if (this.dirty) await segment.file.cut(segment.length)
       this.dirty = false
       next = await beginSegment(disk, directory, number, venue.options)
@@ -244,18 +243,18 @@ export class VenueLog {
       await segment.file.close()
       await removeBefore(disk, directory, before)
     } catch (error) {
-      // What is left of the past harms nothing, and the next snapshot tries again.
+      // Old files are harmless, and the next snapshot retries their removal.
       this.print(`What is older than the snapshot before this one can't be removed: ${reasonOf(error)}.`)
     }
   }
 
-  /** A snapshot could not be written: the segment goes on, and the next try is as far away as this one was. */
+  /** A snapshot could not be written: the segment continues, and the next attempt follows after the same interval. */
   private async stay(snapshot: string, cause: unknown): Promise<void> {
     this.rotateAt = this.segment.length + this.segmentBytes
     try {
       await this.disk.remove(snapshot)
     } catch (error) {
-      // It may be there: then what is appended to the old segment would not be found any more.
+      // The snapshot may exist: then later records in the old segment would be ignored.
       this.ended = `The venue's snapshot can be neither written (${reasonOf(cause)}) nor removed (${reasonOf(error)}).`
     }
   }
@@ -275,7 +274,7 @@ interface Opened {
 const inputsOf = ({ segments }: History): ReadonlyArray<VenueInput> =>
   segments.flatMap(({ groups }) => groups.flatMap(({ inputs }) => inputs))
 
-/** Makes the venue that the inputs of a history are played on. */
+/** Makes the venue on which the inputs of a history are applied. */
 const maker = ({ snapshot, base }: History, options: VenueOptions, gate: Gate) => {
   const listeners: VenueListeners = {
     event: (event) => gate.live && gate.listeners.event(event),
@@ -310,7 +309,7 @@ const beginSegment = async (
   return { number, file, length: bytes.length }
 }
 
-/** What is older than the last snapshot but one. */
+/** Removes files older than the snapshot before the last one. */
 const removeBefore = async (disk: LogDisk, directory: string, number: number): Promise<void> => {
   const names = await disk.list(directory)
   for (const [pattern, nameOf] of [
@@ -321,7 +320,7 @@ const removeBefore = async (disk: LogDisk, directory: string, number: number): P
   }
 }
 
-/** A venue goes on with the options that it began with; the time at which it did is its own. */
+/** Refuses options that differ from those the venue began with, except its start time. */
 const refuseOthers = (directory: string, began: VenueOptions, asked: VenueOptions): void => {
   const differs = (["seed", "tickMillis", "markets", "knobs"] as const).filter(
     (name) => !isDeepStrictEqual(began[name], asked[name])

@@ -1,6 +1,6 @@
 /**
- * What a directory holds of a venue: the newest snapshot that is whole and every segment of inputs since then, none missing.
- * A snapshot that is broken is passed over for the one before it, which is kept with its segment for that.
+ * Finds a venue's history in a directory: the newest whole snapshot and every later segment, without gaps. A broken snapshot is
+ * skipped for the previous one, which is kept with its segment for that purpose.
  */
 import { join } from "node:path"
 import type { VenueInput, VenueOptions } from "../core/VenueInput.ts"
@@ -8,9 +8,9 @@ import type { LogDisk } from "./LogDisk.ts"
 import { BrokenRecord, readRecords } from "./records.ts"
 import { type Snapshot, snapshotOf } from "./snapshots.ts"
 
-/** The log can't be used; in words for whoever started the venue or asked it. */
+/** The log can't be used; the sentence is for the venue's user or caller. */
 export class VenueLogError extends Error {
-  /** False when it is not sure that the refused inputs are gone: they may be there after a restart. */
+  /** False if the refused inputs may exist after a restart. */
   readonly certain: boolean
 
   constructor(sentence: string, certain = true) {
@@ -25,9 +25,9 @@ export interface Header {
   readonly options: VenueOptions
 }
 
-/** What every other record holds. */
+/** Every other record. */
 export interface Group {
-  /** Wall time at which it was written, Unix ms. */
+  /** Wall time of the write, Unix ms. */
   readonly at: number
   readonly inputs: ReadonlyArray<VenueInput>
 }
@@ -42,12 +42,12 @@ export interface FoundSegment {
 }
 
 export interface History {
-  /** Of the snapshot; 0: there is none, the venue begins with segment 0. */
+  /** Number of the snapshot; 0: none, the venue begins with segment 0. */
   readonly base: number
   readonly snapshot: Snapshot | null
-  /** From the base's on, oldest first; none: nothing has begun. */
+  /** From the base's on, oldest first; empty for a new venue. */
   readonly segments: ReadonlyArray<FoundSegment>
-  /** Paths of broken snapshots that were passed over, and of what a crash in the middle of a rotation left. */
+  /** Paths of skipped broken snapshots, and of remains of an interrupted rotation. */
   readonly broken: ReadonlyArray<string>
   readonly left: ReadonlyArray<string>
 }
@@ -57,7 +57,7 @@ export const format = 1
 export const segmentName = (number: number): string => `inputs-${number}.log`
 export const snapshotName = (number: number): string => `snapshot-${number}.json`
 
-/** Reads a directory; throws VenueLogError, which names the file, when something is missing or broken in it. */
+/** Reads a directory; throws VenueLogError with the file that is missing or broken. */
 export const readHistory = (disk: LogDisk, directory: string, names: ReadonlyArray<string>): History => {
   const found = newestSnapshot(disk, directory, names)
   const numbers = new Set(numbersOf(names, /^inputs-(\d+)\.log$/))
@@ -121,7 +121,7 @@ const missing = (path: string, { broken }: Found): VenueLogError =>
       : `${broken.join(", ")}: the snapshot is broken, and ${path}, which would replace it, is missing.`
   )
 
-/** Whatever others follow must be whole; a header is on the disk before anything counts on its segment. */
+/** A segment with successors must be whole; a header is on disk before later files rely on its segment. */
 const refuseGaps = (segments: ReadonlyArray<FoundSegment>): void => {
   segments.forEach(({ path, header, number, wholeBytes, bytes }, n) => {
     const next = segments[n + 1]

@@ -1,6 +1,6 @@
 /**
- * How the venue's log writes a record: one line, the CRC-32 of its JSON in eight hex digits, a space, the JSON. A record
- * that does not fit its sum was torn by a crash or broken by a disk; which of both, its place in the file says.
+ * The record format of the venue's log: one line with the CRC-32 of the JSON in eight hex digits, a space, the JSON. A record
+ * with a wrong sum was torn by a crash if it is the last, else damaged by the disk.
  */
 import { crc32 } from "node:zlib"
 
@@ -11,11 +11,11 @@ export const lineOf = (value: unknown): string => {
 
 export interface ReadRecords {
   readonly values: ReadonlyArray<unknown>
-  /** Bytes of the records that are whole; what follows them is the torn end. */
+  /** Bytes of the whole records; a torn end follows them. */
   readonly wholeBytes: number
 }
 
-/** A record that is broken although whole ones follow it. */
+/** A broken record before whole ones. */
 export class BrokenRecord extends Error {
   readonly record: number
 
@@ -47,7 +47,7 @@ export const readRecords = (bytes: Buffer): ReadRecords => {
 
 const sumOf = (json: string): string => crc32(json).toString(16).padStart(8, "0")
 
-/** Undefined when the line is not what its sum says. */
+/** Undefined if the line does not match its sum. */
 const valueOf = (line: string): unknown => {
   const json = line.slice(9)
   if (line.slice(0, 9) !== `${sumOf(json)} `) return undefined

@@ -1,17 +1,17 @@
 /**
- * Inputs played on a venue that may not be able to play every one of them. One that fails is a refusal, the same whenever it is
- * played: the venue is made again without it, and of a call its refusal is played instead, so that its ref is settled.
+ * Applies inputs to a venue that may fail on some of them. A failing input is refused in the same way at each replay: the venue
+ * is made again without it, and for a call a refusal is applied instead, so that its ref is settled.
  */
 import { InputFailed, type Venue } from "../core/Venue.ts"
 import type { VenueInput } from "../core/VenueInput.ts"
 
 export interface Replayed {
   readonly venue: Venue
-  /** Of each input that failed, in words. */
+  /** A sentence for each failed input. */
   readonly failures: ReadonlyArray<string>
 }
 
-/** Plays inputs on the venue that `make` makes, each time the same one. */
+/** Applies inputs to the venue from `make`, which must return an equal one each time. */
 export const replay = (make: () => Venue, inputs: ReadonlyArray<VenueInput>): Replayed => {
   const instead = new Map<number, VenueInput | null>()
   const failures: Array<string> = []
@@ -25,11 +25,11 @@ export const replay = (make: () => Venue, inputs: ReadonlyArray<VenueInput>): Re
   }
 }
 
-/** What is played instead of an input that fails; null: nothing. */
+/** The replacement of a failing input; null: none. */
 export const insteadOf = (input: VenueInput): VenueInput | null =>
   input.type === "call" ? { ...input, type: "decline", reason: "the venue can't carry it out" } : null
 
-/** What is said of an input that fails. */
+/** The sentence on a failing input. */
 export const failureOf = (input: VenueInput, error: InputFailed): string => {
   const name = "name" in input ? `${input.name} ${input.request.ref}` : input.type
   return `The venue can't carry out ${name}: ${error.message}. It is refused.`

@@ -1,13 +1,13 @@
 /**
- * A snapshot as a file of records: a head, which says how long every list of the state is, and after it the lists in pieces.
- * So no line grows with the books, the process does something else between two pieces, and one that was torn or lost its end
- * is known by its counts. One record that holds the whole state is a snapshot as they were before.
+ * A snapshot as a file of records: a head with the length of every list of the state, then the lists in pieces. So no line
+ * grows with the books, the process can do other work between pieces, and a torn or truncated file is detected by its counts. A
+ * single record with the whole state is the older format.
  */
 import type { VenueState } from "../core/VenueState.ts"
 import { lineOf } from "./records.ts"
 
 export interface Snapshot {
-  /** Wall time of the last input in it, Unix ms; null: there was none. */
+  /** Wall time of its last input, Unix ms; null: there was none. */
   readonly at: number | null
   readonly state: VenueState
 }
@@ -16,7 +16,7 @@ type Lists = Readonly<Record<string, ReadonlyArray<unknown>>>
 
 interface Head<State> {
   readonly at: number | null
-  /** Its lists are empty, or not there. */
+  /** Its lists are empty or absent. */
   readonly state: State
   readonly lists?: Readonly<Record<string, number>>
 }
@@ -29,7 +29,7 @@ interface Piece {
 /** Items of one record. */
 const pieceLength = 500
 
-/** The lines of a snapshot; the state must stay as it is until the last of them was taken. */
+/** The lines of a snapshot; the state must not change until the last one is taken. */
 export function* snapshotLines({ at, state }: Snapshot): Generator<string, void> {
   const { events, ...others } = state
   const lists: Lists = { ...listsOf(others), events: events.events }
@@ -48,7 +48,7 @@ export function* snapshotLines({ at, state }: Snapshot): Generator<string, void>
   }
 }
 
-/** The snapshot of a file's records; null when it is not whole. */
+/** The snapshot in a file's records; null if it is incomplete. */
 export const snapshotOf = (records: ReadonlyArray<unknown>): Snapshot | null => {
   const [head, ...pieces] = records as readonly [Head<VenueState> | undefined, ...ReadonlyArray<Piece>]
   if (head === undefined) return null

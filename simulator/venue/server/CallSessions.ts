@@ -1,7 +1,7 @@
 /**
- * Sessions of calls (`src/venue/callSession.ts`): a line for each call, carried out as it comes under the faults that are aimed
- * at it, and a line for what became of it. A fault that breaks the connection breaks the whole session, as it would at a venue.
- * What a session may have on its way is bounded: no line of it is read meanwhile.
+ * Sessions of calls (`src/venue/callSession.ts`): a line for each call, executed on arrival under its faults, and a line for
+ * its outcome. A fault that breaks the connection breaks the whole session, as at a real venue. Calls in flight are limited:
+ * over the limit no further lines are read.
  */
 import { Result, Schema } from "effect"
 import { enable } from "effect/schema/SchemaJITCompiler"
@@ -15,7 +15,7 @@ import type { VenueDesk } from "./VenueDesk.ts"
 import { words } from "./venueRoutes.ts"
 import { WriterClosed } from "./VenueWriter.ts"
 
-/** Bytes of answers that may wait for a caller who does not read them. */
+/** Limit on bytes of answers that wait for a slow caller. */
 const backlogLimit = 4 * 1024 * 1024
 
 export class CallSessions {
@@ -23,13 +23,13 @@ export class CallSessions {
   private readonly onCall: () => void
   private readonly sessions = new Set<Session>()
 
-  /** `onCall`: called for every line that comes. */
+  /** `onCall`: called for every line. */
   constructor(desk: VenueDesk, onCall: () => void) {
     this.desk = desk
     this.onCall = onCall
   }
 
-  /** Goes on with a connection whose upgrade is answered. */
+  /** Takes over a connection after the answer to its upgrade. */
   open(socket: Duplex, head: Buffer): void {
     const session = new Session(this.desk, socket, this.onCall)
     this.sessions.add(session)
@@ -37,17 +37,17 @@ export class CallSessions {
     session.begin(head)
   }
 
-  /** A heartbeat for everybody. */
+  /** Sends a heartbeat to all sessions. */
   beat(): void {
     for (const session of this.sessions) session.beat()
   }
 
-  /** Takes no more calls; each session ends when those that it took are answered. */
+  /** Refuses new calls; each session ends after the answers to its calls. */
   end(): void {
     for (const session of this.sessions) session.end()
   }
 
-  /** Breaks what is still open. */
+  /** Cuts all open sessions. */
   cut(): void {
     for (const session of this.sessions) session.cut()
   }
@@ -60,7 +60,7 @@ class Session {
   private readonly cutter = new LineCutter(sessionLineLimit)
   private running = 0
   private ending = false
-  /** Answers that leave at the end of this turn of the loop. */
+  /** Answers to send at the end of this turn of the event loop. */
   private out: Array<Buffer> = []
 
   constructor(desk: VenueDesk, socket: Duplex, onCall: () => void) {
@@ -68,7 +68,7 @@ class Session {
     this.socket = socket
     this.onCall = onCall
     socket.on("data", (chunk: Buffer) => this.take(chunk))
-    // Its close says the same.
+    // Its `close` event follows.
     socket.on("error", () => this.cut())
     socket.on("end", () => this.end())
   }
@@ -102,7 +102,7 @@ class Session {
         continue
       }
       const named = readName(value)
-      // What names no call could not be answered.
+      // A line that names no call can't be answered.
       if (Result.isFailure(named)) return this.cut()
       this.say({ id: named.success.id, outcome: null, trouble: "VenueBadRequest: The call can not be read." })
     }
@@ -114,7 +114,7 @@ class Session {
     try {
       await this.answer(id, asked)
     } catch (error) {
-      // A defect of the simulator: its caller has no answer, and its log says why.
+      // A defect of the simulator: the caller gets no answer, and the log has the cause.
       console.error("a call of a session failed", error)
       this.say({ id, outcome: null, trouble: "The simulator failed; its log says why." })
     }
@@ -167,7 +167,7 @@ class Session {
     this.settle()
   }
 
-  /** Ends once nothing is on its way. */
+  /** Ends the session once no call is in flight. */
   private settle(): void {
     if (this.ending && this.running === 0 && this.out.length === 0) this.socket.end()
   }
@@ -180,7 +180,7 @@ enable(SessionCall.ast)
 const readCall = Schema.decodeUnknownResult(SessionCall)
 const readName = Schema.decodeUnknownResult(Schema.Struct({ id: SessionAnswer.fields.id }))
 
-/** Undefined, which no schema takes, for what is no JSON. */
+/** Undefined, which every schema rejects, for invalid JSON. */
 const jsonOf = ({ text, whole }: Line): unknown => {
   if (!whole) return undefined
   try {

@@ -1,7 +1,7 @@
 /**
- * The RFQ dealers of the simulated venue (C1): each answers a request after its latency, at its spread from the mark, for as
- * long as its quote is valid, then again; it may withdraw, refuse an accept at its last look, or say nothing. They live on
- * wall time and on a seed of their own; what they decide is in the log.
+ * The RFQ dealers of the simulated venue. Each answers a request after its latency, at its spread from the mark, for the
+ * validity of its quote, then again. It may withdraw, refuse an accept at its last look, or stay silent. Dealers run on wall
+ * time and a seed of their own; their decisions are in the log (C1; A2-25).
  */
 import type { VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
@@ -21,13 +21,13 @@ interface Request {
   readonly quotes: Map<number, string>
 }
 
-/** How often a dealer who is silent looks whether it is still to be. */
+/** How often a silent dealer checks whether it has to stay silent. */
 const silenceMillis = 500
-/** Requests that are answered at once; of more the oldest gets no further quotes. */
+/** Limit on requests in progress; over it the oldest gets no further quotes. */
 const requestLimit = 10_000
 
 export class Dealers {
-  /** `silent`: nobody quotes. */
+  /** `silent`: no dealer quotes. */
   mood: "silent" | "normal" = "normal"
   private readonly venue: Pick<Venue, "now" | "dealers" | "listing" | "snapshot">
   private readonly writer: Pick<VenueWriter, "offer">
@@ -45,7 +45,7 @@ export class Dealers {
     this.random = new SeededRandom(seed)
   }
 
-  /** Takes note of what happened; a request that is open is answered from now on. */
+  /** Handles an event; an open request gets quotes from now on. */
   happened({ fact }: VenueEvent): void {
     if (fact.type === "rfq") {
       if (fact.rfq.state === "OPEN") this.begin(fact.rfq)
@@ -59,7 +59,7 @@ export class Dealers {
     if (this.ignored.size < requestLimit) this.ignored.add(ref)
   }
 
-  /** The last look of the dealer whose quote is accepted (A2-25). */
+  /** The last look of the dealer whose quote is accepted. */
   declines({ target, quoteId }: VenueRequest<"acceptQuote">): boolean {
     const name = this.requests.get(target)?.quotes.get(quoteId)
     const dealer = this.venue.dealers().find((each) => each.name === name)
@@ -98,7 +98,7 @@ export class Dealers {
     if (request === undefined || dealer === undefined) return
     if (quote.state !== "LIVE") {
       request.quotes.delete(quote.id)
-      // One that has run out is renewed; one that was withdrawn is not.
+      // An expired quote is renewed; a withdrawn one is not.
       if (quote.state === "EXPIRED") this.later(ref, dealer.latencyMillis, () => this.quote(request.rfq, dealer))
       return
     }
@@ -128,7 +128,7 @@ export class Dealers {
     const asked = unitsOf(rfq.qty, lots)
     const largest = Math.floor((unitsOf(market.maxQty, lots) ?? 0) * size)
     if (mark === null || asked === null || largest === 0) return null
-    // Who opens long or closes short buys from the dealer.
+    // A client who opens long or closes short buys from the dealer.
     const buys = (rfq.side === "BUY") === (rfq.closes === null)
     const price = buys
       ? Math.ceil((mark * (10_000 + spreadBps)) / 10_000)

@@ -1,7 +1,7 @@
 /**
- * The stream of numbered events: every reader goes from its own number through what the venue keeps to what happens now, at
- * its own pace, so that one who is behind costs no memory. What a fault does to an event is decided once, when it happens;
- * one that is read again later comes as it was.
+ * The stream of numbered events. Each reader advances from its own number through the venue's kept events to the live ones, at
+ * its own pace, so that a slow reader costs no memory. The fault on an event is decided once, when it occurs; a later read
+ * returns the event unchanged.
  */
 import type { ServerResponse } from "node:http"
 import { refOfFact, type VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
@@ -12,7 +12,7 @@ import { liedFact } from "./lyingFaults.ts"
 import { LineReader, type LineReaderLimits } from "./LineReader.ts"
 import { broken, encoded, heartbeatLine } from "./streamLines.ts"
 
-/** An event that has just happened, as readers get it; no lines: it is not sent. */
+/** A new event in its delivered form; without lines it is not sent. */
 interface Line {
   readonly lines: ReadonlyArray<Buffer>
   readonly lateMillis: number
@@ -20,19 +20,19 @@ interface Line {
 
 interface Reader {
   readonly line: LineReader
-  /** Of the last event that it has been given. */
+  /** Number of the last event passed to the reader. */
   position: number
-  /** Of the last event before it came: no fault strikes what is read again. */
+  /** Number of the last event before the reader connected: faults do not apply to repeated reads. */
   readonly cameAt: number
 }
 
 type Source = Pick<Venue, "number" | "now" | "eventsAfter">
 
-/** Events whose lines are kept; older ones are encoded again for whoever asks for them. */
+/** Limit on encoded events; older ones are encoded again on request. */
 const keptLines = 4_096
-/** Events that are read from the venue at a time. */
+/** Events read from the venue at a time. */
 const chunk = 500
-/** Refs that a fault has marked. */
+/** Limit on refs marked by faults. */
 const markedRefs = 10_000
 
 export class EventFeed {
@@ -41,7 +41,7 @@ export class EventFeed {
   private readonly limits: LineReaderLimits
   private readonly readers = new Set<Reader>()
   private readonly recent = new Map<number, Line>()
-  /** Refs of calls of which nothing more is heard, and of those whose acknowledgement comes late. */
+  /** Refs of calls without further events, and of those with a late acknowledgement. */
   private readonly muted = new Set<string>()
   private readonly late = new Map<string, number>()
 
@@ -55,7 +55,7 @@ export class EventFeed {
     return this.readers.size
   }
 
-  /** Opens a stream after a number; false, and nothing is answered, when events so far back are not kept. */
+  /** Opens a stream after a number; false, without an answer, if events so old are not kept. */
   open(response: ServerResponse, after: number): boolean {
     if (this.source.eventsAfter(after) === null) return false
     const reader: Reader = {
@@ -70,7 +70,7 @@ export class EventFeed {
     return true
   }
 
-  /** Takes note of an event; `flush` sends it. */
+  /** Handles an event; `flush` sends it. */
   happened(event: VenueEvent): void {
     if (this.readers.size === 0) return
     this.recent.set(event.number, this.decide(event))
@@ -84,7 +84,7 @@ export class EventFeed {
     for (const reader of this.readers) this.pump(reader)
   }
 
-  /** A heartbeat for everybody who has had every event; who is behind has lines to read anyway. */
+  /** Sends a heartbeat to all readers that are up to date; slower ones still have lines to read. */
   beat(): void {
     if (this.readers.size === 0 || this.faults.strike(["silent"], stream) !== null) return
     const line = heartbeatLine(this.source)
@@ -93,12 +93,12 @@ export class EventFeed {
     }
   }
 
-  /** No event of a call's ref is sent from now on, until faults are cleared. */
+  /** Suppresses events of a call's ref until faults are cleared. */
   mute(ref: string): void {
     if (this.muted.size < markedRefs) this.muted.add(ref)
   }
 
-  /** The acknowledgement of an order comes this much later than its fills. */
+  /** Delays the acknowledgement of an order until so long after its fills. */
   acknowledgeLate(ref: string, delayMillis: number): void {
     if (this.late.size < markedRefs) this.late.set(ref, delayMillis)
   }
@@ -108,7 +108,7 @@ export class EventFeed {
     this.late.clear()
   }
 
-  /** Cuts the reader that came first. */
+  /** Cuts the reader that connected first. */
   cutOne(): void {
     const [first] = this.readers
     if (first === undefined) return
@@ -132,7 +132,7 @@ export class EventFeed {
     return number <= cameAt ? undefined : this.recent.get(number)
   }
 
-  /** Gives a reader the next events from what the venue keeps, up to those whose lines are here. */
+  /** Sends a reader the next events from the venue's store, up to those with encoded lines. */
   private readOn(reader: Reader): void {
     const events = this.source.eventsAfter(reader.position)
     if (events === null || events.length === 0) return reader.line.cut()
@@ -168,7 +168,7 @@ export class EventFeed {
 const stream: Target = { route: "events", symbol: null }
 const nothing: Line = { lines: [], lateMillis: 0 }
 
-/** The route of the calls that such an event comes of. */
+/** The route of the calls that cause such an event. */
 const routeOf = ({ fact }: VenueEvent): Target["route"] => {
   switch (fact.type) {
     case "order":

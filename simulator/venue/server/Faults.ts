@@ -1,13 +1,13 @@
 /**
- * The faults of the simulated venue (C1): what a tester has ordered, what is left of each and how often it struck. Faults
- * run on wall time, belong to this process alone and end with it; what one did to the books is in the log.
+ * The faults of the simulated venue: the tester's orders, their remaining uses and their strikes. Faults run on wall time,
+ * belong to this process and end with it; their effects on the books are in the log (C1).
  */
 import type { FaultKind, FaultRoute, VenueCommand, VenueView } from "../../../src/venue/VenueCommand.ts"
 import { faultRefusal } from "../core/bounds.ts"
 
 export type FaultOrder = Extract<VenueCommand, { readonly type: "fault" }>
 
-/** What is about to happen, as faults are aimed at it; route null: only a fault on `all` hits it. */
+/** The target of an operation, for the aim of faults; route null: only a fault on `all` matches. */
 export interface Target {
   readonly route: Exclude<FaultRoute, "all"> | null
   readonly symbol: string | null
@@ -21,13 +21,13 @@ export interface Strike {
 
 interface Fault {
   readonly order: FaultOrder
-  /** Wall time, Unix ms; null: until clear. */
+  /** Wall time, Unix ms; null: until cleared. */
   readonly until: number | null
   timesLeft: number | null
   struck: number
 }
 
-/** Faults that can be in force at once; ended ones make room. */
+/** Limit on faults in force; ended ones make room. */
 const faultLimit = 100
 const usualDelayMillis = 2_000
 
@@ -39,7 +39,7 @@ export class Faults {
     this.wall = wall
   }
 
-  /** Puts a fault in force; answers why not, or null. */
+  /** Puts a fault in force; returns why not, or null. */
   add(order: FaultOrder): string | null {
     const refusal = faultRefusal(order)
     if (refusal !== null) return refusal
@@ -61,7 +61,7 @@ export class Faults {
     this.faults = []
   }
 
-  /** The oldest living fault of one of the kinds that is aimed here; it counts as having struck. */
+  /** The oldest fault in force of one of the kinds that matches the target; counts a strike. */
   strike(kinds: ReadonlyArray<FaultKind>, target: Target): Strike | null {
     const fault = this.find(kinds, target)
     if (fault === undefined) return null
@@ -70,12 +70,12 @@ export class Faults {
     return { kind: fault.order.kind, delayMillis: fault.order.delayMillis ?? usualDelayMillis }
   }
 
-  /** Whether such a fault is in force, without a strike of it. */
+  /** Whether such a fault is in force, without counting a strike. */
   awaits(kinds: ReadonlyArray<FaultKind>, target: Target): boolean {
     return this.find(kinds, target) !== undefined
   }
 
-  /** Every fault with what is left of it; one that has ended stays until it is cleared or others need its room. */
+  /** Every fault with its remaining uses; an ended one stays until it is cleared or replaced. */
   view(): VenueView["faults"] {
     return this.faults.map(({ order, until, timesLeft, struck }) => ({
       kind: order.kind,

@@ -1,13 +1,13 @@
 /**
- * One open stream to one reader: lines of JSON on a response that stays open. What a reader does not take is bounded: one
- * whose backlog passes the limit, or that takes nothing for too long, is cut; it comes again and says where it was.
+ * A stream to one reader: lines of JSON on an open response. The backlog is limited: a reader over the limit, or one that
+ * stalls, is cut; it reconnects with its position.
  */
 import type { ServerResponse } from "node:http"
 
 export interface LineReaderLimits {
-  /** Bytes that may wait for a reader. */
+  /** Limit on bytes that wait for a reader. */
   readonly backlogBytes: number
-  /** Wall ms that a full buffer may stand still. */
+  /** Longest stall of a full buffer, wall ms. */
   readonly stallMillis: number
 }
 
@@ -16,7 +16,7 @@ export const usualReaderLimits: LineReaderLimits = { backlogBytes: 4 * 1024 * 10
 export class LineReader {
   private readonly response: ServerResponse
   private readonly limits: LineReaderLimits
-  /** Lines that faults hold back, oldest first. */
+  /** Lines delayed by faults, oldest first. */
   private readonly held = new Map<NodeJS.Timeout, ReadonlyArray<Buffer>>()
   private stalled: NodeJS.Timeout | null = null
 
@@ -30,11 +30,11 @@ export class LineReader {
       onDrain()
     })
     response.on("close", () => this.settle())
-    // A reader that goes while it is written to: its close says the same.
+    // The reader disconnected during a write: its `close` event follows.
     response.on("error", () => this.cut())
   }
 
-  /** It takes more without anything waiting for it. */
+  /** Whether it can take more without a backlog. */
   get ready(): boolean {
     return !this.response.writableNeedDrain && !this.response.destroyed
   }
@@ -48,7 +48,7 @@ export class LineReader {
     if (response.writableLength > limits.backlogBytes) this.cut()
   }
 
-  /** Writes lines later; of more than a thousand that wait so, the oldest go at once. */
+  /** Writes lines later; of more than a thousand delayed ones the oldest leave at once. */
   writeLater(lines: ReadonlyArray<Buffer>, delayMillis: number): void {
     const timer = setTimeout(() => this.release(timer), delayMillis).unref()
     this.held.set(timer, lines)
@@ -56,7 +56,7 @@ export class LineReader {
     if (this.held.size > 1_000 && oldest !== undefined) this.release(oldest)
   }
 
-  /** Ends it without a word, as a connection that breaks. */
+  /** Ends it without an orderly end, like a broken connection. */
   cut(): void {
     this.settle()
     this.response.destroy()

@@ -1,6 +1,6 @@
 /**
- * Market data to its readers: a snapshot of each subscription first, then what changes. A message is encoded once however
- * many read it, and what nobody reads is not encoded at all.
+ * Market data for readers: a snapshot of each subscription, then the changes. A message is encoded once for all readers, and
+ * not at all without one.
  */
 import type { ServerResponse } from "node:http"
 import type { Channel, ChannelMessage } from "../../../src/machines/venue/marketData.ts"
@@ -18,9 +18,9 @@ export interface Subscription {
 
 interface Topic extends Subscription {
   readonly readers: Set<LineReader>
-  /** What has come since the last flush. */
+  /** Messages since the last flush. */
   waiting: Array<ChannelMessage>
-  /** The last snapshot that was given, as bytes. */
+  /** The last snapshot sent, as bytes. */
   snapshot: { readonly seq: number; readonly line: Buffer } | null
 }
 
@@ -38,7 +38,7 @@ export class MarketFeed {
   private readonly limits: LineReaderLimits
   private readonly topics = new Map<string, Topic>()
   private readonly subscribed = new Map<LineReader, ReadonlyArray<Topic>>()
-  /** Marks that a fault holds back: the ticker as it was when the fault began. */
+  /** Marks held back by a fault: the ticker from its beginning. */
   private readonly frozen = new Map<string, ChannelMessage>()
 
   constructor(source: Source, faults: Faults, limits: LineReaderLimits) {
@@ -51,14 +51,14 @@ export class MarketFeed {
     return this.subscribed.size
   }
 
-  /** Subscriptions of all readers together. */
+  /** Number of subscriptions of all readers. */
   get subscriptions(): number {
     let count = 0
     for (const topics of this.subscribed.values()) count += topics.length
     return count
   }
 
-  /** A channel as it is shown now; null: there is none. */
+  /** The current state of a channel; null: it does not exist. */
   snapshot({ channel, symbol }: Subscription): ChannelMessage | null {
     const message = this.source.snapshot(channel, symbol)
     if (message === null || channel !== "ticker") return message
@@ -67,7 +67,7 @@ export class MarketFeed {
       : message
   }
 
-  /** Keeps marks as they are shown now, for a fault that holds them back from here on. */
+  /** Freezes the current marks, for a fault that holds them back. */
   freeze(symbols: Iterable<string>): void {
     for (const symbol of symbols) {
       const message = this.snapshot({ channel: "ticker", symbol })
@@ -75,7 +75,7 @@ export class MarketFeed {
     }
   }
 
-  /** Opens a stream of channels that all exist. */
+  /** Opens a stream of existing channels. */
   open(response: ServerResponse, subscriptions: ReadonlyArray<Subscription>): void {
     const reader = new LineReader(response, this.limits, () => undefined)
     const topics = subscriptions.map((subscription) => this.topicOf(subscription))
@@ -89,7 +89,7 @@ export class MarketFeed {
     }
   }
 
-  /** Takes note of a message; `flush` sends it. */
+  /** Handles a message; `flush` sends it. */
   happened(message: ChannelMessage): void {
     const topic = this.topics.get(keyOf(message))
     if (topic === undefined) return
@@ -116,7 +116,7 @@ export class MarketFeed {
     this.frozen.clear()
   }
 
-  /** Cuts the reader that came first. */
+  /** Cuts the reader that connected first. */
   cutOne(): void {
     const [first] = this.subscribed.keys()
     if (first === undefined) return

@@ -1,21 +1,21 @@
-/** Time at the simulated venue: business time is wall time and an offset that a jump makes larger, never smaller (C4). */
+/** The clock of the simulated venue: business time is wall time plus an offset, which only jumps increase (C4). */
 
 export class VenueClock {
   readonly wall: () => number
   private offset: number
 
-  /** `now` is the business time to go on from, Unix ms; `offset` what it was ahead of wall time when it was last kept. */
+  /** `now` is the business time to continue from, Unix ms; `offset` the last stored lead over wall time. */
   constructor(wall: () => number, now: number, offset: number) {
     this.wall = wall
     this.offset = Math.max(offset, now - wall())
   }
 
-  /** Business time as it should be by now, Unix ms. */
+  /** Current business time, Unix ms. */
   now(): number {
     return this.wall() + this.offset
   }
 
-  /** Business time has come to `at`: it goes on from there, if that is ahead. */
+  /** Business time has been advanced to `at`: continues from there if that is ahead. */
   reached(at: number): void {
     this.offset = Math.max(this.offset, at - this.wall())
   }

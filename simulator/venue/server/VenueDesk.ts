@@ -1,6 +1,6 @@
 /**
- * What the venue's routes do: reads of its books, calls through its one writer, and what a tester orders. It knows faults,
- * but no HTTP: what they do to an answer on its way is `underFaults`.
+ * The operations of the venue's routes: reads of its books, calls through its single writer, and a tester's commands. It
+ * applies faults but no HTTP; `underFaults` applies them to answers.
  */
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
@@ -17,7 +17,7 @@ import type { MarketFeed, Subscription } from "./MarketFeed.ts"
 import type { VenueClock } from "./VenueClock.ts"
 import type { VenueWriter } from "./VenueWriter.ts"
 
-/** A tester's order that can't be carried out, in words. */
+/** A tester's command that can't be executed, as a sentence. */
 export class CommandRefused extends Error {}
 
 export interface DeskParts {
@@ -28,21 +28,21 @@ export interface DeskParts {
   readonly events: EventFeed
   readonly markets: MarketFeed
   readonly dealers: Dealers
-  /** Wall time when this process began, Unix ms. */
+  /** Wall time of the process's start, Unix ms. */
   readonly startedAt: number
-  /** Ends the process in an orderly way. */
+  /** Ends the process in order. */
   readonly restart: () => void
 }
 
-/** As far as the clock of a sandbox goes; Unix ms. */
+/** The end of a sandbox's clock, Unix ms. */
 const lastMoment = Date.UTC(2100, 0, 1)
-/** Refs that are kept from being seen. */
+/** Limit on hidden refs. */
 const hiddenLimit = 10_000
 
 export class VenueDesk {
   readonly faults: Faults
   private readonly parts: DeskParts
-  /** Refs that a lookup does not see yet, with the wall time from which it does. */
+  /** Refs that a lookup does not show yet, with the wall time from which it does. */
   private readonly hidden = new Map<string, number>()
 
   constructor(parts: DeskParts) {
@@ -54,7 +54,7 @@ export class VenueDesk {
     return this.parts.venue
   }
 
-  /** One call, with what dealers and faults decide for the books. Rejects with WriterClosed when nothing was done. */
+  /** Executes one call with the decisions of dealers and faults. Rejects with WriterClosed if nothing was done. */
   async call(call: VenueCall, target: Target): Promise<VenueOutcome> {
     const { writer, faults, events, clock } = this.parts
     const { ref } = call.request
@@ -64,7 +64,7 @@ export class VenueDesk {
     const early = call.name === "placeOrder" ? faults.strike(["fill-before-ack"], target) : null
     if (early !== null) events.acknowledgeLate(ref, early.delayMillis)
     if (call.name === "acceptQuote" && faults.strike(["quote-withdrawn"], target) !== null) {
-      // Before the accept in the same write, so that nothing comes between the two.
+      // In the same write as the accept and before it, so that no input comes between them.
       void writer.offer({ type: "withdraw", rfqRef: call.request.target, quoteId: call.request.quoteId })
     }
     const { outcomes } = await writer.submit(this.inputOf(call, target))
@@ -86,20 +86,20 @@ export class VenueDesk {
     return this.parts.markets.snapshot(subscription)
   }
 
-  /** What became of refs; one that a fault hides has not come yet. */
+  /** Outcomes of refs; a hidden one counts as not arrived. */
   lookup(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
     return this.parts.venue
       .lookup(refs)
       .map((outcome) => (this.isHidden(outcome.ref) ? unknown(outcome) : liedOutcome(this.faults, outcome)))
   }
 
-  /** Fills of an order; null for one that is unknown, or that a fault hides. */
+  /** Fills of an order; null for one that is unknown or hidden. */
   orderFills(ref: string): ReadonlyArray<VenueFill> | null {
     if (this.isHidden(ref)) return null
     return this.parts.venue.orderFills(ref)?.map((fill) => liedFill(this.faults, fill)) ?? null
   }
 
-  /** Carries out a tester's order. Rejects with CommandRefused or WriterClosed. */
+  /** Executes a tester's command. Rejects with CommandRefused or WriterClosed. */
   async command(command: VenueCommand): Promise<typeof VenueCommandAnswer.Type> {
     const { venue, writer, clock, faults, events, markets, dealers, restart } = this.parts
     switch (command.type) {
@@ -152,7 +152,7 @@ export class VenueDesk {
     }
   }
 
-  /** Neither the call is found yet nor, of a cancel, the order as it has become by it. */
+  /** Hides the call, and for a cancel the order's new state too. */
   private hide(call: VenueCall, until: number): void {
     const refs = [call.request.ref, ...(call.name === "cancelOrder" ? [call.request.target] : [])]
     for (const ref of refs) if (this.hidden.size < hiddenLimit) this.hidden.set(ref, until)
@@ -174,7 +174,7 @@ export class VenueDesk {
     return { number: this.venue.number, at: this.venue.now, id }
   }
 
-  /** A fault that cuts, cuts what is open, too. */
+  /** A fault that cuts connections cuts the open ones too. */
   private async order(fault: FaultOrder): Promise<typeof VenueCommandAnswer.Type> {
     const { faults, events, markets, venue } = this.parts
     const { symbol } = fault
@@ -184,7 +184,7 @@ export class VenueDesk {
     if (ofBooks && symbol !== null) throw new CommandRefused(`${fault.kind} is of all its markets.`)
     const refused = faults.add(fault)
     if (refused !== null) throw new CommandRefused(refused)
-    // Writers and stamps live in the books: there it is decided who pays.
+    // Writers and funding are part of the books, which decide those payments.
     if (ofBooks) return this.books(fault)
     for (const [route, feed] of [["events", events] as const, ["market-data", markets] as const]) {
       for (let open = feed.size; open > 0; open--) {
@@ -211,7 +211,7 @@ export class VenueDesk {
   }
 }
 
-/** Staking markets too: a fault of a symbol that nothing has would never strike. */
+/** Staking markets too: a fault on an unlisted symbol would never strike. */
 const isListed = ({ markets, stakingMarkets }: VenueListing, symbol: string): boolean =>
   markets.some((market) => market.symbol === symbol) || stakingMarkets.some((market) => market.symbol === symbol)
 

@@ -1,6 +1,6 @@
 /**
- * A simulated venue that runs: its books from the log, time and dealers on wall time, the listener, and the order in which it
- * goes down again. One a directory.
+ * A running simulated venue: its books from the log, time and dealers on wall time, the listener, and the order of its
+ * shutdown. One for each directory.
  */
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -23,27 +23,27 @@ import { VenueWriter } from "./VenueWriter.ts"
 import { writeWhole } from "./writeWhole.ts"
 
 export interface VenueProcessOptions extends BooksOptions {
-  /** 0: the one of the last time when it is free, else any. */
+  /** 0: the last port if it is free, else any. */
   readonly port: number
-  /** Ends by itself when nobody has asked for so long, wall ms; null: never. */
+  /** Ends by itself after so long without requests, wall ms; null: never. */
   readonly idleMillis: number | null
 }
 
 export interface RunningVenue {
   readonly url: string
   readonly keyFile: string
-  /** Completes when it wants to end: restart ordered, directory gone, nobody asks. */
+  /** Completes when the venue wants to end: restart ordered, directory gone, or idle. */
   readonly wantsToEnd: Promise<string>
-  /** Finishes what was taken, keeps a snapshot, and lets everything go. */
+  /** Finishes accepted inputs, writes a snapshot, and releases all resources. */
   readonly stop: () => Promise<void>
 }
 
 const beatMillis = 1_000
 
-/** Why a venue ends that is to be started again. */
+/** The reason of an end with a restart. */
 export const restartOrdered = "A restart was ordered."
 
-/** Starts the venue of a directory. Throws a sentence when it can't. */
+/** Starts the venue of a directory. Throws a sentence if it can't. */
 export const startVenue = async (options: VenueProcessOptions): Promise<RunningVenue> => {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 })
   const seat = await takeSeat(options.directory)
@@ -113,7 +113,7 @@ const openedVenue = async (
   const clock = new VenueClock(wall, venue.now, books.offset)
   const writer = new VenueWriter(books, clock, {
     applied: () => {
-      // Marks first: the service judges events by them.
+      // Marks go first, because the service checks events against them.
       markets.flush()
       events.flush()
     },
@@ -121,12 +121,12 @@ const openedVenue = async (
       print(trouble === null ? "The venue's log can be written again." : `${trouble} What is to be written is refused.`)
   })
   const dealers = (feeds.dealers = new Dealers(venue, writer, venue.options.seed))
-  // Requests that were open when the venue went down are answered again.
+  // Requests that were open at the last shutdown get quotes again.
   for (const event of venue.eventsAfter(Math.max(0, venue.number - eventsKept)) ?? []) dealers.happened(event)
   const ending = Promise.withResolvers<string>()
   const restart = () => ending.resolve(restartOrdered)
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
-  // Nobody sees the time at which it went down.
+  // Advances over the downtime before the first reader connects.
   await writer.offer({ type: "time", to: clock.now() })
   const life = new Life(options, startedAt, ending.resolve)
   const sessions = new CallSessions(desk, () => life.asked())
@@ -143,7 +143,7 @@ const openedVenue = async (
   try {
     const file = join(directory, "venue.json")
     const text = JSON.stringify({ seat: seat.path, keyFile, url: server.url })
-    // Usually it says so already: a full disk keeps no books from being read.
+    // Written only if it changed: a full disk must not prevent a start.
     if (!existsSync(file) || readFileSync(file, "utf8") !== `${text}\n`) writeWhole(file, text)
   } catch (error) {
     await server.close()
@@ -168,7 +168,7 @@ const openedVenue = async (
       clearInterval(beat)
       ticks.stop()
       dealers.stop()
-      // Requests first, then the inputs that they brought, then the books.
+      // Closes requests first, then their inputs, then the books.
       await server.close()
       await writer.end()
       await books.log.close()
@@ -177,11 +177,11 @@ const openedVenue = async (
   }
 }
 
-/** A writer has paid nothing at its swap's maturity. */
+/** Whether a writer paid nothing at its swap's maturity. */
 const isDefault = ({ fact }: VenueEvent): boolean =>
   fact.type === "swap" && fact.swap.short && fact.swap.payments.length === 0
 
-/** Calls again and again, each time after as many ms as it was told the time before. */
+/** Calls repeatedly, each time after the delay that the last call returned. */
 class Ticks {
   private timer: NodeJS.Timeout
 
@@ -198,7 +198,7 @@ class Ticks {
   }
 }
 
-/** Ends a venue that nobody wants any more. */
+/** Ends a venue that is no longer used. */
 class Life {
   private readonly options: VenueProcessOptions
   private readonly end: (why: string) => void
@@ -224,13 +224,13 @@ class Life {
   }
 }
 
-/** Where a simulator of this directory listened last, 0 when none did. */
+/** Last port of a simulator of this directory, 0 for none. */
 const lastPort = (directory: string): number => {
   try {
     const { url } = JSON.parse(readFileSync(join(directory, "venue.json"), "utf8")) as { readonly url: string }
     return Number(new URL(url).port)
   } catch {
-    // None ran here, or what it left can't be read: any port will do.
+    // No file, or an unreadable one: any port will do.
     return 0
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The venue's one listener, on loopback: key first, then the two streams on Node's own response, sessions of calls on their
- * own connection, and everything else through `VenueApi`. Nothing is answered without words, and nobody waits for ever.
+ * The venue's listener on loopback: checks the key, then serves the two streams on Node's own response, sessions of calls on
+ * their own connection, and everything else through `VenueApi`. Every refusal has a message, and every wait a limit.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Cause, ByteSize, Effect, Exit, Scope } from "effect"
@@ -18,7 +18,7 @@ import { keyTest } from "./venueKey.ts"
 import { makeVenueApp, words } from "./venueRoutes.ts"
 
 export interface VenueServerOptions {
-  /** 0: `lastPort` when it is free, else any. */
+  /** 0: `lastPort` if it is free, else any. */
   readonly port: number
   readonly lastPort: number
   readonly key: string
@@ -26,18 +26,18 @@ export interface VenueServerOptions {
   readonly events: EventFeed
   readonly markets: MarketFeed
   readonly sessions: CallSessions
-  /** Called for every request that has the key. */
+  /** Called for every request with the key. */
   readonly onRequest: () => void
 }
 
 export interface ListeningVenue {
   readonly url: string
-  /** Takes no more requests, lets running ones finish for a moment, ends streams, and closes every connection. */
+  /** Refuses new requests, gives running ones a moment, ends streams, and closes every connection. */
   readonly close: () => Promise<void>
 }
 
 const largestBody = 64 * 1024
-/** Of a price path with all its points. */
+/** The size of a price path with the most points. */
 const largestOrder = 8 * 1024 * 1024
 const connectionLimit = 1_024
 const subscriptionLimit = 1_000
@@ -70,7 +70,7 @@ export const listen = async (options: VenueServerOptions): Promise<ListeningVenu
     options.sessions.open(socket, head)
   })
   const { port: wanted, lastPort } = options
-  // A service that was here before finds it again.
+  // The last port, so that a service with the old address reconnects.
   if (wanted !== 0 || lastPort === 0 || !(await isListening(server, lastPort))) await listening(server, wanted)
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : options.port
@@ -128,7 +128,7 @@ const listening = (server: Server, port: number): Promise<void> =>
     server.listen({ port, host: "127.0.0.1" }, resolve)
   })
 
-/** An answer in words, as the errors of `VenueApi` are written. */
+/** A refusal with a message, in the form of `VenueApi` errors. */
 const refuse = (response: ServerResponse, status: number, tag: string, message: string): void => {
   const body = JSON.stringify({ _tag: tag, message: words(message) })
   response
@@ -141,12 +141,12 @@ const refuseUpgrade = (socket: Duplex, status: string): void => {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-/** What a fault does to a stream that is opened; false: nothing. */
+/** Applies a fault to a new stream; false: none matched. */
 const struck = (faults: Faults, target: Target, response: ServerResponse): boolean => {
   const strike = faults.strike(["outage", "timeout-before", "timeout-after", "reset", "http-500"], target)
   if (strike === null) return false
   if (strike.kind === "http-500") response.writeHead(500).end()
-  // A stream that times out stays open without an answer until its reader gives up.
+  // A stream with a timeout fault stays open without an answer until its reader gives up.
   else if (strike.kind === "outage" || strike.kind === "reset") response.destroy()
   return true
 }
@@ -182,7 +182,7 @@ const openMarketData = (
   markets.open(response, subscriptions)
 }
 
-/** The subscriptions of a query, each once, or what is wrong with it. */
+/** The subscriptions of a query, each once, or the fault as a sentence. */
 const subscriptionsOf = (query: URLSearchParams): ReadonlyArray<Subscription> | string => {
   const given = query.get("subscribe")
   const form = "market-data takes one parameter: subscribe, CHANNEL:SYMBOL with commas between them."
@@ -218,7 +218,7 @@ const apiHandler = (desk: VenueDesk) =>
       if (Number(request.headers["content-length"] ?? 0) > limit) {
         return refuse(response, 413, "VenueBadRequest", `A body has at most ${limit} bytes here.`)
       }
-      // Bodies are JSON whatever they are called.
+      // Bodies are JSON under any content type.
       if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/json"
       return (isControl ? orders : ordinary)(request, response)
     }
@@ -227,7 +227,7 @@ const apiHandler = (desk: VenueDesk) =>
 const refusal = (status: number, tag: string, message: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ _tag: tag, message }, { status })
 
-/** The router's own answers have no words. */
+/** Adds a message to the router's own answers. */
 const inWords = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
   if (response.status < 400 || response.body._tag !== "Empty") return response
   switch (response.status) {

@@ -1,38 +1,38 @@
 /**
- * The one writer of the venue: inputs go to the log in the order in which they came, as many at once as came while the last
- * ones were written, and are applied when the disk has them. So nothing that leaves the venue, and nothing that is read from
- * it, can be lost. While the log can't be written, inputs are refused and the books stay as they are.
+ * The venue's single writer. It logs inputs in order of arrival, all that arrived during the last write at once, and applies
+ * them after the write. So published or readable data are never lost. While the log can't be written, inputs are refused and
+ * the books stay unchanged.
  */
 import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueInput } from "../core/VenueInput.ts"
 import { VenueLogError } from "../log/VenueLog.ts"
 
-/** Where inputs are kept. */
+/** The store of inputs. */
 export interface InputLog {
-  /** Writes inputs, in order; they are on disk when it completes. */
+  /** Writes inputs in order; they are on disk on completion. */
   append(inputs: ReadonlyArray<VenueInput>): Promise<void>
-  /** Plays the inputs that were appended last, each done or refused. */
+  /** Applies the inputs of the last append, each done or refused. */
   play(inputs: ReadonlyArray<VenueInput>): ReadonlyArray<Applied>
-  /** Keeps the venue as it is, so that nothing before is replayed again. */
+  /** Saves the venue's state, so that earlier inputs are not replayed again. */
   snapshot(): Promise<void>
 }
 
-/** What is written to, and the venue that it plays on. */
+/** The log, and the venue that it applies to. */
 export interface WriterBooks {
   readonly venue: Pick<Venue, "now">
   readonly log: InputLog
-  /** Wall ms that a start would need to replay the log. */
+  /** Estimated replay time of the log at a start, wall ms. */
   readonly replayMillis: number
 }
 
 export interface WriterListeners {
-  /** Called after each group of inputs that was applied. */
+  /** Called after each applied group of inputs. */
   readonly applied: () => void
-  /** The log can't be written, in a sentence, or can be again: null. */
+  /** Called with a sentence if the log can't be written, and with null once it can. */
   readonly trouble: (sentence: string | null) => void
 }
 
-/** The venue takes no input now; nothing was done. */
+/** The venue takes no input now; the input was not applied. */
 export class WriterClosed extends Error {}
 
 interface Waiting {
@@ -42,12 +42,12 @@ interface Waiting {
 }
 
 /**
- * A start that would replay for longer than this, wall ms, gets a snapshot to begin from; where the books are so large that
- * one takes long, so much later that snapshots take a fifth of the time at most.
+ * Estimated replay time, wall ms, from which a snapshot is written. For books whose snapshots take long the interval grows, so
+ * that snapshots take a fifth of the time at most.
  */
 const replayLimit = 500
 const snapshotShare = 4
-/** Inputs that may wait at once, and that one write takes. */
+/** Limit on waiting inputs, and on inputs of one write. */
 const waitingLimit = 20_000
 const batchLimit = 1_000
 
@@ -56,15 +56,15 @@ export class VenueWriter {
   private readonly clock: { readonly now: () => number }
   private readonly on: WriterListeners
   private replayMillis: number
-  /** Wall ms that the last snapshot took. */
+  /** Duration of the last snapshot, wall ms. */
   private snapshotMillis = 0
   private waiting: Array<Waiting> = []
   private running: Promise<void> | null = null
   private ended = false
-  /** Why the last write failed, in words; null when it did not. */
+  /** Why the last write failed; null if it did not. */
   trouble: string | null = null
 
-  /** The clock shows the business time that inputs come at. */
+  /** The clock supplies the business time of inputs. */
   constructor(books: WriterBooks, clock: { readonly now: () => number }, on: WriterListeners) {
     this.books = books
     this.clock = clock
@@ -72,7 +72,7 @@ export class VenueWriter {
     this.on = on
   }
 
-  /** Logs an input and applies it. Rejects with WriterClosed when it was not. */
+  /** Logs an input and applies it. Rejects with WriterClosed if it was not applied. */
   submit(input: VenueInput): Promise<Applied> {
     if (this.ended) return Promise.reject(new WriterClosed("The venue ends."))
     if (this.waiting.length >= waitingLimit) return Promise.reject(new WriterClosed("Too much is waiting."))
@@ -82,7 +82,7 @@ export class VenueWriter {
     })
   }
 
-  /** As `submit`, for what need not happen: one that is not taken changes nothing. */
+  /** As `submit`, for optional inputs: a refused one is dropped. */
   async offer(input: VenueInput): Promise<void> {
     try {
       await this.submit(input)
@@ -91,12 +91,12 @@ export class VenueWriter {
     }
   }
 
-  /** Nothing is waiting: a tick that comes now does not queue behind another. */
+  /** Whether no input waits, so that a new tick would not queue behind another. */
   get idle(): boolean {
     return this.running === null
   }
 
-  /** Takes no more; completes when what was taken is done and a snapshot is kept. */
+  /** Refuses new inputs; completes after the accepted ones are applied and a snapshot is written. */
   async end(): Promise<void> {
     this.ended = true
     await this.running
@@ -104,7 +104,7 @@ export class VenueWriter {
   }
 
   private async run(): Promise<void> {
-    // Whatever comes in this turn of the loop is written together.
+    // Collects all inputs of this turn of the event loop into one write.
     await Promise.resolve()
     while (this.waiting.length > 0) await this.write(this.waiting.splice(0, batchLimit))
     this.running = null
@@ -139,7 +139,7 @@ export class VenueWriter {
     this.trouble = trouble
   }
 
-  /** Time first: what comes now happens now. */
+  /** Advances time first, so that the inputs happen now. */
   private timeOf(batch: ReadonlyArray<Waiting>): ReadonlyArray<VenueInput> {
     const to = this.clock.now()
     const needed = to > this.books.venue.now && batch.some(({ input }) => input.type !== "time")
@@ -147,5 +147,5 @@ export class VenueWriter {
   }
 }
 
-/** Whether nothing of the refused inputs is there: a write that may have come through is no refusal. */
+/** Whether the refused inputs are certainly not on disk: a write that may have succeeded is no refusal. */
 const isCertain = (error: unknown): boolean => !(error instanceof VenueLogError) || error.certain

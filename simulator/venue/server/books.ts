@@ -1,4 +1,4 @@
-/** The books of a directory: the venue as its log has it, and the log to go on with. */
+/** The books of a directory: the venue from its log, and the log for further inputs. */
 import { Result, Schema } from "effect"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,28 +14,28 @@ import { writeWhole } from "./writeWhole.ts"
 
 export interface BooksOptions {
   readonly directory: string
-  /** Of new books; null: the usual ones. Books that are there keep theirs. */
+  /** For new books; null: the default. Existing books keep theirs. */
   readonly seed: number | null
   readonly markets: VenueOptions["markets"] | null
   readonly print: (line: string) => void
-  /** Another disk than the real one. */
+  /** Replaces the real disk. */
   readonly disk?: LogDisk
 }
 
 export interface Books {
   readonly venue: Venue
   readonly log: VenueLog
-  /** What business time was ahead of wall time when the log was last written, ms. */
+  /** Lead of business time over wall time at the last write of the log, ms. */
   readonly offset: number
-  /** Wall ms that the replay took. */
+  /** Duration of the replay, wall ms. */
   readonly replayMillis: number
 }
 
 const usualSeed = 1
-/** Between two ticks, ms. */
+/** Default interval of ticks, ms. */
 const usualTick = 250
 
-/** Opens the log of a directory and replays it, or begins a new one. Throws a sentence when it can't. */
+/** Opens the log of a directory and replays it, or begins a new one. Throws a sentence if it can't. */
 export const openBooks = async (options: BooksOptions, listeners: VenueListeners): Promise<Books> => {
   const { directory, print, disk } = options
   const file = join(directory, "begun.json")
@@ -48,7 +48,7 @@ export const openBooks = async (options: BooksOptions, listeners: VenueListeners
     { directory: logs, venue: begun, isBegun: kept !== null, print, ...(disk === undefined ? {} : { disk }) },
     listeners
   )
-  // After the log: where it is, a log that is missing was lost.
+  // Written after the log: if this file exists, a missing log was lost.
   try {
     if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
   } catch (error) {
@@ -86,7 +86,7 @@ const Begun = Schema.Struct({
 })
 const decodeBegun = Schema.decodeUnknownResult(Schema.fromJsonString(Begun))
 
-/** The options that the books of a directory began with, which are kept beside the log; null: none began. */
+/** The options with which a directory's books began, stored beside the log; null: no books. */
 const readBegun = (file: string): VenueOptions | null => {
   if (!existsSync(file)) return null
   const begun = decodeBegun(readFileSync(file, "utf8"))
@@ -94,7 +94,7 @@ const readBegun = (file: string): VenueOptions | null => {
   throw new Error(`${file} is broken: bring it back, or name another directory. The books beside it began with it.`)
 }
 
-/** The options of the books: those that they began with, or what is asked of new ones; with everything in them. */
+/** The complete options of the books: the stored ones, or those for new books. */
 const optionsOf = ({ directory, seed, markets }: BooksOptions, kept: VenueOptions | null): VenueOptions => {
   if (kept === null) {
     return completeOptions({

@@ -1,20 +1,20 @@
-/** What faults do to one request of a caller: before it is carried out, and to the answer after it (C1, Transport). */
+/** Applies faults to one request: before its execution, and to its answer (C1, Transport). */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
 import type { Faults, Target } from "./Faults.ts"
 
-/** Faults that strike before anything is done, and those that strike the answer. */
+/** Faults that strike before the execution, and those that strike the answer. */
 export const beforeCall: ReadonlyArray<FaultKind> = ["outage", "timeout-before", "reset", "http-500"]
 export const afterCall: ReadonlyArray<FaultKind> = ["timeout-after", "broken-json"]
 
-/** How long a request that gets no answer is kept open; callers give up long before. */
+/** How long a request without an answer stays open; callers give up long before. */
 const holdMillis = 60_000
 
 type Answered<A, E> = Effect.Effect<A | HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest>
 
-/** Carries a request out under the faults that are aimed at it. */
+/** Executes a request under the matching faults. */
 export const underFaults = <A, E>(faults: Faults, target: Target, run: Effect.Effect<A, E>): Answered<A, E> =>
   Effect.suspend((): Answered<A, E> => {
     const before = faults.strike(beforeCall, target)
@@ -43,7 +43,7 @@ const answerOf = <A, E>(faults: Faults, target: Target, run: Effect.Effect<A, E>
     return HttpServerResponse.text(text.slice(0, Math.ceil(text.length / 2)), { contentType: "application/json" })
   })
 
-/** Ends the connection in the middle of the request. */
+/** Breaks the connection in the middle of the request. */
 const cut: Effect.Effect<never, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request) => {

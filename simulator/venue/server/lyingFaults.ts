@@ -1,4 +1,4 @@
-/** Applies the faults that make the venue lie: at most one lie in a message, about an object that the message has. */
+/** Applies the faults that make the venue lie: at most one lie in a message, about an object of that message. */
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill } from "../../../src/machines/venue/venueObjects.ts"
@@ -10,7 +10,7 @@ import type { Faults, Target } from "./Faults.ts"
 export const liedFact = <Fact extends VenueFact>(faults: Faults, targets: ReadonlyArray<Target>, fact: Fact): Fact =>
   lied(faults, targets, fact, lieOfFact)
 
-/** An answer or a look-up under the faults that are aimed at the call that made its object. */
+/** An answer or a lookup under the faults that are aimed at the call that made its object. */
 export const liedOutcome = (faults: Faults, outcome: VenueOutcome): VenueOutcome =>
   lied(faults, [targetOf(outcome)], outcome, lieOfOutcome)
 

@@ -1,7 +1,7 @@
 /**
- * One simulator a directory. Who holds the directory's seat, a socket of this machine that the system gives up with the
- * process, is its simulator; whoever asks there is given its pid and address with a proof of the directory's key (`seatAnswer`).
- * So one that was killed leaves nothing stale behind, and one that survived its service proves itself.
+ * Ensures one simulator for each directory. It holds the directory's seat, a local socket that the system releases with the
+ * process. A process that connects gets its pid and address with a proof of the directory's key (`seatAnswer`). So a killed
+ * simulator leaves no stale lock, and one that survived its service can prove its identity.
  */
 import { createHash, createHmac } from "node:crypto"
 import { realpathSync, rmSync } from "node:fs"
@@ -13,7 +13,7 @@ import { longestSeatText, provedText, type SeatHolder } from "../../../src/venue
 export interface Seat {
   /** Its socket's path, as `node:net` takes it. */
   readonly path: string
-  /** From now on whoever asks is answered, those who have asked before too. */
+  /** Answers all connections from now on, waiting ones included. */
   announce(holder: SeatHolder, key: string): void
   release(): Promise<void>
 }
@@ -23,13 +23,13 @@ export const takeSeat = async (directory: string): Promise<Seat | null> => {
   const path = pathOf(directory)
   const seat = await tryTake(path)
   if (seat !== null || process.platform === "linux" || process.platform === "win32") return seat
-  // Elsewhere the socket is a file, which a killed process leaves behind.
+  // On other systems the socket is a file, which a killed process leaves behind.
   if (await answers(path)) return null
   rmSync(path, { force: true })
   return tryTake(path)
 }
 
-/** The socket's name, as a person finds it. */
+/** The socket's name as text for people. */
 export const seatName = (directory: string): string => pathOf(directory).replace("\0", "@")
 
 const pathOf = (directory: string): string => {
@@ -38,7 +38,7 @@ const pathOf = (directory: string): string => {
   return process.platform === "win32" ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`)
 }
 
-/** Askers at once, and how long one may be silent or wait, ms. */
+/** Limit on connections, and on the silence or wait of each, ms. */
 const askersAtOnce = 32
 const askerPatience = 10_000
 
@@ -49,7 +49,7 @@ const tryTake = (path: string): Promise<Seat | null> =>
     const server = createServer((socket) => {
       askers.add(socket)
       socket.on("close", () => askers.delete(socket))
-      // Whoever asks and goes away is not waited for.
+      // A connection that fails is dropped.
       socket.on("error", () => socket.destroy())
       socket.setTimeout(askerPatience, () => socket.destroy())
       let text = ""

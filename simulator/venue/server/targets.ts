@@ -1,4 +1,4 @@
-/** Where a call is aimed, as faults name it: its route and its market. */
+/** The target of a call for faults: its route and its market. */
 import type { Venue } from "../core/Venue.ts"
 import type { VenueCall } from "../core/VenueInput.ts"
 import type { Target } from "./Faults.ts"

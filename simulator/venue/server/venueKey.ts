@@ -1,11 +1,11 @@
-/** The key of a venue: made once, in a file that its owner alone can read, sent as bearer token, compared in constant time. */
+/** The key of a venue: made once, in a file readable by its owner alone, sent as bearer token, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { writeWhole } from "./writeWhole.ts"
 
-/** The key of a file, which is made when it is missing. Throws a sentence for one that others can read, or without a key. */
+/** The key of a file, which is created if missing. Throws a sentence for a file that others can read, or one without a key. */
 export const ensureKey = (file: string): string => {
-  // Whole or not at all: one without a key would stop every later start.
+  // Atomic: a file without a key would block every later start.
   if (!existsSync(file)) writeWhole(file, `vk_${randomBytes(32).toString("base64url")}`)
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) {
     throw new Error(`The key file ${file} can be read by others: chmod 600 it.`)
@@ -16,7 +16,7 @@ export const ensureKey = (file: string): string => {
   return key
 }
 
-/** Whether the value of an Authorization header is the key's. Takes the same time whatever it is. */
+/** Whether an Authorization header holds the key, in constant time. */
 export const keyTest = (key: string): ((authorization: string | undefined) => boolean) => {
   const expected = digest(`Bearer ${key}`)
   return (authorization) => timingSafeEqual(digest(authorization ?? ""), expected)

@@ -1,5 +1,6 @@
-/** The venue's routes over its desk (`VenueApi`): every request in words when it can't be read, under the faults aimed at it. */
-// By its own path: the whole package takes as long to load as all of the venue, and each start of a sandbox would wait.
+/** The venue's routes over its desk (`VenueApi`), under their faults. An unreadable request gets a refusal with a message. */
+// Imported by its own path: loading the whole package takes as long as the rest of the venue and would delay each sandbox
+// start.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, SchemaIssue } from "effect"
 import { HttpRouter } from "effect/http"
@@ -12,20 +13,20 @@ import { targetOf } from "./targets.ts"
 import { CommandRefused, type VenueDesk } from "./VenueDesk.ts"
 import { WriterClosed } from "./VenueWriter.ts"
 
-/** What can't be read, as the venue's own refusal. */
+/** Converts unreadable requests to the venue's own refusal. */
 class InWords extends HttpApiMiddleware.Service<InWords>()("simulator/venue/server/InWords", {
   error: VenueBadRequest
 }) {}
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Words of the wire are cut at this length. */
+/** Limit on texts of the wire; longer ones are cut. */
 const longestWords = 256
 export const words = (text: string): string =>
   text.length <= longestWords ? text : `${text.slice(0, longestWords - 1)}…`
 
 const layerInWords = HttpApiMiddleware.layerSchemaErrorTransform(InWords, (error) => {
-  // Of an answer: a defect of the simulator.
+  // An invalid answer is a defect of the simulator.
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error)
   const sentences = format(error.cause.issue).issues.map(({ path = [], message }) => {
     const name = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
@@ -43,7 +44,7 @@ const anything: Target = { route: null, symbol: null }
 const notFound = (message: string) => Effect.fail(new VenueNotFound({ message }))
 const found = <A>(value: A | null, message: string) => (value === null ? notFound(message) : Effect.succeed(value))
 
-/** A write's promise, with its refusals as the API has them. */
+/** Converts a write's promise to an effect with the API's refusals. */
 const written = <A>(write: () => Promise<A>): Effect.Effect<A, VenueBadRequest | VenueClosed> =>
   Effect.catch(
     Effect.tryPromise({ try: write, catch: (error) => error }),
@@ -123,7 +124,7 @@ const layerTrading = (desk: VenueDesk) =>
     })
   })
 
-/** A tester's orders: no fault is aimed at them, so that every fault can be ended. */
+/** A tester's commands: no fault applies to them, so that every fault can be ended. */
 const layerControl = (desk: VenueDesk) =>
   HttpApiBuilder.group(served, "control", (handlers) =>
     handlers.handleAll({
@@ -132,7 +133,7 @@ const layerControl = (desk: VenueDesk) =>
     })
   )
 
-/** The routes as one application, built in the current scope; its failures are the router's. */
+/** The routes as one application, built in the current scope; it fails only as the router does. */
 export const makeVenueApp = (desk: VenueDesk) =>
   Effect.provideService(
     HttpRouter.toHttpEffect(

@@ -1,4 +1,4 @@
-/** A small file that is written whole or not at all, and is on the disk then; readable by its owner alone. */
+/** Writes a small file atomically and durably; readable by its owner alone. */
 import { renameSync, rmSync, writeFileSync } from "node:fs"
 
 export const writeWhole = (path: string, text: string): void => {
@@ -8,7 +8,7 @@ export const writeWhole = (path: string, text: string): void => {
     writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
     renameSync(draft, path)
   } catch (error) {
-    // A disk that is full needs what there is of it.
+    // A full disk needs the space.
     rmSync(draft, { force: true })
     throw error
   }

@@ -1,6 +1,6 @@
 /**
- * Clients: onboarding, the client row, list and look-up by the partner's reference (doc 1, Client row, Onboarding
- * request, Onboarding result; A1-09..A1-12).
+ * Clients: onboarding, the client row, list and search by the partner's reference (doc 1, Client row, Onboarding request,
+ * Onboarding result; A1-09..A1-12).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

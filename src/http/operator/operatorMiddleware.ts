@@ -165,7 +165,7 @@ const dryRunOf = (url: string): boolean | null => {
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(OperatorFields, (error) => {
-  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // a response of ours is invalid: a defect
+  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an invalid response: a defect
   const errors: Record<string, string> = {}
   // Limited to the faults that an answer shows: a list of wrong entries yields thousands.
   for (const issue of format(error.cause.issue).issues.slice(0, shownFaults.operator)) {

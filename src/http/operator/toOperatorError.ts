@@ -113,7 +113,7 @@ export interface Success<A> {
   readonly code: 0
   readonly data: A
   readonly dryRun?: DryRunSummary
-  /** Of a command that writes: the changes, made or planned. */
+  /** For a command that writes: the changes, made or planned. */
   readonly changes?: ReadonlyArray<Change>
 }
 

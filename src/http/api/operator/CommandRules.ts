@@ -36,7 +36,7 @@ export interface Ruled {
   readonly [ruled]: true
 }
 
-/** Reads are open to every role: none of them returns a KYC payload or a document. */
+/** Every role may read, because these reads return no KYC payload and no document. */
 export const everyone: ReadonlyArray<OperatorRole> = operatorRoles
 export const admin: ReadonlyArray<OperatorRole> = ["ADMIN"]
 export const finance: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE"]

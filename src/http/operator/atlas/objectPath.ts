@@ -147,13 +147,13 @@ const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep =>
     const [event, to] = block
     return { at: ts, event, guard: "", from: null, to, effects: [], actions: [action], ...who }
   }
-  const item = transitions()[kind].filter(
+  const candidates = transitions()[kind].filter(
     (row) =>
       row.effects.some((effect) => effect.replace(/\?$/, "") === `audit ${action}`) &&
       (before === null ? after !== null || here === null || row.from === here : row.from === before) &&
       (after === null || (row.to === "=" ? row.from : row.to) === after)
   )
-  const rows = possible(kind, item, entry)
+  const rows = possible(kind, candidates, entry)
   const events = [...new Set(rows.map(({ event }) => event))]
   const [row] = rows
   return {
