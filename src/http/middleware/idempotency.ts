@@ -1,8 +1,8 @@
 /**
- * At most one execution per principal and Idempotency-Key, and the same bytes for every retry (doc 1, Idempotency;
- * A1-51..A1-53). A key is taken in memory before its request runs; the commit that ends the request stores the answer
- * and is itself the durable claim: a commit that finds the key taken (earlier process, crash) is refused by the
- * database, and the stored answer is given instead. So a fresh key costs no look-up.
+ * Runs a request at most once for each principal and Idempotency-Key, and answers every retry with the same bytes. A key is
+ * taken in memory before its request runs. The commit that ends the request stores the answer, and that row is the durable
+ * claim: the database refuses a commit whose key is taken (by an earlier process, before a crash), and the stored answer is
+ * sent instead. So a new key costs no query (doc 1, Idempotency; A1-51, A1-52, A1-53).
  */
 import canonicalize from "canonicalize"
 import { Effect } from "effect"
@@ -22,29 +22,29 @@ import type { AnswerRow } from "../../runtime/tables/engine.ts"
 import { gateRefusals, refusalText, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { type RecentAnswer, RecentAnswers } from "./RecentAnswers.ts"
 
-/** What a caller gets: `replayed` when the request did not run now. */
+/** The answer to a caller; `replayed` if the request did not run now. */
 export interface KeyedAnswer extends Rendered {
   readonly replayed: boolean
 }
 
-/** The header's shape: printable ASCII, 1 to 128 (A1-52). Sent twice, Node joins it with ", ", which has a space. */
+/** The shape of the header: printable ASCII, 1 to 128. Node joins a repeated header with ", ", whose space is refused. */
 export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128}$/.test(header)
 
-/** Texts beyond this are compared by their digest: to write megabytes once more as JSON would hold everybody up. */
+/** Longer texts are compared by their digest: serialising megabytes again would block the single thread. */
 const longText = 64 * 1024
 
-/** Marks a digest. No text of a body looks like it: bodies with U+0000 are refused before (parseBody). */
+/** Marks a digest. A text of a body can't begin with it: parseBody refuses U+0000. */
 const digestMark = "\u0000sha256:"
 
 const isLong = (value: unknown): value is string => typeof value === "string" && value.length > longText
 
-/** Nothing is made anew for a body without long texts: nearly every one. */
+/** Bodies without long texts, nearly all, are not copied. */
 const hasLong = (body: object): boolean => {
   for (const name in body) if (isLong((body as Readonly<Record<string, unknown>>)[name])) return true
   return false
 }
 
-/** A body whose long texts, members of the body itself, are replaced by their digests. */
+/** The body with its long texts, among its direct members, replaced by their digests. */
 const shortened = (body: unknown): unknown =>
   typeof body !== "object" || body === null || Array.isArray(body) || !hasLong(body)
     ? body
@@ -65,8 +65,8 @@ const isFlat = (body: unknown): body is object => {
 }
 
 /**
- * The canonical JSON of a parsed body (RFC 8785). A body of plain members alone, as that of every report is, needs no walk:
- * JSON.stringify writes the members it is given, in that order, as the RFC wants them.
+ * The canonical JSON of a parsed body (RFC 8785). A body whose members are all scalar, as every report's, needs no walk:
+ * JSON.stringify with the sorted names writes the same form.
  */
 export const canonicalOf = (body: unknown): string =>
   isFlat(body) ? JSON.stringify(body, Object.keys(body).sort()) : (canonicalize(body) ?? "")
@@ -85,24 +85,24 @@ export const comparedBody = (value: unknown, text: string): unknown => {
   return [value, exactMark + (isWhole(exact) ? canonicalOf(exact) : withoutSpace(text))]
 }
 
-/** What makes two requests the same: method, path and canonical JSON (A1-52). */
+/** The identity of a request: method, path and canonical JSON. */
 const samenessOf = (method: string, path: string, body: unknown): string => `${method}\n${path}\n${canonicalOf(body)}`
 
-/** Hashes a text under a key that the database does not have. */
+/** Hashes a text under a key that the database does not hold. */
 export type KeyedHash = (text: string) => string
 
 /**
- * The fingerprint of a request. Keyed: a test's answers or a section of few choices could be found by trying them all
- * against a plain hash.
+ * The fingerprint of a request. Keyed, because the answers of a test or a section with few choices could be found from a plain
+ * hash by trying all of them.
  */
 export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, body: unknown): string =>
   `${keyedForm}${keyed(`request\n${samenessOf(method, path, shortened(body))}`)}`
 
-/** The plain SHA-256 that fingerprints were before; answers stored with it are replayed for their 24 hours. */
+/** The plain SHA-256 of earlier versions; answers stored with it are replayed for their 24 hours. */
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
 
-/** The end of a run: the row that stores the answer, or an answer that is not kept. */
+/** The result of a run: the row that stores the answer, or an answer that is not kept. */
 export type Ended = AnswerRow | Rendered
 
 const rendered = (refusal: WireRefusal): KeyedAnswer => ({
@@ -115,7 +115,7 @@ interface InFlight {
   readonly fingerprint: string
 }
 
-/** The end of a running request: the row that answers its key; null: the key is given back. */
+/** The end of a running request: the row that answers its key; null: the key is freed. */
 interface Settled {
   readonly row: RecentAnswer | null
 }
@@ -125,20 +125,20 @@ const givenBack: Settled = { row: null }
 export interface IdempotencyOptions {
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
   readonly clock: Pick<BusinessClock["Service"], "now">
-  /** How long a second request waits for the first one's answer, wall milliseconds. */
+  /** How long a second request waits for the answer of the first, wall milliseconds. */
   readonly waitMillis?: number
 }
 
-/** What a run came to: the row that answers the key from now on, null when the key is given back. */
+/** The outcome of a run: the row that answers the key from now on, or null if the key is freed. */
 interface Run {
   readonly row: RecentAnswer | null
   readonly answer: KeyedAnswer
 }
 
-/** Repetitions that wait for one running request at most. */
+/** Limit on retries that wait for one running request. */
 const waitersAtMost = 1_024
 
-/** Runs that find their key taken by an answer that has just expired, before giving up. */
+/** Limit on runs that find their key taken by an answer that has just expired. */
 const rerunLimit = 3
 
 export class Idempotency {
@@ -154,11 +154,11 @@ export class Idempotency {
   }
 
   /**
-   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is the
-   * stored one. A failure of `execute`, or an answer that is not kept, gives the key back.
+   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is stored.
+   * A failure of `execute`, or an answer that is not kept, frees the key.
    *
-   * `lookFirst` is for a request that needs more than one commit, the last of which alone is refused when the key is taken:
-   * the stored answer is looked up before the first.
+   * `lookFirst` is for a request of several commits, of which only the last would be refused when the key is taken:
+   * the stored answer is read before the first.
    */
   answer(
     request: KeyedRequest,
@@ -169,7 +169,7 @@ export class Idempotency {
     return this.enter(request, run, performance.now() + this.waitMillis)
   }
 
-  /** Fails as the last commit would when the key has an answer, which is then given or, expired, thrown away. */
+  /** Fails like the last commit would if the key has an answer, which is then sent or, once expired, deleted. */
   private unlessStored(
     request: KeyedRequest,
     execute: () => Effect.Effect<Ended, DispatchError>
@@ -208,7 +208,7 @@ export class Idempotency {
     const entry: InFlight = { fingerprint: request.fingerprint }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
-    // A caller that hangs up interrupts its fiber; the run goes on to its end, or the key would never be settled.
+    // A disconnect interrupts the caller's fiber. The run goes on to its end, or the key would stay taken.
     return Effect.uninterruptible(
       Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
         onSuccess: ({ row, answer }) => {
@@ -224,7 +224,7 @@ export class Idempotency {
     )
   }
 
-  /** Runs the request; an answer found in the database instead is replayed, or thrown away when it has expired. */
+  /** Runs the request. If the database has an answer already, that is replayed, or deleted once expired. */
   private run(
     request: KeyedRequest,
     execute: () => Effect.Effect<Ended, DispatchError>,
@@ -251,8 +251,8 @@ export class Idempotency {
   }
 
   /**
-   * An answer that is not kept was checked against the stored ones by no commit: a repetition in a later process may be
-   * refused for what its first run did (the test taken by it), and must get the first answer all the same.
+   * No commit has compared an answer that is not kept with the stored ones. A retry in a later process may be refused because
+   * of its first run (the test was taken by it), and must get the first answer all the same.
    */
   private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
     return Effect.map(this.options.answers.find(request.principal, request.key), (stored) =>
@@ -262,7 +262,7 @@ export class Idempotency {
     )
   }
 
-  /** 24 hours after the first answer the key is free again. */
+  /** A key is free again 24 hours after its first answer. */
   private expired(answer: RecentAnswer): boolean {
     return this.options.clock.now() - answer.answeredAt >= idempotency.replayMillis
   }
