@@ -109,7 +109,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     const client = await service.client((await service.partner({ code: "REAL", sandbox: false })).key)
     const { clientUid } = await service.done(["client", "show", String(client)])
     // The board of offers, too, is of a time to come.
-    expectLog(/set aside[^]*(more than 5 s ahead|time to come)/)
+    expectLog(/quarantined[^]*(more than 5 s ahead|time to come)/)
     there.ahead = 3 * hour
     books.say(clientUid, (stamp) => ({
       type: "bust",
@@ -129,7 +129,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     const { books, service } = await opened()
     const client = await service.client((await service.partner({ code: "LIE" })).key)
     const { clientUid } = await service.done(["client", "show", String(client)])
-    expectLog(/set aside[^]*more than 5 s ahead/)
+    expectLog(/quarantined[^]*more than 5 s ahead/)
     const said = (stamp: { readonly account: string; readonly sequence: number }) =>
       ({ type: "bust", ...stamp, tradeId: 1, orderId: 1, reason: "taken back" }) as const
     books.say(clientUid, said, Date.now() + hour)

@@ -122,8 +122,8 @@ describe("D4, D5: faults of the venue", () => {
     async (kind) => {
       const doing = await Promise.all(clients.map((clientId, at) => prepared[at]?.(clientId)))
       await venue("fault", kind, "--delay", "1s")
-      // Half of a line says what is set aside, and its account is read again.
-      if (kind === "broken-json") expectLog(/set aside/)
+      // A broken line is quarantined, and its account is read again.
+      if (kind === "broken-json") expectLog(/a message of the venue is quarantined/)
       await Promise.all(doing.map((step) => step?.()))
       await steps.looking(strikes, (n) => n > 0)
       await venue("clear")

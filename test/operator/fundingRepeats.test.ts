@@ -77,7 +77,7 @@ describe("F14: a stamp that is said again under a new sequence", () => {
     await holds("0.01")
     assert.deepStrictEqual(await asideAfter(stamped()), [])
     assert.deepStrictEqual(await postings(), once)
-    expectLog(/a message of the venue is set aside[^]*its stamp of funding is posted already/)
+    expectLog(/a message of the venue is quarantined[^]*its stamp of funding is posted already/)
     const posted = "its stamp of funding is posted already"
     assert.deepStrictEqual(await asideAfter(stamped()), [posted])
     assert.deepStrictEqual(await asideAfter(stamped({ mark: "61000", amount: "-0.061000" })), [posted, posted])

@@ -36,7 +36,7 @@ const lastAudit = async () => {
   return { action, object, role, before, after, reason }
 }
 
-const expectAlarm = () => expectLog(/a message of the venue is set aside/)
+const expectAlarm = () => expectLog(/a message of the venue is quarantined/)
 
 /** Has the venue say something of an order that is none of ours; what is set aside of it. */
 const setAside = async (account = uid): Promise<Aside> => {

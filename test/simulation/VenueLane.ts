@@ -48,7 +48,7 @@ const tickMillis = 60_000
 const liarEvery = 5
 const beatMillis = 1_000
 /** By itself, or of a reason that comes too often by how many more there were. */
-const setAside = /^(a message of the venue is|\d+ more messages of this kind were) set aside/
+const setAside = /^(a message of the venue is|\d+ more messages of this kind were) quarantined/
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
 const excuses: ReadonlyArray<readonly [cause: VenuePath | null, words: RegExp]> = [
   // A market without a counterparty rejects a leg without any fault.
@@ -58,7 +58,7 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath | null, words: RegExp]> 
   ["event absurd", setAside],
   ["event lies", setAside],
   ["answer lies", /^the venue's reports of an object do not fit the request/],
-  ["event absurd", /^the object of an event that was set aside can't be read again/],
+  ["event absurd", /^the object of a quarantined event can't be read again/],
   ["events gone", /^the venue no longer keeps the next events/],
   ["events gone", /^the venue does not say what is missing/],
   // A process that takes over counts the age of a lost call on business time, which may have jumped since.

@@ -241,7 +241,7 @@ describe("faults of the reader's own", () => {
     world.venue.say(account, saying(orderOf(ref)))
     world.run(3_000)
     assert.isUndefined(mark(world))
-    assert.include(world.errors.join(), "how far the venue's events are taken could not be kept")
+    assert.include(world.errors.join(), "the checkpoint of the venue's events could not be stored")
     broken = false
     world.run(2_000)
     assert.strictEqual(mark(world), 1)
@@ -259,7 +259,7 @@ describe("faults of the reader's own", () => {
     world.venue.send(world.venue.heartbeat())
     world.run(20_000)
     assert.deepStrictEqual([mark(world), world.probes.get(id)], [1, "EXECUTED"])
-    assert.include(world.errors.join(), "holes of the venue's events could not be looked for")
+    assert.include(world.errors.join(), "gaps of the venue's events could not be checked")
     assert.deepStrictEqual(aside(world), [])
   })
 })

@@ -79,7 +79,7 @@ describe("events of an account", () => {
     assert.deepStrictEqual(JSON.parse(world.store.rows("venueQuarantine")[0]?.bytes ?? "").fact.sequence, 5)
     assert.deepStrictEqual(world.errors, [
       "an event of the venue could not be applied,Error: broken handler",
-      "a message of the venue is set aside"
+      "a message of the venue is quarantined"
     ])
   })
 })

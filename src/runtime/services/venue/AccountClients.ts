@@ -1,15 +1,15 @@
 /**
- * Whose an account at the venue is. Those that are asked for while others are read are read together next: at one instant the venue
- * may speak of every account, and a statement for each would keep callers from the database's connections.
+ * Finds the client of a venue account. Requests that arrive during a read are read together in the next one. The venue may
+ * publish events of every account at one instant, and a statement for each would starve callers of database connections.
  */
 import { Effect, Exit, Latch } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 
-/** Accounts whose clients are remembered. */
+/** The most accounts in the cache. */
 const accountsKept = 100_000
-/** Accounts read at once: what waits for them goes on at once, too. */
+/** The most accounts of one read. */
 const readAtOnce = 64
 
 type Found = Effect.Effect<number | null, DispatchError>
@@ -17,7 +17,7 @@ type Found = Effect.Effect<number | null, DispatchError>
 export class AccountClients {
   private readonly stored: Pick<RowReads["Service"], "clientIds">
   private readonly known = new Map<string, number>()
-  /** Who waits for an account, the longest waiting first. */
+  /** The waiting callers by account, the longest wait first. */
   private readonly asked = new ShortLivedMap<string, Array<(found: Found) => void>>()
   private readonly work = Latch.makeUnsafe(false)
 
@@ -25,7 +25,7 @@ export class AccountClients {
     this.stored = stored
   }
 
-  /** The client of an account; null: it is none of ours. */
+  /** The client of an account; null: no client has it. */
   of(account: string): Found {
     return Effect.suspend(() => {
       const found = this.known.get(account)
@@ -42,9 +42,9 @@ export class AccountClients {
     })
   }
 
-  /** Reads what is asked for, for ever. */
+  /** Reads the requested accounts, in an endless loop. */
   readonly run: Effect.Effect<void> = Effect.suspend(() => this.work.await).pipe(
-    // Whoever asks with the first one is answered with it.
+    // Requests of the same moment join the first one's read.
     Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {

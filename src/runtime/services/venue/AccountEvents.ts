@@ -1,8 +1,7 @@
 /**
- * Events of accounts on their way to mailboxes: one account's in the order of its sequence, accounts side by side; what waits
- * of an account is decided in one turn. A gap is fetched first; what is known is dropped; what can't be applied is set aside
- * in the turn that passes it, and the object of ours that it names takes over there what the venue answers when it is asked
- * for it (A2-96, A2-115).
+ * Applies events to mailboxes: in sequence within an account, concurrently across accounts. One turn decides all waiting events
+ * of an account. Gaps are fetched first, and known events are dropped. An event that can't be applied is quarantined in the turn
+ * that skips it. In the same turn the object that it names applies the venue's answer to a query (A2-96, A2-115).
  */
 import { Effect, Semaphore } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -14,24 +13,24 @@ import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import { asideOf, EventDecisions, type EventDecisionsParts } from "./EventDecisions.ts"
 import { eventsNotGiven, eventsNotKept, type SetAside } from "./venueQuarantine.ts"
 
-/** Accounts whose events are being decided: those of two batches. What comes meanwhile is decided together. */
+/** The most accounts in progress: those of two batches. Events that arrive meanwhile join the next turn of their account. */
 const accountsAtOnce = 512
-/** Accounts that ask the venue for something, side by side. */
+/** Accounts that query the venue concurrently. */
 const waitingAtOnce = 256
-/** Events that the venue gives in one answer. */
+/** The most events in one response of the venue. */
 const fetchPage = 1_000
 const beyond = "its sequence lies beyond what the venue has of its account"
-/** Fetches of a gap before the venue is believed that it has no more. */
+/** The number of fetches of a gap before it counts as lost. */
 const fetches = 3
 
 type Apart = (what: SetAside) => Effect.Effect<void>
-/** Who gives the events, and hears of them. */
+/** The source of the events, which is notified of the results. */
 export interface EventSource {
-  /** Sets aside what is of no client. */
+  /** Quarantines an event without a client. */
   readonly apart: Apart
-  /** These numbers are committed, or set aside. */
+  /** Called with event numbers that are committed or quarantined. */
   readonly done: (numbers: ReadonlyArray<number>) => void
-  /** Runs work beside what is running. */
+  /** Runs work concurrently. */
   readonly beside: (work: Effect.Effect<void>) => Effect.Effect<void>
 }
 
@@ -51,12 +50,12 @@ export class AccountEvents {
   private readonly parts: AccountEventsParts
   private readonly decisions: EventDecisions
   private readonly clients: AccountClients
-  /** Of accounts with something on its way. */
+  /** The lanes of accounts with work. */
   private readonly lanes = new ShortLivedMap<string, AccountLane>()
-  /** Those with an event that nobody takes yet, in turn. */
+  /** Lanes with an event and without a worker, in round-robin order. */
   private readonly ready: Array<AccountLane> = []
   private workers = 0
-  /** Of accounts that wait for the venue. */
+  /** Limits the accounts that query the venue. */
   private readonly room = Semaphore.makeUnsafe(waitingAtOnce)
 
   constructor(parts: AccountEventsParts) {
@@ -65,17 +64,17 @@ export class AccountEvents {
     this.decisions = new EventDecisions(parts)
   }
 
-  /** Finds out whose accounts are, again and again. */
+  /** Finds the clients of accounts, in an endless loop. */
   get finding(): Effect.Effect<void> {
     return this.clients.run
   }
 
-  /** Accounts with something on its way. */
+  /** The accounts with work. */
   get busy(): ReadonlyArray<string> {
     return [...this.lanes.keys()]
   }
 
-  /** Lets an event join what waits of its account: all of it is taken, whatever becomes of it. */
+  /** Adds an event to the queue of its account. Every event is applied or quarantined. */
   accept(event: AccountEvent, source: EventSource): Effect.Effect<void> {
     const lane = this.laneOf(event.fact.account)
     lane.add(event)
@@ -85,7 +84,7 @@ export class AccountEvents {
     return this.staff(source)
   }
 
-  /** One more worker, if there is work for it. */
+  /** Starts a further worker if work waits. */
   private staff(source: EventSource): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.ready.length === 0 || this.workers === accountsAtOnce) return Effect.void
@@ -104,7 +103,7 @@ export class AccountEvents {
     })
   }
 
-  /** Takes what waits first of an account. What can't go on by itself does so beside the others, and takes no place of theirs. */
+  /** Processes the first events of an account. An event that needs more work continues concurrently, and frees its worker. */
   private work(lane: AccountLane, source: EventSource): Effect.Effect<void> {
     if (lane.isTaken) return this.workApart(lane, source)
     return this.inTurn(lane, () => this.tryFirst(lane)).pipe(
@@ -112,7 +111,7 @@ export class AccountEvents {
         taken.length > 0 ? Effect.sync(() => this.end(lane, taken, source)) : this.workApart(lane, source)
       ),
       Effect.catchDefect(() => this.workApart(lane, source)),
-      // The database is away: the event waits, and with it what follows in its account.
+      // The database is unavailable: the event waits, together with the later ones of its account.
       Effect.catch(() =>
         Effect.delay(
           Effect.sync(() => void this.ready.push(lane)),
@@ -140,11 +139,11 @@ export class AccountEvents {
     this.leave(lane)
   }
 
-  /** Reads what is missing of an account of ours, as far as the venue says it now; again until it is there. */
+  /** Reads the missing events of an account up to the venue's present sequence. Retries until it succeeds. */
   readAgain(account: string, apart: Apart): Effect.Effect<void> {
-    // Others of the account go on between two tries.
+    // Other work of the account proceeds between two attempts.
     const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
-      // The venue gives what comes after something that it keeps no more.
+      // The venue no longer keeps some events, but provides later ones.
       once === null || once.isThrough ? Effect.void : this.readWhole(account, apart)
     )
     return Effect.catch(read, () =>
@@ -155,7 +154,7 @@ export class AccountEvents {
     )
   }
 
-  /** As `readAgain`, once; what the venue has said of the account and does not keep is an alarm. */
+  /** As `readAgain`, in one attempt. Events that the venue has published but does not keep raise an alarm. */
   readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let before = -1; ;) {
@@ -164,12 +163,12 @@ export class AccountEvents {
         const sequence = there?.sequence ?? 0
         if (once === null || sequence === once.after) return
         const { after, clientId } = once
-        // Its books are others: what it says of the account is dropped as known until it is as far.
+        // The venue's sequence is behind ours: its books were reset, and its events are dropped until they reach our sequence.
         if (sequence < after) {
           const bytes = JSON.stringify({ account, after, sequence })
           return yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
         }
-        // What was said while it was read is read by the next round.
+        // The next round reads the events that arrived during this read.
         if (after === before) {
           const isUnproven = there === null || there.money === null
           yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: sequence }, isUnproven)
@@ -213,7 +212,7 @@ export class AccountEvents {
     if (lane.isIdle) this.lanes.delete(lane.account)
   }
 
-  /** One after the other of an account, in the order in which they come here; `work` is asked for as it comes. */
+  /** Runs work under the account's lock, in order of arrival. `work` is called when its turn comes. */
   private inTurn<A, E>(lane: AccountLane, work: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() =>
       Effect.ensuring(
@@ -226,14 +225,14 @@ export class AccountEvents {
     )
   }
 
-  /** The first event that waits, and what is decided in the same turn; none when it can't be decided by itself. */
+  /** Decides the first waiting event, and others in the same turn. Empty: the event needs a query or a wait. */
   private tryFirst(lane: AccountLane): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
     return Effect.flatMap(this.clients.of(lane.account), (clientId) =>
       clientId === null ? Effect.succeed([]) : this.decisions.first(clientId, () => lane.waiting)
     )
   }
 
-  /** As `tryFirst`, with whatever has to be asked, waited for or set aside for it. */
+  /** As `tryFirst`, including the queries, waits and quarantine that the event needs. */
   private takeFirst(lane: AccountLane, apart: Apart): Effect.Effect<ReadonlyArray<AccountEvent>> {
     return Effect.suspend(() => {
       const first = lane.waiting[0] as AccountEvent
@@ -253,7 +252,7 @@ export class AccountEvents {
             Effect.as([first])
           )
         ),
-        // The database or the venue is away: the event waits, and with it what follows in its account.
+        // The database or the venue is unavailable: the event waits, together with the later ones of its account.
         Effect.catch(() =>
           Effect.delay(
             Effect.suspend(() => this.takeFirst(lane, apart)),
@@ -264,7 +263,7 @@ export class AccountEvents {
     })
   }
 
-  /** Takes an event before which something is missing: that is fetched, and what the venue does not give is passed. */
+  /** Applies an event after a gap: fetches the missing events, and skips those that the venue does not provide. */
   private closeGap(
     clientId: number,
     event: AccountEvent,
@@ -290,9 +289,8 @@ export class AccountEvents {
   }
 
   /**
-   * Applies what the venue has of an account that is not known yet; up to the sequence `to` also what comes after events that
-   * it keeps no more. What can't be read is set aside, and passed by what follows it. False: it gives what follows something
-   * that it does not give.
+   * Fetches and applies the new events of an account. Up to the sequence `to`, events after a loss are applied too. Unreadable
+   * events are quarantined, and the later ones skip them. False: the venue provides events after a gap that it does not provide.
    */
   private fetch(
     clientId: number,

@@ -1,4 +1,4 @@
-/** What waits of one account: its events by their sequence, and whose turn it is with the account. */
+/** The queue of one account: its waiting events by sequence, and a lock for work on the account. */
 import { type Effect, Semaphore } from "effect"
 import type { AccountFact, VenueEvent } from "../../../machines/venue/VenueEvent.ts"
 
@@ -6,11 +6,11 @@ export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 
 export class AccountLane {
   readonly account: string
-  /** By sequence. The mark of the cursor bounds them, together with those of all accounts (EventCursor). */
+  /** Sorted by sequence. The cursor limits the events of all accounts together (EventCursor). */
   private events: Array<AccountEvent> = []
-  /** Whether they are being taken. */
+  /** True: a worker processes the events. */
   isWorked = false
-  /** Those that wait for their turn or have it. */
+  /** The number of holders of the lock and waiters. */
   private users = 0
   private readonly turns = Semaphore.makeUnsafe(1)
 
@@ -22,12 +22,12 @@ export class AccountLane {
     return this.events
   }
 
-  /** Somebody has the turn. */
+  /** True: the lock is held or awaited. */
   get isTaken(): boolean {
     return this.users > 0
   }
 
-  /** Nobody needs the lane. */
+  /** True: no worker uses the lane, and the lock is free. */
   get isIdle(): boolean {
     return this.users === 0 && !this.isWorked
   }
@@ -39,13 +39,13 @@ export class AccountLane {
     events.splice(at, 0, event)
   }
 
-  /** These wait no more. */
+  /** Removes processed events. */
   drop(taken: ReadonlyArray<AccountEvent>): void {
     const gone = new Set(taken)
     this.events = this.events.filter((event) => !gone.has(event))
   }
 
-  /** Runs work in its turn. */
+  /** Runs work under the lock. */
   one<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> {
     this.users++
     return this.turns.withPermits(1)(work)

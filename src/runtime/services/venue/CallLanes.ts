@@ -1,35 +1,33 @@
 /**
- * Which call is made next. Clients are served in turn; of one client several calls are on their way at once, begun in the order
- * of their commits. Calls of one object (`ownerOfRef`: an order, a request for quotes, a contract) are made one at a time in
- * that order, so that a cancel or an amendment never overtakes what it is of. An object whose answer is lost keeps its own
- * calls back, and nobody else's. Plain bookkeeping without time or effects.
- *
- * Nothing else rests on the order of calls at the venue, because what depends on an earlier call is committed only once its end
- * is: a reduce-only order needs a position, so a booked fill; a leg follows its parent's fill; an accept follows the quote of
- * its request; a close-out sends orders after the ends of its cancels, or 2 s (F9). Where two calls could meet at the venue all
- * the same (two legs of a group, a close-out's order and a cancel that is late, a tear-up and a close), it takes them in any
- * order: reduce-only caps, and what came too late is refused. Two legs of a group go side by side on purpose: if the answer of
- * the one is lost, the other protects.
+ * Schedules the calls to the venue. Clients take turns. A client may have several calls in flight, which start in commit order.
+ * Calls of one object (`ownerOfRef`: an order, a request for quotes, a contract) run one at a time in that order, so a cancel or
+ * an amendment never overtakes the placing. An in-doubt call delays only the calls of its own object. No IO and no clock. No
+ * other part depends on the order of calls at the venue, because a dependent call is committed only after the outcome of the
+ * earlier one. A reduce-only order needs a position, and so a booked fill. A leg follows its parent's fill. An accept follows the
+ * quote of its request. A close-out sends orders after the outcomes of its cancels, or after 2 s. Two calls may still meet at the
+ * venue: two legs of a group, a close-out's order and a late cancel, a tear-up and a close. Any order of these is safe:
+ * reduce-only caps the quantity, and the venue refuses late calls. Two legs of a group run concurrently, so that one of them
+ * protects if the answer of the other is lost (A2-95, F9).
  */
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { VenueCallRow } from "../../tables/venue.ts"
 
-/** Calls on their way at once, and of one client: what one has hanging leaves ways to the others. */
+/** The most calls in flight, in all and of one client. Hanging calls of one client leave capacity to the others. */
 export const callsAtOnce = 64
 export const callsOfClient = 8
 
-/** A committed call that is still to be made. */
+/** A committed call that waits to be sent. */
 export interface Waiting {
   readonly row: VenueCallRow
-  /** Wall time after which it is not made, Unix ms. */
+  /** The wall time after which the call is not sent, Unix ms. */
   readonly deadline: number
 }
 
-/** How many calls may be on their way at once. */
+/** The limits of calls in flight. */
 export interface Bounds {
   readonly atOnce: number
-  /** Of the client of this call; one lets its first call be alone while the account is opened (A2-95). */
+  /** The limit of the call's client. 1: the first call runs alone while the account is opened. */
   readonly ofClient: (row: VenueCallRow) => number
 }
 
@@ -42,19 +40,19 @@ interface Call {
 
 interface Lane {
   readonly clientId: number
-  /** In the order of the commits, without those whose end is known. */
+  /** Calls in commit order, without those with a known outcome. */
   readonly calls: Array<Call>
-  /** Calls on their way, also those whose end is known meanwhile. */
+  /** Calls in flight, including those whose outcome has become known. */
   running: number
   isOffered: boolean
 }
 
 export class CallLanes {
-  /** Calls on their way to the venue. */
+  /** The number of calls in flight. */
   running = 0
   private readonly bounds: Bounds
   private readonly lanes = new ShortLivedMap<number, Lane>()
-  /** Lanes with a call that may be made, in turn. */
+  /** Lanes with a call that can be sent, in round-robin order. */
   private readonly ready: Array<Lane> = []
   private readonly held = new ShortLivedMap<string, Call>()
 
@@ -72,18 +70,18 @@ export class CallLanes {
     this.offer(lane)
   }
 
-  /** Whether it is worth asking for the `next`. */
+  /** Whether `next` may return a call. */
   get startable(): boolean {
     return this.ready.length > 0 && this.running < this.bounds.atOnce
   }
 
-  /** The next call, on its way from now on; null when none may be made now. */
+  /** Takes the next call, which counts as in flight from now. Null: no call can be sent now. */
   next(): Waiting | null {
     while (this.startable) {
       const lane = this.ready.shift() as Lane
       lane.isOffered = false
       const call = this.firstOf(lane)
-      // Its end has been heard since it was offered.
+      // The outcome of the lane's call has become known since it was queued.
       if (call === null) continue
       call.onItsWay = true
       lane.running++
@@ -94,7 +92,7 @@ export class CallLanes {
     return null
   }
 
-  /** The call is not on its way any more. `done`: it is not to be made again, by this process. */
+  /** Ends the flight of a call. `done`: this process must not send it again. */
   free({ row: { ref, clientId } }: Waiting, done: boolean): void {
     const lane = this.lanes.get(clientId) as Lane
     lane.running--
@@ -105,13 +103,13 @@ export class CallLanes {
     this.settle(lane)
   }
 
-  /** Its end is known: it is not made, its answer is not waited for, and the next call of its object may be made. */
+  /** Removes a call with a known outcome, which allows the next call of its object. */
   forget(ref: string): void {
     const lane = this.drop(ref)
     if (lane !== null) this.settle(lane)
   }
 
-  /** Whether a call is this process's to make or on its way. */
+  /** Whether the call waits in this process, or is in flight. */
   has(ref: string): boolean {
     return this.held.has(ref)
   }
@@ -120,7 +118,7 @@ export class CallLanes {
     return this.held.size
   }
 
-  /** The oldest call that may be made now; null: none. */
+  /** The oldest call of a lane that can be sent now; null: none. */
   private firstOf({ calls, running }: Lane): Call | null {
     const [oldest] = calls
     if (oldest === undefined || running >= this.bounds.ofClient(oldest.waiting.row)) return null
@@ -133,7 +131,7 @@ export class CallLanes {
     return null
   }
 
-  /** Puts a lane at the end of the turn, if it has a call that may be made. */
+  /** Appends a lane to the round, if it has a call that can be sent. */
   private offer(lane: Lane): void {
     if (lane.isOffered || this.firstOf(lane) === null) return
     lane.isOffered = true

@@ -1,7 +1,6 @@
 /**
- * After events that the venue does not give any more: every account that it has spoken of is read again by its sequence, also
- * one of which nothing is said afterwards. Until that is done the mark is not stored, so that a process that dies begins
- * before the loss again (A2-96).
+ * Reads every known account again by its sequence after a loss of events, including accounts without later events. The checkpoint
+ * is not stored until that is complete, so a crashed process starts before the loss again (A2-96).
  */
 import { Effect, Latch } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -10,25 +9,25 @@ import type { AccountEvents } from "./AccountEvents.ts"
 import type { SetAside } from "./venueQuarantine.ts"
 
 const pageLength = 500
-/** Accounts that are read side by side. */
+/** Accounts that are read concurrently. */
 const atOnce = 32
-/** Before those that could not be read are read again, ms. */
+/** The pause before a retry of failed reads, ms. */
 const againAfter = 1_000
-/** Tries of an account until it counts as read, with an alarm: some five minutes. */
+/** The most attempts for an account, about five minutes. After them it counts as read, with an alarm. */
 const triesAtMost = 300
 
 interface CatchUpParts {
   readonly stored: RowReads["Service"]
   readonly accounts: AccountEvents
   readonly apart: (what: SetAside) => Effect.Effect<void>
-  /** Called each time that nothing is left to be read. */
+  /** Called when all accounts have been read. */
   readonly caughtUp: () => void
 }
 
 export class CatchUp {
   private readonly parts: CatchUpParts
   private readonly asked = Latch.makeUnsafe(false)
-  /** Those with something on its way when events were lost: what the database has of them may not be there yet. */
+  /** Accounts with events in flight at the loss: the database may not hold these events yet. */
   private readonly busy = new Set<string>()
   private wanted = 0
   private reached = 0
@@ -37,26 +36,26 @@ export class CatchUp {
     this.parts = parts
   }
 
-  /** Every account has been read since the last loss. */
+  /** True: every account has been read since the last loss. */
   get done(): boolean {
     return this.reached === this.wanted
   }
 
-  /** Events are lost: all accounts are to be read. */
+  /** Requests a read of all accounts after a loss of events. */
   ask(): void {
     this.wanted++
     for (const account of this.parts.accounts.busy) this.busy.add(account)
     this.asked.openUnsafe()
   }
 
-  /** One loss; those that come meanwhile are another. */
+  /** Handles one loss. Losses during the round start another one. */
   readonly round: Effect.Effect<void> = Effect.suspend(() => this.asked.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
         this.asked.closeUnsafe()
         const { wanted } = this
         return this.readAll.pipe(
-          // What broke it off is tried again.
+          // A failed round is retried.
           Effect.onError(() => Effect.sync(() => this.asked.openUnsafe())),
           Effect.map(() => {
             this.reached = wanted
@@ -79,17 +78,17 @@ export class CatchUp {
       const clients = yield* this.insisting(this.parts.stored.among("clients", ids))
       late.push(...(yield* this.read(clients.map(({ uid }) => uid))))
     }
-    // Those that could not be read keep nobody else waiting.
+    // Failed reads are retried after the others, without delaying them.
     let rest: ReadonlyArray<string> = late
     for (let tries = 1; rest.length > 0; rest = yield* this.read(rest), tries++) {
       if (tries > triesAtMost) return yield* Effect.forEach(rest, (account) => this.giveUp(account), { discard: true })
       yield* Effect.sleep(againAfter)
-      // Another loss: the next round reads all accounts, these too.
+      // After another loss the next round reads all accounts, including these.
       if (this.wanted !== wanted) return
     }
   })
 
-  /** Ids of clients with an account that the venue has spoken of, highest first. */
+  /** A page of client ids with an account in the venue's events, highest first. */
   private page(before: number | undefined): Effect.Effect<ReadonlyArray<number>, Unavailable> {
     const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }
     return Effect.map(this.parts.stored.page("venueAccounts", [], query), (rows) =>
@@ -97,7 +96,7 @@ export class CatchUp {
     )
   }
 
-  /** The accounts that could not be read now. */
+  /** Reads accounts. Returns those that could not be read. */
   private read(accounts: ReadonlyArray<string>): Effect.Effect<Array<string>> {
     return Effect.map(
       Effect.forEach(
@@ -113,7 +112,7 @@ export class CatchUp {
     )
   }
 
-  /** One account that can't be read must not keep the cursor back for good. */
+  /** Gives an account up, because one unreadable account must not hold the checkpoint back for ever. */
   private giveUp(account: string): Effect.Effect<void> {
     const reason = "an account could not be read again after a loss of events"
     return this.parts.apart({ bytes: JSON.stringify({ account }), reason, number: null, account })

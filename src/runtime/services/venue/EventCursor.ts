@@ -1,22 +1,21 @@
 /**
- * How far the venue's events are taken: a low-water mark below which every event is committed, so that a reader that begins
- * there again misses none (A2-96). A number is believed as far as the venue's heartbeats bear it out (A2-115). Plain
- * bookkeeping without time or effects.
+ * The cursor of the venue's events. Every event up to its checkpoint is committed, so a reader that restarts there misses none.
+ * An event number is plausible only near the venue's last heartbeat. No IO and no clock (A2-96, A2-115).
  */
 
-/** Events above the mark that are taken or being taken; with so many the next ones wait until the mark moves. */
+/** The most events above the checkpoint that are done or in progress. Further events wait until the checkpoint advances. */
 export const heldLimit = 10_000
-/** How far beyond the venue's last heartbeat a number may lie: events come before the heartbeat that names them. */
+/** The largest distance of an event number beyond the last heartbeat: events arrive before the heartbeat with their number. */
 export const unheardLimit = 100_000
 
 export class EventCursor {
-  /** Every event up to this number is taken. */
+  /** The checkpoint: every event up to this number is done. */
   mark: number
-  /** How far the venue is, by its last heartbeat of this connection. */
+  /** The venue's last event number, by the last heartbeat of this connection. */
   private said: number
-  /** Whether this connection has had no heartbeat yet. */
+  /** True: this connection has had no heartbeat yet. */
   private fresh = true
-  /** No event above is held. */
+  /** The highest event number that is held. */
   private furthest: number
   private readonly pending = new Set<number>()
   private readonly taken = new Set<number>()
@@ -27,12 +26,12 @@ export class EventCursor {
     this.furthest = mark
   }
 
-  /** Whether the venue can have so many events: a number that it can't have never begins. */
+  /** Whether an event number is plausible. Events with other numbers are never started. */
   believes(number: number): boolean {
     return number <= Math.max(this.said, this.mark) + unheardLimit
   }
 
-  /** False for an event that is taken or being taken. */
+  /** Starts an event. False: it is done or in progress. */
   begin(number: number): boolean {
     if (number <= this.mark || this.pending.has(number) || this.taken.has(number)) return false
     this.pending.add(number)
@@ -40,50 +39,50 @@ export class EventCursor {
     return true
   }
 
-  /** It is committed, or set aside. One that was forgotten meanwhile comes again. */
+  /** Marks an event as committed or quarantined. No-op for a forgotten event, which arrives again. */
   done(number: number): void {
     if (!this.pending.delete(number)) return
     this.taken.add(number)
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
 
-  /** It could not be taken: it is missing, and comes again. */
+  /** Drops an event that could not be applied. It counts as missing, and is read again. */
   forget(number: number): void {
     this.pending.delete(number)
   }
 
-  /** Whether an event is missing that should have come: nothing of the next number is being taken, and there are later ones. */
+  /** True: the next event is missing although later ones have arrived. */
   get hole(): boolean {
     return Math.max(this.said, this.furthest) > this.mark && !this.pending.has(this.mark + 1)
   }
 
-  /** The first event after a hole, of those that the venue's last word bears out; null: there is none. */
+  /** The first plausible event after a hole; null: none. */
   get afterHole(): number | null {
     let first = Number.POSITIVE_INFINITY
     for (const held of [this.pending, this.taken]) for (const number of held) first = Math.min(first, number)
     return first <= this.said ? first : null
   }
 
-  /** What is missing before this number is missing for good. */
+  /** Skips the missing events before this number for good. */
   pass(number: number): void {
     this.mark = number - 1
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
 
-  /** Whether an event may begin now. The one that the mark waits for always may. */
+  /** Whether an event may start now. The event after the checkpoint always may. */
   hasRoom(number: number): boolean {
     return this.held < heldLimit || number <= this.mark + 1 || this.pending.has(number) || this.taken.has(number)
   }
 
-  /** Events above the mark that are taken or being taken. */
+  /** The number of events above the checkpoint that are done or in progress. */
   get held(): number {
     return this.pending.size + this.taken.size
   }
 
   /**
-   * The venue says that there are events up to this number. False when that can't be believed: only the first heartbeat of a
-   * connection may be far ahead, for all that is named later has come on it before. What lies beyond it does not exist: such
-   * events are forgotten, so that none of them is a hole for ever.
+   * Applies the event number of a heartbeat. False: implausible. Only the first heartbeat of a connection may be far ahead,
+   * because later numbers follow events on this connection. Held events beyond the number do not exist, and are dropped, so that
+   * they leave no permanent hole.
    */
   heard(number: number): boolean {
     if (!this.fresh && number > Math.max(this.said, this.furthest) + unheardLimit) return false
@@ -98,7 +97,7 @@ export class EventCursor {
     return true
   }
 
-  /** What was said after the mark is asked for again, on a new connection; what is taken already is not taken twice. */
+  /** Prepares a new connection, which reads again from the checkpoint. Events that are done are not applied twice. */
   again(): void {
     this.fresh = true
     this.said = this.mark

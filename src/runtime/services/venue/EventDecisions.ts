@@ -1,6 +1,6 @@
 /**
- * What becomes of an account's events in its client's turn: as many as wait and fit are one commit (folds). What can't be
- * believed is decided by itself, with what the venue answers for the object that it names (A2-115).
+ * Decides an account's events in its client's turn. As many waiting events as fit share one commit (`folds.ts`). An implausible
+ * event gets a commit of its own, with the venue's answer to a query of the object that it names (A2-103, A2-115).
  */
 import { Effect } from "effect"
 import { type AccountFact, objectsOfFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
@@ -25,29 +25,29 @@ import {
   type SetAside
 } from "./venueQuarantine.ts"
 
-/** Questions for an object of which something unbelievable was said. */
+/** The most queries of an object after an implausible event. */
 const lookups = 3
 
 /** Micro-USDC. */
 const leastAmount = 1n
 
-/** How an event is to be taken. */
+/** An event with its check. */
 interface Judged {
-  /** Why it can't be believed; null when it can. */
+  /** The reason why the event is implausible; null: plausible. */
   readonly wrong: string | null
   readonly past: boolean
-  /** What the venue answers for the object that it names, when it can't be believed. */
+  /** The venue's answer for the object of an implausible event. */
   readonly answer: DefiniteOutcome | null
 }
 
 const believed: Judged = { wrong: null, past: false, answer: null }
 
-/** What became of an event in its turn; set aside: as what. */
+/** The result of an event in its turn, with its quarantine entry if it was quarantined. */
 interface Taken {
   readonly is: "taken" | "known" | "gap" | "early" | SetAside
 }
 
-/** The pause before an event is decided again that a later mark may decide, ms. */
+/** The pause before a new check of an event that a later mark may explain. */
 const earlyPause = "250 millis"
 
 export interface EventDecisionsParts extends EventJudgeParts {
@@ -59,7 +59,9 @@ export interface EventDecisionsParts extends EventJudgeParts {
 export class EventDecisions {
   readonly judge: EventJudge
   private readonly parts: EventDecisionsParts
-  /** By client, where it is ahead of what is stored: the sequence up to which quotes were heard. A restart hears them again. */
+  /**
+   * By client: the sequence up to which quotes were received, where it is ahead of the stored one. A restart receives them again.
+   */
   private readonly heard = new Map<number, number>()
 
   constructor(parts: EventDecisionsParts) {
@@ -67,7 +69,7 @@ export class EventDecisions {
     this.judge = new EventJudge(parts)
   }
 
-  /** Decides events of a client in their order, up to one before which something is missing; false when there is one. */
+  /** Decides events of a client in order, up to a gap. False: a gap exists. */
   all(clientId: number, events: ReadonlyArray<AccountEvent>): Effect.Effect<boolean, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       for (let rest = events; rest.length > 0;) {
@@ -84,8 +86,8 @@ export class EventDecisions {
   }
 
   /**
-   * Decides the first of these events, and those after it that need nothing more and fit into its commit; none of them when
-   * something is missing before it. `events` is asked again in the turn: what has come by then goes with it.
+   * Decides the first of these events, and the later ones that need no query and fit into its commit. Empty: a gap precedes the
+   * first event. The turn calls `events` again, so that events that have arrived by then join the commit.
    */
   first(
     clientId: number,
@@ -111,7 +113,7 @@ export class EventDecisions {
     return owner === null || quoted === null ? null : () => quoted({ id: owner.id, at, quote: fact.quote })
   }
 
-  /** Hears the quotes that come first, up to one before which something is missing. Their sequence is stored with what follows. */
+  /** Publishes leading quotes up to a gap. The next commit stores their sequence. */
   private hear(
     clientId: number,
     events: () => ReadonlyArray<AccountEvent>
@@ -136,7 +138,7 @@ export class EventDecisions {
     return "taken"
   }
 
-  /** One commit for as many as it takes. One that can't be written is written one by one. */
+  /** Commits as many events as fit together. A failed commit is repeated event by event. */
   private fold(
     clientId: number,
     first: AccountEvent,
@@ -172,7 +174,7 @@ export class EventDecisions {
     )
   }
 
-  /** A commit for each, up to one before which something is missing; those before it. */
+  /** Commits each event alone, up to a gap. Returns the committed events. */
   private commitEach(
     clientId: number,
     events: ReadonlyArray<AccountEvent>
@@ -190,7 +192,7 @@ export class EventDecisions {
     return typeof is === "string" ? Effect.void : this.parts.alarms.alarm(is)
   }
 
-  /** `past`: takes it although what came before is missing. */
+  /** Decides one event. `past`: applies it despite a gap before it. */
   one(clientId: number, event: AccountEvent, wrong: string | null, past: boolean): Effect.Effect<Taken, DispatchError> {
     if (wrong === null && this.isHeard(event)) {
       return Effect.map(this.sequenceOf(clientId), (stored) => ({ is: this.hearOne(clientId, event, stored, past) }))
@@ -221,7 +223,7 @@ export class EventDecisions {
       lane: "internal",
       decide: (turn) => this.decideIn(turn, clientId, event, judged)
     })
-    // What our own code can't take is a fault of ours: it is passed, too, and stops nothing.
+    // A defect of our own code skips the event too, so that it does not stop the account.
     const passed = (cause: unknown) =>
       Effect.andThen(
         this.parts.alarms.broken(cause),
@@ -234,8 +236,8 @@ export class EventDecisions {
   }
 
   /**
-   * What the venue answers for the object of ours that an event names which can't be believed; null: it names none, was taken
-   * before, or the venue has nothing definite to say. Asked a few times only, for one bad event must not hold up an account.
+   * Queries the object of ours that an implausible event names. Null: the event names none or is already applied, or the venue
+   * has no definite answer. The attempts are limited, because one bad event must not delay an account.
    */
   private lookedUp(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
     const ref = ownerOfFact(fact) === null ? null : refOfFact(fact)
@@ -244,19 +246,19 @@ export class EventDecisions {
       if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
       let silent = false
       for (let tries = 0; tries < lookups; tries++) {
-        // One that hangs must not hold up the account either.
+        // A hanging query must not delay the account either.
         const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null)).pipe(
           Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(null) })
         )
         const [outcome] = found ?? []
         const known = outcome?.ref === ref ? definite(outcome) : null
         if (known !== null) return known
-        // A venue that has executed a ref may not see it yet (C1): "not there" is no answer.
+        // A venue that has executed a ref may not show it yet (C1): "not found" is no answer.
         silent = found === null
         yield* Effect.sleep(250 << tries)
       }
       if (!silent) return null
-      yield* Effect.annotateLogs(Effect.logError("the object of an event that was set aside can't be read again"), {
+      yield* Effect.annotateLogs(Effect.logError("the object of a quarantined event can't be read again"), {
         ref
       })
       return null
@@ -266,7 +268,7 @@ export class EventDecisions {
   /**
    * Quarantines the loss of events that the venue no longer provides for an account, once, in a commit of the client. The account
    * is compared with the venue afterwards. `isUnproven`: the venue keeps no money of the account either. No comparison can find
-   * the difference then, so this opens a break (A2-103).
+   * the difference then, so this opens a break.
    */
   lose(clientId: number, reason: string, lost: LostOfAccount, isUnproven: boolean): Effect.Effect<void, DispatchError> {
     const { account } = lost
@@ -319,7 +321,7 @@ export class EventDecisions {
       return this.asideIn(turn, clientId, { ...event, number, at, fact }, misfitReason(verdict.reason))
     }
     if (wrong === null && owner !== null) {
-      // An event may be here before the answer of the call that made its object: it ends the call.
+      // An event may arrive before the response of the call that made its object: it ends the call.
       const made = outcomeOfFact(fact, at)
       if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
       if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
@@ -345,7 +347,7 @@ export class EventDecisions {
     return { is: aside }
   }
 
-  /** Up to which sequence the events of a client's account are taken. */
+  /** The sequence of the last applied event of a client's account. */
   sequenceOf(clientId: number): Effect.Effect<number, DispatchError> {
     return this.parts.host.read(clientSubject(clientId), (state) => {
       const stored = state.one("venueAccounts")?.sequence ?? 0
@@ -363,7 +365,7 @@ export const asideOf = (event: AccountEvent, reason: string): SetAside => ({
   account: event.fact.account
 })
 
-/** The object that a fact is about, by the ref of ours that it carries. */
+/** The object of a fact, by its ref; null: no ref of ours. */
 const ownerOfFact = (fact: AccountFact): RefOwner | null => {
   const ref = refOfFact(fact)
   return ref === null ? null : ownerOfRef(ref)

@@ -1,6 +1,6 @@
 /**
- * The one reader of the venue's events (VenueEvents): connects, takes line by line, keeps the mark, and asks again for what
- * does not come.
+ * The single reader of the venue's events (VenueEvents). It connects, processes each line, stores the checkpoint, and reads
+ * missing events again (A2-115).
  */
 import { type Clock, Effect, Latch, type Scope, type Semaphore, Stream } from "effect"
 import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEvent.ts"
@@ -20,21 +20,21 @@ import { TakenTime } from "./TakenTime.ts"
 import type { VenueLink } from "./VenueLink.ts"
 import { type AsideAlarms, eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
 
-/** How long a missing number may come late, and how often holes are looked for, ms. */
+/** The time that a missing event may be late, and the interval of checks for holes, ms. */
 const holePatience = 1_000
-/** Longest pause between two connections for the same missing number, and how long it is waited for, ms. */
+/** The longest pause between two connections for the same missing event, and the longest wait for it, ms. */
 const longestPatience = 60_000
-/** Between two writings of the cursor, ms. */
+/** The shortest interval of checkpoint writes, ms. */
 const cursorPause = 250
-/** Between two looks for alarms that were held back, ms. */
+/** The interval of log lines for suppressed alarms, ms. */
 const settlePause = 10_000
-/** Characters of something without a number by which it is known to be the same again. */
+/** Characters of a message without a number that identify its repetition. */
 const kindChars = 512
 
 export interface EventFigures {
-  /** Every event up to this number is taken. */
+  /** The checkpoint: every event up to this number is done. */
   readonly mark: number
-  /** Events above the mark that are taken or being taken. */
+  /** Events above the checkpoint that are done or in progress. */
   readonly held: number
   readonly reconnects: number
 }
@@ -46,26 +46,26 @@ export interface EventIntakeParts {
   readonly venue: Venue["Service"]
   readonly wall: Clock.Clock
   readonly link: VenueLink["Service"]
-  /** For lines that are set aside beside the stream. */
+  /** Limits concurrent quarantine writes. */
   readonly room: Semaphore.Semaphore
-  /** Events on their way end with it. */
+  /** The scope that interrupts events in progress. */
   readonly scope: Scope.Scope
   readonly accounts: AccountEvents
   readonly stored: RowReads["Service"]
   readonly alarms: AsideAlarms
-  /** Events are lost: of whatever they were. */
+  /** Called when events of unknown accounts are lost. */
   readonly lost: () => void
   readonly mark: number
 }
 
 type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
 
-/** A number that does not come. */
+/** A missing event number. */
 interface Hole {
   readonly after: number
   /** Wall time. */
   readonly since: number
-  /** Wall time of the next connection that reads for it. */
+  /** Wall time of the next connection for it. */
   readonly askAt: number
 }
 
@@ -76,17 +76,17 @@ export class EventIntake {
   private readonly moved = Latch.makeUnsafe(false)
   /** Opened to end the present connection. */
   private readonly cut = Latch.makeUnsafe(false)
-  /** Opened when the mark moves: there may be room for what waits. */
+  /** Opened when the checkpoint advances, which may free capacity. */
   private readonly freed = Latch.makeUnsafe(false)
   /** Of new connections, ms. */
   private readonly backoff = new Backoff(100, 5_000)
   private readonly holeBackoff = new Backoff(holePatience, longestPatience)
   private hole: Hole | null = null
-  /** Of what has no number: the same is set aside once a minute. */
+  /** Quarantines the same message without a number once a minute. */
   private readonly rate: KindRate
   private readonly catchUp: CatchUp
   private readonly takenTime = new TakenTime()
-  /** Numbers of lines that wait for their account to be read again. */
+  /** By account: numbers of unreadable lines that wait for a new read of the account. */
   private readonly rereads = new Map<string, Set<number | null>>()
 
   constructor(parts: EventIntakeParts) {
@@ -110,7 +110,7 @@ export class EventIntake {
     return { mark: cursor.mark, held: cursor.held, reconnects }
   }
 
-  /** True if every event up to this number is taken or set aside, and no account still has to be read again after a loss. */
+  /** True: every event up to this number is applied or quarantined, and no read after a loss is due. */
   isAt(number: number): boolean {
     return this.cursor.mark >= number && this.catchUp.done
   }
@@ -133,15 +133,15 @@ export class EventIntake {
     return this.parts.wall.currentTimeMillisUnsafe()
   }
 
-  /** What runs for ever, side by side: a fault of one round ends none of them. */
+  /** Endless loops that run concurrently. A failed round ends no loop. */
   get works(): ReadonlyArray<Effect.Effect<never>> {
     return [
       forEver("the venue's events could not be connected to", this.read),
-      forEver("how far the venue's events are taken could not be kept", this.keepMark),
-      forEver("holes of the venue's events could not be looked for", this.watchHoles),
+      forEver("the checkpoint of the venue's events could not be stored", this.keepMark),
+      forEver("gaps of the venue's events could not be checked", this.watchHoles),
       forEver("accounts of the venue could not be read again", this.catchUp.round),
-      forEver("whose accounts of the venue are could not be read", this.parts.accounts.finding),
-      forEver("what is set aside could not be logged", Effect.delay(this.parts.alarms.settle, settlePause))
+      forEver("the clients of venue accounts could not be read", this.parts.accounts.finding),
+      forEver("quarantined messages could not be logged", Effect.delay(this.parts.alarms.settle, settlePause))
     ]
   }
 
@@ -185,7 +185,7 @@ export class EventIntake {
         Effect.suspend(() => this.take(line))
       )
     }
-    // What is of another service counts as taken.
+    // An event of another service counts as done.
     if ("foreign" in line) return Effect.sync(() => believed && this.cursor.begin(number) && this.done([number]))
     if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
     if (believed) return this.takeEvent(line)
@@ -223,8 +223,8 @@ export class EventIntake {
   }
 
   /**
-   * What a line that can't be read said of an account of ours is read again: the account's sequence shows what is missing.
-   * Once for all lines that came before, so that an account that can't go on takes one place.
+   * Reads the account of an unreadable line again: its sequence shows the missing events. One read covers all earlier lines, so a
+   * blocked account takes one place.
    */
   private readAgain(account: string, number: number | null): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -247,23 +247,23 @@ export class EventIntake {
     })
   }
 
-  /** What has no number comes again as often as it is read: the same is taken once a minute. */
+  /** Whether a message is new. A message without a number arrives again with each connection, and counts once a minute. */
   private isNews({ reason, bytes }: SetAside): boolean {
     return this.rate.pass(`${reason} ${bytes.slice(0, kindChars)}`) !== null
   }
 
-  /** Sets aside what accounts can't apply. */
+  /** Quarantines a message that its account can't apply. */
   private readonly aside = (what: SetAside): Effect.Effect<void> =>
     Effect.suspend(() => (what.number !== null || this.isNews(what) ? this.insistently(what) : Effect.void))
 
   private readonly source: EventSource = {
     apart: this.aside,
     done: (numbers) => this.done(numbers),
-    // It begins once the stream has nothing at hand: what comes with it of an account goes with it.
+    // The work starts after the received lines are read, so that events of one account share a commit.
     beside: (work) => Effect.asVoid(Effect.forkIn(work, this.parts.scope))
   }
 
-  /** Until it is kept. */
+  /** Writes the quarantine entry, with retries until it succeeds. */
   private insistently(what: SetAside, alarm = this.parts.alarms.alarm(what)): Effect.Effect<void> {
     const { journal, clock } = this.parts
     return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) =>
@@ -283,7 +283,7 @@ export class EventIntake {
     return this.parts.accounts.accept({ ...event, fact }, this.source)
   }
 
-  /** Beside the stream, which waits for a place. What a cut of the connection keeps from one comes again. */
+  /** Runs work concurrently; the stream waits for a free place. A line that a cut of the connection drops arrives again. */
   private apart(number: number | null, work: Effect.Effect<void>): Effect.Effect<void> {
     const { room, scope } = this.parts
     const forget = Effect.sync(() => (number === null ? undefined : this.cursor.forget(number)))
@@ -304,7 +304,7 @@ export class EventIntake {
     this.noteTaken()
   }
 
-  /** Stores the mark, now and then, once it has moved; never past a loss that is not made good yet. */
+  /** Stores an advanced checkpoint at intervals, but never beyond an unrepaired loss. */
   private readonly keepMark: Effect.Effect<void> = Effect.suspend(() => this.moved.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
@@ -343,19 +343,21 @@ export class EventIntake {
     return Effect.map(this.holeBackoff.next, (pause) => void (this.hole = { after, since, askAt: this.now + pause }))
   }
 
-  /** Whether this connection had time to give what was missing on the one before it. */
+  /** Whether this connection has had time to deliver the missing event. */
   private get isReading(): boolean {
     const { connected, since } = this.parts.link.state()
     return connected && since !== null && this.now - since >= holePatience
   }
 
-  /** What the venue has not given for a minute, though it gives what follows, must not stop everybody (A2-115). */
+  /**
+   * Skips events that the venue has withheld for a minute while it delivers later ones, so that they do not block all accounts.
+   */
   private passHole(after: number, next: number): Effect.Effect<void> {
     const log = Effect.logError("the venue withholds events: the reader continues after them")
     return Effect.andThen(
       this.lose(after, next - 1, log),
       Effect.sync(() => {
-        // It may have come at last, while this was kept.
+        // The event may have arrived during the write.
         if (this.cursor.mark !== after || !this.cursor.hole) return
         this.cursor.pass(next)
         this.moved.openUnsafe()
@@ -364,7 +366,7 @@ export class EventIntake {
     )
   }
 
-  /** The venue keeps nothing so far back: goes on from now. What is in flight is asked for anyway, accounts are read again. */
+  /** Continues from the present event when the venue no longer keeps the next one. Calls are queried, and accounts read again. */
   private readonly gone: Effect.Effect<void> = Effect.suspend(() =>
     Effect.matchEffect(presentNumber(this.parts.venue), {
       onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
@@ -383,7 +385,7 @@ export class EventIntake {
     })
   )
 
-  /** Keeps that the events after one up to another are passed unread, and has every account read again. */
+  /** Records that the events after one number up to another are skipped, and requests a read of every account. */
   private lose(after: number, to: number, log: Effect.Effect<void>): Effect.Effect<void> {
     this.catchUp.ask()
     this.parts.lost()

@@ -1,4 +1,4 @@
-/** Whether an event of the venue can be believed: its time, the grid of its market as it is now, mark and rate of a stamp (A2-115). */
+/** Checks whether a venue event is plausible: its time, its market's present grid, a stamp's mark and rate (A2-115, F14). */
 import { Effect, Latch } from "effect"
 import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
@@ -9,7 +9,7 @@ import type { Venue } from "../../ports/Venue.ts"
 import type { LastListing } from "../market/LastListing.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 
-/** Grids that are older are read again, business ms. */
+/** The longest age of grids before a new read, business ms. */
 const listedFor = 1_000
 
 export interface EventJudgeParts {
@@ -20,9 +20,9 @@ export interface EventJudgeParts {
 
 export class EventJudge {
   private markets: ReadonlyMap<string, VenueMarket> = new Map()
-  /** When `markets` was asked for, business time. */
+  /** The business time of the request for `markets`. */
   private listedAt = -Infinity
-  /** Opens when the reading of now has ended; null: none is under way. */
+  /** Opens at the end of the read in progress; null: none. */
   private reading: Latch.Latch | null = null
   private readonly venue: Venue["Service"]
   private readonly clock: BusinessClock["Service"]
@@ -34,14 +34,14 @@ export class EventJudge {
     this.listing = listing
   }
 
-  /** Whether an event can be believed by what is known, without asking the venue. */
+  /** Whether an event is plausible by known data, without a query. */
   believes(event: AccountEvent): boolean {
     const { at, fact } = event
     if (this.isAhead(at) || timeFaultOf(fact, at) !== null || this.lacksListing(event)) return false
     return !hasGrid(fact) || (this.clock.now() - this.listedAt < listedFor && this.gridFault(fact) === null)
   }
 
-  /** Why an event can't be believed; null when it can. Grids are read again before they condemn. */
+  /** The reason why an event is implausible; null: plausible. Grids are read again before an event fails on them. */
   wrongWith(event: AccountEvent): Effect.Effect<string | null> {
     return Effect.suspend(() => {
       const { at, fact } = event
@@ -55,7 +55,7 @@ export class EventJudge {
       }
       if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
       const judge = Effect.sync(() => (this.markets.size === 0 ? null : this.gridFault(fact)))
-      // A reading that had begun before may not have what has changed since: only one begun after it condemns.
+      // A read in progress may miss recent changes: only a read that starts after the event can fail it.
       return Effect.flatMap(Effect.andThen(this.read, judge), (fault) =>
         begunBefore && fault !== null ? Effect.andThen(this.read, judge) : Effect.succeed(fault)
       )
@@ -76,7 +76,7 @@ export class EventJudge {
     return symbol !== null && this.listing.isListed(symbol, at) === null
   }
 
-  /** Reads what is listed, or waits for the reading that is under way. A venue that does not answer leaves it as it is. */
+  /** Reads the listing, or waits for the read in progress. Without an answer the listing stays. */
   private readonly read: Effect.Effect<void> = Effect.suspend(() => {
     if (this.reading !== null) return this.reading.await
     const reading = Latch.makeUnsafe(false)
@@ -113,7 +113,7 @@ export class EventJudge {
   }
 }
 
-/** The reason why a fact's time is later than its message, or why a stamp's mark or rate pays nothing (F14). Null: neither. */
+/** The reason why a fact's time is later than its message, or why a stamp's mark or rate pays nothing. Null: neither. */
 const timeFaultOf = (fact: AccountFact, at: number): string | null => {
   switch (fact.type) {
     case "fill":

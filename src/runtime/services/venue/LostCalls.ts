@@ -1,8 +1,8 @@
 /**
- * Calls whose end is not known: the answer was lost, the process died, or the call was never made. The venue is asked what
- * became of them, 500 at a time, after 1, 2, 4 and 8 s and every 5 s then (D6), of an accept every 2 s (A2-26), and to void
- * what has not come: a void ref is never executed, so that "not there" can be believed. What is not answered for 60 s is an
- * alarm, and so is what the venue says it executed but does not show; both stay in flight for as long as it takes (A2-116).
+ * Resolves in-doubt calls: the response was lost, the process died, or the call was never sent. It queries the venue for their
+ * outcomes, 500 at a time, after 1, 2, 4 and 8 s, then every 5 s; for an accept every 2 s. The query voids calls that the venue
+ * has not received. A void ref is never executed, so "not found" is then definite. A call without an answer for 60 s raises an
+ * alarm, and so does an execution that the venue does not show. Both stay in flight until they are resolved (A2-26, A2-116, D6).
  */
 import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"
@@ -13,30 +13,30 @@ import { answerWithin } from "./VenueGateway.ts"
 import { definite, isUnseen } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 
-/** Pauses between two questions, ms; the last one again and again. */
+/** Pauses between two queries, ms. The last one repeats. */
 const pauses: ReadonlyArray<number> = [1_000, 1_000, 2_000, 4_000, 5_000]
 const acceptPause = 2_000
-/** What is due this soon is asked with the rest, ms. */
+/** Calls that are due within this time join the present query, ms. */
 const slack = 250
-/** A call is an alarm from this age on, ms. */
+/** The age at which a call raises an alarm, ms. */
 const alarmAfter = 60_000
-/** Questions asked side by side. */
+/** Concurrent queries. */
 const questionsAtOnce = 4
-/** Outcomes on their way to the database: they are written while the next questions are asked. */
+/** The most outcomes in concurrent writes, which overlap the next queries. */
 const writesAtOnce = questionsAtOnce * lookupLimit
 
 const pauseBefore = (call: VenueCallName, tries: number): number =>
   call === "acceptQuote" ? acceptPause : (pauses[tries] ?? (pauses.at(-1) as number))
 
-/** What asking for a call has come to. */
+/** The state of the queries for a call. */
 export interface Questions {
-  /** How often the venue was asked what became of it, by this process. */
+  /** The number of queries for the call by this process. */
   readonly asked: number
-  /** What it has last said. */
+  /** The last answer. */
   readonly found: Found
 }
 
-/** Of a call: no answer yet; nothing that would be its end; that it was executed, without showing what came of it. */
+/** No answer yet; an answer without an outcome; an execution without its object. */
 export type Found = "NO_ANSWER" | "NOTHING" | "EXECUTED_UNSEEN"
 
 interface Lost {
@@ -44,15 +44,15 @@ interface Lost {
   /** Wall time of its commit, Unix ms. */
   readonly since: number
   tries: number
-  /** Wall time of the next question. */
+  /** Wall time of the next query. */
   nextAt: number
   alarmed: boolean
   found: Found
-  /** What became of it is being written. */
+  /** True: the outcome is being written. */
   writing: boolean
 }
 
-/** A call of which the venue has said what became of it. */
+/** A call with a known outcome. */
 interface Heard {
   readonly lost: Lost
   readonly known: DefiniteOutcome
@@ -61,19 +61,19 @@ interface Heard {
 export interface LostCallsParts {
   readonly venue: Pick<VenueShape, "voidRefs">
   readonly wall: Clock.Clock
-  /** Writes on their way end with it. */
+  /** The scope that interrupts writes in progress. */
   readonly scope: Scope.Scope
-  /** Writes what became of calls of one client; the refs of those that are written. */
+  /** Writes outcomes of calls of one client. Returns the refs of the written ones. */
   readonly conclude: (
     clientId: number,
     outcomes: ReadonlyArray<DefiniteOutcome>
   ) => Effect.Effect<ReadonlyArray<string>>
-  /** Says that a call has been in flight for too long. `ended`: it is not in flight any more; `later`: it can't be said now. */
+  /** Raises the alarm of a call that is in flight for too long. `ended`: no longer in flight; `later`: can't be written now. */
   readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"said" | "ended" | "later">
 }
 
 export class LostCalls {
-  /** Questions asked so far. */
+  /** The number of queries so far. */
   lookups = 0
   alarms = 0
   private readonly parts: LostCallsParts
@@ -85,14 +85,16 @@ export class LostCalls {
     this.parts = parts
   }
 
-  /** `since`: wall time of its commit. `made`: it may have reached the venue, so that the answer gets a moment to be there. */
+  /**
+   * Adds a call. `since`: wall time of its commit. `made`: it may have reached the venue, so the first query waits for a moment.
+   */
   add(row: VenueCallRow, since: number, made: boolean): void {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
     this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, found: "NO_ANSWER", writing: false })
     this.wake.openUnsafe()
   }
 
-  /** Its end is known: it is not asked for any more. */
+  /** Removes a call with a known outcome. */
   forget(ref: string): void {
     this.lost.delete(ref)
   }
@@ -101,17 +103,20 @@ export class LostCalls {
     return this.lost.size
   }
 
-  /** Null: it is not asked for, because it is being made, or its end is known. */
+  /** The queries for a call; null: it is being sent, or its outcome is known. */
   questionsOn(ref: string): Questions | null {
     const lost = this.lost.get(ref)
     return lost === undefined ? null : { asked: lost.tries, found: lost.found }
   }
 
-  /** Asks for ever. */
+  /** Queries in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.round).pipe(
-    // A fault of one round must not end the asking for good.
+    // A failed round must not end the loop.
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("the outcomes of lost calls could not be queried", cause), Effect.sleep(1_000))
+      Effect.andThen(
+        Effect.logError("the outcomes of in-doubt calls could not be queried; the query is retried in a second", cause),
+        Effect.sleep(1_000)
+      )
     ),
     Effect.forever({ disableYield: true })
   )
@@ -140,7 +145,7 @@ export class LostCalls {
       : Effect.race(this.wake.await, Effect.sleep(Math.max(1, next - this.now)))
   })
 
-  /** What is asked now, the most overdue first. */
+  /** The calls that are due now, the most overdue first. */
   private due(): ReadonlyArray<Lost> {
     const { now } = this
     const due: Array<Lost> = []
@@ -162,7 +167,7 @@ export class LostCalls {
       }
       return this.parts.venue.voidRefs(due.map(({ row }) => row.ref))
     }).pipe(
-      // One question that hangs must not keep all others back.
+      // A hanging query must not block the others.
       Effect.timeoutOrElse({
         duration: answerWithin,
         orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
@@ -186,8 +191,8 @@ export class LostCalls {
   }
 
   /**
-   * Has what is certain of one client's calls written together, beside the next questions; what could not be written is asked
-   * for again.
+   * Writes the outcomes of one client's calls together, concurrently with the next queries. Calls with a failed write are queried
+   * again.
    */
   private hear(clientId: number, ends: ReadonlyArray<Heard>): Effect.Effect<void> {
     for (const { lost } of ends) lost.writing = true
@@ -204,7 +209,7 @@ export class LostCalls {
     })
     return Effect.andThen(
       this.room.take(ends.length),
-      // Not a child of the question, which ends before it.
+      // The write outlives the query, so it is no child of it.
       Effect.forkIn(Effect.ensuring(written, Effect.flatten(ended)), this.parts.scope, { startImmediately: true })
     )
   }

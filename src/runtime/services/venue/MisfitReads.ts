@@ -1,6 +1,6 @@
 /**
  * Objects to read again, because the venue's report of them does not fit. Orders are read with their trades (`OrderResync`).
- * Other objects are looked up by their refs (`layerMisfitReads`, A2-115).
+ * Other objects are looked up by their refs (`layerMisfitReads`; A2-115).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
@@ -19,7 +19,7 @@ export class MisfitReads extends Context.Service<
   {
     /** Schedules a read of an object. */
     readonly want: (read: WantedRead) => void
-    /** Takes scheduled reads, at most as many as one look-up holds. */
+    /** Takes scheduled reads, at most as many as one lookup holds. */
     readonly take: () => ReadonlyArray<WantedRead>
     /** Open while reads are scheduled. */
     readonly some: Latch.Latch

@@ -19,9 +19,9 @@ const dropped = refuse(conflict("ALREADY", "This was dropped already."))
 export class QuarantineDesk extends Context.Service<
   QuarantineDesk,
   {
-    /** Newest first, what is dropped included. */
+    /** Messages, newest first, including dropped ones. */
     list(query: PageQuery): Effect.Effect<ReadonlyArray<QuarantineView>, Unavailable>
-    /** Nothing more is to be done with it: kept, and marked. */
+    /** Marks a message as dropped: no further action is needed. The row stays. */
     drop(caller: OperatorCaller, id: number): Effect.Effect<Verdict<QuarantineView>, DispatchError>
   }
 >()("brokerage/runtime/services/venue/QuarantineDesk") {
@@ -43,7 +43,7 @@ export class QuarantineDesk extends Context.Service<
                 by: caller.by,
                 decide: (turn) => {
                   const next = { ...row, droppedAt: turn.now }
-                  // No mailbox holds it: of two that drop it at once the claim lets one.
+                  // The row belongs to no mailbox. The claim lets only one of two concurrent drops succeed.
                   turn.draft.claim(`venueQuarantine:${id}`, id)
                   turn.draft.put("venueQuarantine", next)
                   applyEffects(turn, { partnerId: null, clientId: null, object: `quarantinedEvent:${id}` }, [

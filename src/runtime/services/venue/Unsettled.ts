@@ -1,7 +1,6 @@
 /**
- * Orders of which the venue knows more than is booked here: filled further than their trades, over, or at work though they are
- * over here. They are asked for by their names (`OrderResync`), so that nothing is inferred from a quantity (A2-96), nor from a
- * word that may be older than what is known.
+ * Orders that are out of sync: the venue reports a larger fill than the booked trades, an end, or that an ended order works.
+ * `OrderResync` queries them by ref. So no trade is inferred from a quantity, or from a report that may be outdated (A2-96).
  */
 import { Context, Latch, Layer } from "effect"
 import { isWorking } from "../../../machines/order/Order.ts"
@@ -13,11 +12,11 @@ type Reported = Pick<OrderRow, "id" | "state" | "context">
 export interface UnsettledOrder {
   readonly clientId: number
   readonly orderId: number
-  /** What of it is filled at the venue. */
+  /** The filled quantity at the venue. */
   readonly filledQty: string
-  /** It is over there. */
+  /** True: the order has ended at the venue. */
   readonly ended: boolean
-  /** It was over here before it is asked for: what the venue answers is younger than that. */
+  /** True: the order has ended here before the query, so the venue's answer is newer than the end. */
   readonly wasOver: boolean
 }
 
@@ -25,24 +24,24 @@ export class Unsettled extends Context.Service<
   Unsettled,
   {
     add(order: UnsettledOrder): void
-    /** Whatever works is asked for: what was said of it may be lost. */
+    /** Requests a query of all working orders, because their events may be lost. */
     addAll(): void
     /** The venue's report that the row of the order does not have yet; undefined: there is none. */
     of(row: Reported): UnsettledOrder | undefined
-    /** It was asked for. */
+    /** Removes an order after its query. */
     settled(orderId: number): void
-    /** Takes all there are; `everything`: every working order is to be asked for besides. */
+    /** Takes all orders. `everything`: every working order must be queried too. */
     take(): { readonly everything: boolean; readonly orders: ReadonlyArray<UnsettledOrder> }
-    /** Open while there are any. */
+    /** Open while orders wait for a query. */
     readonly some: Latch.Latch
   }
 >()("brokerage/runtime/services/venue/Unsettled") {
   static readonly layer = Layer.sync(Unsettled, () => Unsettled.of(unsettledOrders()))
 }
 
-/** Those of one process. */
+/** The out-of-sync orders of one process. */
 export const unsettledOrders = (): Unsettled["Service"] => {
-  /** Those that wait to be asked for, and those that are being asked for. */
+  /** Orders that wait for a query, or are being queried. */
   const orders = new Map<number, UnsettledOrder>()
   const waiting = new Set<number>()
   const some = Latch.makeUnsafe(false)
@@ -81,8 +80,8 @@ const isBehind = (row: Reported, { filledQty, ended }: UnsettledOrder): boolean 
   (ended && isWorking(row)) || new MoneyDecimal(row.context.filledQty).lt(filledQty)
 
 /**
- * Whether the row has all that the venue reported, so that a query of the order has nothing to add. Without a report of progress a
- * doubt is the reason for the query, and no booking settles it.
+ * Whether the row has all that the venue reported, so that a query of the order has nothing to add. Without a report of progress
+ * a doubt is the reason for the query, and no booking settles it.
  */
 const hasCaughtUp = (row: Reported, order: UnsettledOrder): boolean =>
   !order.wasOver && (order.ended || order.filledQty !== "0") && !isBehind(row, order)

@@ -1,8 +1,8 @@
 /**
- * Makes the calls that commits ask for: once, outside the mailbox and outside any caller's fiber, within 5 s of the commit or
- * never, and only while this process owns the database (architecture, Engine: venue calls). It makes what this very process
- * committed, as it hears of committed rows; every other row is a call whose end is not known, and is asked for (LostCalls).
- * What became of a call is a command of its client, whose commit takes the row away.
+ * Sends the calls of commits: once, outside the mailbox and the caller's fiber, within 5 s of the commit or never, and only while
+ * this process owns the database. It sends only calls that this process committed. Every other row is an in-doubt call, which is
+ * queried (LostCalls). An outcome is a command of the client, whose commit deletes the row (architecture, Engine: venue calls;
+ * A2-95, F9).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, type Scope } from "effect"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
@@ -29,21 +29,21 @@ import { byVenue } from "./venueQuarantine.ts"
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000
 /**
- * Calls that may wait or be on their way before whoever could commit very many waits himself: twice what is on its way at once,
- * so that the ways never lack a call, and the last of them leaves long before its time is over.
+ * The backpressure limit: the most calls that wait or are in flight before mass commits must wait. Twice the calls in flight keep
+ * the capacity in use, and the last call still leaves long before its deadline.
  */
 const callsWaiting = 2 * callsAtOnce
-/** For how long the database's word that this process owns it is good, wall ms. */
+/** The validity of a confirmation that this process owns the database, wall ms. */
 const ownsFor = 1_000
-/** Accounts remembered as opened. */
+/** The most accounts that are cached as opened. */
 const accountsKept = 100_000
 
 export interface CallFigures {
-  /** Committed and not answered, those that are lost included. */
+  /** Committed calls without an outcome, including in-doubt calls. */
   readonly inFlight: number
   readonly lost: number
   readonly made: number
-  /** Not made within their time. */
+  /** Calls that missed their deadline. */
   readonly tooLate: number
   readonly lookups: number
   readonly alarms: number
@@ -53,12 +53,12 @@ export class VenueCalls extends Context.Service<
   VenueCalls,
   {
     /**
-     * Waits until few calls wait. Asked before each decision that commits calls of many clients one after the other, such as
-     * close-outs after a fall (F9): what is committed faster than it can be made is late, is never made, and callers' own
-     * calls wait behind it.
+     * Backpressure: waits until few calls wait. Loops that commit calls of many clients, such as close-outs after a price fall,
+     * must await it before each decision. Calls that are committed faster than they can be sent miss their deadline, and delay
+     * callers.
      */
     readonly room: Effect.Effect<void>
-    /** What asking for a call in flight has come to; null: it is being made. */
+    /** The queries for a call in flight; null: it is being sent. */
     questionsOn(ref: string): Questions | null
     readonly figures: () => CallFigures
   }
@@ -98,7 +98,7 @@ interface ExecutorParts {
   readonly venue: Venue["Service"]
   readonly wall: Clock.Clock
   readonly handlers: VenueHandlers
-  /** Calls on their way end with it. */
+  /** The scope that interrupts calls in flight. */
   readonly scope: Scope.Scope
 }
 
@@ -107,14 +107,14 @@ class Executor {
   private readonly parts: ExecutorParts
   private readonly lanes = new CallLanes({
     atOnce: callsAtOnce,
-    // The first call opens the account; the others of its client follow it (A2-95).
+    // The first call opens the account; the other calls of its client follow it.
     ofClient: ({ request }) => (this.opened.has((request as OfAccount).account) ? callsOfClient : 1)
   })
   private readonly wake = Latch.makeUnsafe(false)
   private readonly few = Latch.makeUnsafe(true)
   /** See the service. */
   readonly room: Effect.Effect<void> = Effect.suspend(() => this.few.await)
-  /** Accounts that the venue has, as far as this process knows; the order is that of first use. */
+  /** Accounts that the venue has, as far as this process knows, in order of first use. */
   private readonly opened = new Set<string>()
   private made = 0
   private tooLate = 0
@@ -160,17 +160,17 @@ class Executor {
     }
   }
 
-  /** A row of another process, or of this one's life before. */
+  /** Adds a row of an earlier process as an in-doubt call. */
   found(row: VenueCallRow): void {
     if (!this.lanes.has(row.ref)) this.lost.add(row, this.committedAt(row), false)
   }
 
-  /** Not answered, or never made; its age counts from the commit, whatever the business clock has done since. */
+  /** Turns an unanswered or unsent call into an in-doubt call. Its age counts from the commit in wall time. */
   private lose({ row, deadline }: Waiting, made: boolean): void {
     if (this.lanes.has(row.ref)) this.lost.add(row, deadline - callWithin, made)
   }
 
-  /** Makes what can be made, for ever. */
+  /** Sends calls, in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(Effect.suspend(() => this.round)),
     Effect.catchCause((cause) => Effect.logError("calls to the venue could not be started", cause)),
@@ -192,7 +192,7 @@ class Executor {
   private readonly round: Effect.Effect<void> = Effect.suspend(() => {
     this.wake.closeUnsafe()
     if (!this.lanes.startable) return Effect.void
-    // The commit of the call itself has just said so, as a rule.
+    // Usually the commit of the call itself has just confirmed the ownership.
     const owned = this.parts.journal.ownedAt()
     const asked = this.now
     if (asked - owned <= ownsFor / 2) return this.begin(true, owned)
@@ -203,7 +203,7 @@ class Executor {
     return Effect.gen({ self: this }, function* () {
       for (let next = this.lanes.next(); next !== null; next = this.lanes.next()) {
         const over = this.now >= next.deadline
-        // The word came late, or the process was frozen since: it is asked for again, and not in a circle here.
+        // The confirmation came late, or the process was frozen: check again later, without a loop here.
         if (!over && owns && this.now - asked > ownsFor) {
           this.lanes.free(next, false)
           return this.wake.openUnsafe()
@@ -212,7 +212,7 @@ class Executor {
           yield* Effect.forkIn(this.call(next, asked), this.parts.scope, { startImmediately: true })
           continue
         }
-        // Not known to be the owner now: asked again in a moment, for as long as the call may be made.
+        // The ownership is not confirmed: check again soon, until the deadline of the call.
         this.lanes.free(next, false)
         yield* Effect.sleep("100 millis")
         return this.wake.openUnsafe()
@@ -224,7 +224,7 @@ class Executor {
     const { row } = waiting
     const { account } = row.request as OfAccount
     return Effect.suspend((): Effect.Effect<void> => {
-      // The last look before the request leaves: a process that was frozen since finds out here.
+      // The last check before the request leaves, which detects that the process was frozen.
       if (!this.lanes.has(row.ref)) return Effect.sync(() => this.finish(waiting))
       if (this.now >= waiting.deadline) return Effect.sync(() => this.missed(waiting))
       if (this.now - asked > ownsFor) return this.again(waiting)
@@ -253,7 +253,7 @@ class Executor {
     )
   }
 
-  /** The account is opened before its first call (A2-95). */
+  /** Opens the account before its first call. */
   private open(waiting: Waiting, account: string): Effect.Effect<void> {
     const opening = openAccount(
       (request) => this.write("openAccount", request),
@@ -290,7 +290,7 @@ class Executor {
       this.wake.openUnsafe()
     })
 
-  /** Its time is over before it was made: it is never made. */
+  /** Handles a call that missed its deadline: it is never sent. */
   private missed(waiting: Waiting): void {
     this.tooLate++
     this.lose(waiting, false)
@@ -312,7 +312,7 @@ class Executor {
         if (Exit.isFailure(done)) {
           const error = Cause.squash(done.cause)
           if (error instanceof Unavailable) return written
-          // One of them can't be written: it must not keep the others.
+          // One outcome can't be written: write the others alone, so that it does not block them.
           for (const each of rest) if (yield* this.takeOne(clientId, each)) written.push(each.ref)
           return written
         }
@@ -349,7 +349,7 @@ class Executor {
       decide: (turn) => {
         const ended: Array<string> = []
         const { length: taken } = foldIn(turn, outcomes, (outcome) => {
-          // What an event has said of it already stays: the venue has it.
+          // An event has already ended the call: its outcome stays.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return ended.push(outcome.ref)
           if (!endCall(turn, this.parts.handlers, outcome)) return true
           takeItsEvents(turn, clientId, outcome)

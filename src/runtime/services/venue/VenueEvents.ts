@@ -1,9 +1,9 @@
 /**
- * Takes the venue's numbered events: one reader with a cursor that is a low-water mark of committed events; those of an
- * account go to its client's mailbox, in their order, to the handler of the object that they name (A2-95, A2-96). A gap in
- * an account's sequence is fetched before what follows, what comes again is dropped by it. What can't be read, lies more than
- * 5 s ahead, is off its market's grid or names no object of ours is set aside and passed: one bad event never stops
- * everybody's money (A2-115). The stream is connected again by itself.
+ * Receives the venue's numbered events. One reader stores a checkpoint below which all events are committed. The events of an
+ * account go to its client's mailbox, in sequence, and there to the handler of the object that they name. A gap in an account's
+ * sequence is fetched first, and repeated events are dropped by sequence. An event is quarantined and skipped if it can't be
+ * read, lies more than 5 s ahead, is off its market's grid, or names no object of ours: one bad event never blocks all accounts.
+ * The stream reconnects automatically (A2-95, A2-96, A2-115).
  */
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -19,7 +19,7 @@ import type { VenueHandlers } from "./VenueHandler.ts"
 import { VenueLink } from "./VenueLink.ts"
 import { AsideAlarms } from "./venueQuarantine.ts"
 
-/** Lines that are set aside at once; the stream waits for the rest. */
+/** The most concurrent quarantine writes. With more the stream waits. */
 const asideAtOnce = 256
 
 export class VenueEvents extends Context.Service<VenueEvents, { readonly figures: () => EventFigures }>()(

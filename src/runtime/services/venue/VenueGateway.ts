@@ -1,8 +1,8 @@
 /**
  * A request of a partner that calls the venue, from its first commit to its answer (A1-51..A1-53):
  *
- * 1. `begin`: one commit judges the request, makes the call, and claims the Idempotency-Key for the object of the call.
- * 2. `outcome`: the commit that takes the call's end stores the answer under the key and releases the claim.
+ * 1. `begin`: one commit checks the request, starts the call, and claims the Idempotency-Key for the object of the call.
+ * 2. `outcome`: the commit that applies the call's outcome stores the answer under the key and releases the claim.
  * 3. `end`: where that commit could not answer, a commit of its own does.
  *
  * A retry after a crash in between finds the object under the key and ends the request, whatever the gates decide by then. A
@@ -35,7 +35,7 @@ export const answerWithin = 5_000
 /** Decisions of a turn with an answer: after so many failed commits the turn goes on without it. */
 const triesAtMost = 3
 
-/** A write of one client that calls the venue, as its handler passes it on. */
+/** A write of one client that calls the venue. */
 export interface KeyedWrite {
   readonly clientId: number
   readonly body: unknown
@@ -44,7 +44,7 @@ export interface KeyedWrite {
   readonly form: JsonForm
 }
 
-/** A verdict, and the row that a commit stored of it under the request's key; null: no commit did. */
+/** A verdict, with the row that a commit stored under the request's key; null: none was stored. */
 export interface Kept<A> {
   readonly verdict: Verdict<A>
   readonly row: AnswerRow | null
@@ -56,7 +56,7 @@ export const unkept = (refusal: Refusal): Kept<never> => ({ verdict: refuse(refu
 /** A call in flight whose caller waits. */
 interface OpenCall {
   readonly answer: (turn: Turn) => Verdict<unknown> | null
-  /** The verdict of the last turn that took the call's end; null: that turn could not answer. */
+  /** The verdict of the last turn that applied the call's outcome; null: that turn had no answer. */
   verdict: Verdict<unknown> | null
   tries: number
 }
@@ -94,7 +94,7 @@ export class VenueGateway extends Context.Service<
   )
 }
 
-/** Null also where the caller is barred by now: the end of the call is taken all the same. */
+/** Null also if the caller has lost access since: the outcome of the call is applied anyway. */
 const answered = (turn: Turn, call: OpenCall): Verdict<unknown> | null => {
   try {
     return call.answer(turn)
@@ -184,7 +184,7 @@ export class VenueRequest<A> {
     })
   }
 
-  /** Stores the verdict in a commit of its own. `settle` is what else that commit writes. */
+  /** Stores the verdict in a commit of its own. `settle`: the further writes of that commit. */
   end(verdict: Verdict<A>, settle: ((turn: Turn) => void) | null = null): Effect.Effect<Kept<A>, DispatchError> {
     const { key, keeper } = this
     if (key === null && settle === null) return Effect.succeed({ verdict, row: null })
@@ -249,7 +249,7 @@ const hasBegun =
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === keyName(key))
 
 const keyName = ({ principal, key }: KeyedRequest): string => `request:${principal}:${key}`
-/** A key has no space in it, so this is no key's. */
+/** A name with a space, which no key contains. */
 const requestName = (request: KeyedRequest): string => `${keyName(request)} ${request.fingerprint}`
 
 /** The key belongs to the object; the fingerprint to the time, by which both are given back (AnswerStore.sweepBegun). */

@@ -1,7 +1,7 @@
 /**
- * What each kind of object that calls the venue does with what it hears: what became of a call, and what the venue says of
- * the object by itself. Both run in the client's turn, several in one turn: what came before in it is in the draft, so a
- * handler looks there first (`turn.draft.peek`), then at the state. `VenueHandlers.ts` has one for every kind.
+ * The handlers of outcomes and venue events, one for each kind of object that calls the venue (`VenueHandlers.ts`). They run in
+ * the client's turn. A turn may run several, so a handler reads the draft first (`turn.draft.peek`), then the state (A2-22,
+ * A2-97, A2-115, D6, F14).
  */
 import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
@@ -18,21 +18,21 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueCallRow } from "../../tables/venue.ts"
 import type { Verdict } from "./verdict.ts"
 
-/** An outcome that stays as it is: UNKNOWN is none. */
+/** A final outcome. UNKNOWN is not final. */
 export type DefiniteOutcome = VenueOutcome & { readonly outcome: "EXECUTED" | "REFUSED" | "VOID" }
 
-/** What became of a call of an object. */
+/** The outcome of an object's call. */
 export interface CallEnd {
   /** The object's id. */
   readonly id: number
   readonly outcome: DefiniteOutcome
-  /** The call as it was in flight; null: its end is known already, or the venue had it against all it said (D6). */
+  /** The call in flight; null: its outcome is already known, or contradicts an earlier one. */
   readonly call: VenueCallRow | null
   /** The order's trades that the outcome reports and that come next in the account's sequence. */
   readonly fills?: ReadonlyArray<VenueFill>
 }
 
-/** Something that the venue says of an object. */
+/** A venue event of an object. */
 export interface Said {
   readonly id: number
   /** Business time at the venue. */
@@ -40,24 +40,24 @@ export interface Said {
   readonly fact: AccountFact
 }
 
-/** How something that names no object comes among the events of its account. */
+/** The place of an event without an object among the events of its account. */
 export interface Unnamed {
   /** Business time at the venue. */
   readonly at: number
-  /** Nothing is missing of the account's events before it. */
+  /** True: no earlier event of the account is missing. */
   readonly isWhole: boolean
 }
 
-/** A quote that came for a request of ours, or changed its state. */
+/** A new quote for a request of ours, or a changed one. */
 export interface Quoted {
-  /** Of the request. */
+  /** The id of the request. */
   readonly id: number
   /** Business time at the venue. */
   readonly at: number
   readonly quote: VenueQuote
 }
 
-/** The objects that a message reports, from an answer, a look-up or an event. */
+/** The objects that a message reports, from a response, a lookup or an event. */
 export interface SaidOfObject {
   readonly id: number
   /** The ref that the message names. */
@@ -75,34 +75,33 @@ export interface SaidOfObject {
 export interface VenueHandler {
   /**
    * Whether the message fits the service's call. The check precedes every booking. A message that names no object of ours fits
-   * (A2-115).
+   *.
    */
   readonly verdict: (turn: Turn, said: SaidOfObject) => Verdict
   /**
-   * Also hears what the venue answers for an object of which something unbelievable was said: a noun that holds money opens
-   * the break of the difference here (A2-115).
+   * Applies an outcome, including the venue's answer after an implausible event. A kind that holds money opens the break of a
+   * difference here.
    */
   readonly ended: (turn: Turn, end: CallEnd) => void
-  /** False when there is no such object: what was said is set aside (A2-115). */
+  /** Applies an event. False: the object does not exist, and the event is quarantined. */
   readonly said: (turn: Turn, said: Said) => boolean
   /**
-   * Keeps a quote beside the mailboxes: it is a fact of the venue's and no row, so hearing it takes no turn and no commit
-   * (A2-22). The same one may be heard again. Null: nobody quotes for objects of this kind.
+   * Stores a quote in memory beside the mailboxes. A quote is no row, so it takes no turn and no commit. The same quote may
+   * arrive again. Null: objects of this kind get no quotes.
    */
   readonly quoted: ((quoted: Quoted) => void) | null
 }
 
-/** One for every kind that calls: what is missing does not compile. */
+/** A handler for every kind: a missing one does not compile. */
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
-  /** Answers whoever waits for the end of a call, in the turn that takes it. */
+  /** Answers the waiting caller of a call, in the turn that applies the outcome. */
   readonly answered: (turn: Turn, ref: string) => void
-  /** Whether a fact that names no object of ours is possible. The check precedes every booking (A2-97, F14). */
+  /** Whether a fact that names no object of ours is possible. The check precedes every booking. */
   readonly unnamedVerdict: (turn: Turn, fact: AccountFact) => Verdict
   /**
-   * What the venue does in an account by itself, under no name of ours; false when nothing here can follow it, words when they say
-   * why.
+   * Applies an event without a ref of ours, which the venue caused. Returns false or a reason if it can't be applied.
    */
   readonly unnamed: (turn: Turn, fact: AccountFact, said: Unnamed) => boolean | string
-  /** What was said of the turn's client may be lost; null: of anybody. */
+  /** Called when events of the turn's client may be lost. */
   readonly doubted: (turn: Turn | null) => void
 }

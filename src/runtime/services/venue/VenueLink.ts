@@ -1,17 +1,17 @@
-/** How the service stands with the venue's event stream: set by its reader (VenueEvents), read by whoever shows or judges it. */
+/** The state of the venue's event stream. Its reader sets it (VenueEvents); views and checks read it. */
 import { Context, Layer } from "effect"
 
 export interface LinkState {
   readonly connected: boolean
-  /** Since when it is so, wall Unix ms; null: it never was otherwise. */
+  /** The last change of `connected`, wall Unix ms; null: never changed. */
   readonly since: number | null
   /** Last heartbeat, wall Unix ms. */
   readonly heardAt: number | null
-  /** Of the last event that the venue said there is. */
+  /** The number of the venue's last reported event. */
   readonly number: number | null
-  /** The business time up to which every event of the venue is taken, Unix ms. Null: no heartbeat has come yet. */
+  /** The business time up to which every event of the venue is applied, Unix ms. Null: no heartbeat yet. */
   readonly takenTo: number | null
-  /** Business time at the venue and the wall time at which it was heard, Unix ms; a sandbox's alone, null before the first. */
+  /** The venue's business time, and the wall time of its arrival, Unix ms. Only in a sandbox; null before the first. */
   readonly time: { readonly at: number; readonly heardAt: number } | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Probes of the venue (operator surface, sim venue): orders of a client that can neither fill nor rest, sent the way every
- * call goes, and what became of each. For tests, simulations and QA; a sandbox's alone.
+ * Probes of the venue: orders of a client that can neither fill nor rest, sent like every other call, with their outcomes. For
+ * tests, simulations and QA; sandbox only (operator surface, sim venue).
  */
 import { decimalText } from "../../../machines/shared/Money.ts"
 import { PgClient } from "@effect/sql-pg"
@@ -24,7 +24,7 @@ import { Directory } from "../partners/Directory.ts"
 import { venueAway } from "./venueAway.ts"
 import { callsEnded } from "./VenueGateway.ts"
 
-/** How a probe ended, or IN_FLIGHT: the venue has not said it within 5 s. */
+/** The outcome of a probe; IN_FLIGHT: unknown after 5 s. */
 export interface ProbeView {
   readonly probeId: number
   readonly state: VenueProbeState
@@ -42,7 +42,7 @@ export interface ProbesView {
 export class VenueProbes extends Context.Service<
   VenueProbes,
   {
-    /** Starts so many probes in one commit and waits up to 5 s for their ends. */
+    /** Starts `calls` probes in one commit, and waits up to 5 s for their outcomes. */
     run(caller: OperatorCaller, client: string, calls: number): Effect.Effect<Verdict<ProbesView>, DispatchError>
   }
 >()("brokerage/runtime/services/venue/VenueProbes") {
@@ -116,7 +116,7 @@ const startProbe = (turn: Turn, { id: clientId, partnerId, uid }: ClientRow, ord
   })
 }
 
-/** A buy of the least quantity, half the band below the mark of the first open market; null when there is none. */
+/** A buy of the least quantity, half the band below the mark of the first open market; null: no open market. */
 const probeOrder = (
   venue: VenueShape,
   listing: LastListing["Service"]

@@ -1,15 +1,16 @@
 /**
- * Things of one client that are decided in one turn and one commit: events of its account, ends of its calls. A fold ends well
- * below what a commit may hold, and one that can't be written is decided one by one, so that a bad one spoils no other.
+ * Batches of one client's items that share a turn and a commit: events of its account, outcomes of its calls. A batch stays well
+ * below the size limit of a commit. Items of a batch that can't be written are decided one by one, so that a bad one affects no
+ * other.
  */
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 
-/** Rows of a commit from which on nothing more joins it (a commit holds 4,096, what is settled of one contract some twenty). */
+/** The rows of a commit at which a batch ends. A commit holds 4,096 rows; a contract's settlement takes about 20. */
 export const foldRows = 1_024
-/** Things in one fold at the most. */
+/** The most items of a batch. */
 export const foldLength = 64
 
-/** Takes things in their order in one turn until the fold is full or one has to wait (null); what became of each taken. */
+/** Applies items in order in one turn, until the batch is full or an item has to wait (null). Returns the results. */
 export const foldIn = <Thing, Taken>(
   turn: Turn,
   things: ReadonlyArray<Thing>,

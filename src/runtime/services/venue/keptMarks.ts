@@ -47,7 +47,7 @@ export class KeptMarks {
   private lacks = false
   private readonly before: KeptMarket
   private readonly now: number
-  /** What the misfit keeps from now on. */
+  /** The marks that the misfit stores from now on. */
   market: KeptMarket
 
   constructor(before: KeptMarket, now: number) {

@@ -27,7 +27,7 @@ export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
 interface Found {
   readonly ref: string
   readonly misfit: Misfit
-  /** The report of the venue. Null: its event is set aside elsewhere. */
+  /** The report of the venue. Null: its event is quarantined elsewhere. */
   readonly bytes: unknown
 }
 
@@ -50,7 +50,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   }
   if (before?.state === "STANDING") return void withMarks(turn, before, market)
   const isNew = before?.context.reason !== reason
-  // A report that a later mark may explain is set aside only once the misfit stands.
+  // A report that a later mark may explain is quarantined only once the misfit stands.
   if (isNew && !misfit.isEarly) putBytesAside()
   if (before === undefined) {
     const id = turn.nextId("venueMisfit")

@@ -1,16 +1,16 @@
-/** Opening a client's account at the venue, whoever needs it (A2-95). */
+/** Opens a client's account at the venue (A2-95). */
 import { Effect } from "effect"
 import type { VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
 import type { VenueUnanswered } from "../../ports/Venue.ts"
 
-/** What the request of every call names: itself, and its account. */
+/** The members that every call's request has: its ref and its account. */
 export type OfAccount = VenueRequest<"openAccount">
 
 type Write = (request: OfAccount) => Effect.Effect<VenueOutcome, VenueUnanswered>
 
 /**
- * What the venue says of the account: EXECUTED once it has it, which costs nothing to ask again. The venue keeps to what it
- * has said of a ref, so after a refusal, which may have passed, it is asked under another one; `now`: wall time, Unix ms.
+ * Opens the account. EXECUTED: the venue has it; a repeated call is harmless. The venue repeats its answer to a ref, so a retry
+ * after a refusal, which may be temporary, uses another ref. `now`: wall time, Unix ms.
  */
 export const openAccount = (
   write: Write,
@@ -25,6 +25,6 @@ export const openAccount = (
   )
 }
 
-/** The name of the call that opens an account: it is no object of ours. `again`: of one more try, Unix ms. */
+/** The ref of the call that opens an account, which is no object of ours. `again`: the time of a retry, Unix ms. */
 const accountRef = (account: string, again?: number): string =>
   again === undefined ? `U-${account}` : `U-${account}-${again}`

@@ -1,4 +1,4 @@
-/** How an outcome of a call comes to its object, in the client's turn, whichever way it came: an answer, a look-up, an event. */
+/** Applies the outcome of a call to its object in the client's turn, from a response, a status query or an event (D4). */
 import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
@@ -33,7 +33,7 @@ export const endCall = (
   if (named === null) throw new Error(`${ref} is no ref of ours`)
   const handler = handlers[named.owner]
   const verdict = isTrusted ? null : handler.verdict(turn, { id: named.id, ...outcome })
-  // What comes later in the same turn is a second word on it.
+  // A later outcome in the same turn is a repetition.
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (verdict !== null) {
     noteMisfit(turn, { ref, misfit: verdict, bytes: outcome })
@@ -48,11 +48,11 @@ export const endCall = (
   return true
 }
 
-/** How far the events of the client's account are taken, as the turn sees it; undefined: none of it was ever heard. */
+/** The checkpoint of the account's events in the turn; undefined: no event has arrived yet. */
 export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccountRow | undefined =>
   draft.peek("venueAccounts", String(clientId)) ?? state.one("venueAccounts")
 
-/** The sequence up to which the events of the account are taken, as the turn sees it. */
+/** The sequence of the account's last applied event in the turn. */
 const takenIn = (turn: Turn): number => oneInTurn(turn, "venueAccounts")?.sequence ?? 0
 
 /**
@@ -81,13 +81,13 @@ export const takeItsEvents = (turn: Turn, clientId: number, { ref, outcome, even
   }
 }
 
-/** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */
+/** The outcome if it is definite; null otherwise. An execution without its contract is not definite, and is queried again. */
 export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
   outcome.outcome === "UNKNOWN" || isUnseen(outcome) ? null : (outcome as DefiniteOutcome)
 
 /**
- * An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed; or a take
- * was, and it does not show the swap.
+ * An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed; or a
+ * take was, and it does not show the swap.
  */
 export const isUnseen = ({ outcome, ref, contract, swap }: VenueOutcome): boolean => {
   if (outcome !== "EXECUTED") return false
@@ -97,8 +97,8 @@ export const isUnseen = ({ outcome, ref, contract, swap }: VenueOutcome): boolea
 }
 
 /**
- * What a fact says of the call that made its object: the venue took it. Null for one that has no object, or none of a call.
- * `at`: business time at the venue.
+ * Derives the outcome of the call that made a fact's object: EXECUTED. Null: the fact has no object, or no call made it. `at`:
+ * business time at the venue.
  */
 export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | null => {
   const none = { outcome: "EXECUTED", reason: null, at, order: null, rfq: null, contract: null, swap: null } as const
@@ -109,7 +109,7 @@ export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | 
     case "rfq":
       return { ...none, ref: fact.rfq.ref, rfq: fact.rfq }
     case "contract":
-      // Under another name than an accept's it is what no call of ours has made.
+      // A contract with a ref that is not an accept's was made by no call of ours.
       return quoteOfRef(fact.contract.ref) === null
         ? null
         : { ...none, ref: fact.contract.ref, contract: fact.contract }

@@ -1,4 +1,4 @@
-/** What a probe of the venue hears, in its client's turn (D6; architecture, Engine: venue calls). */
+/** Applies outcomes of venue probes in their client's turn (architecture, Engine: venue calls; D6). */
 import type { VenueOrder } from "../../../machines/venue/venueObjects.ts"
 import type { VenueProbeEvent } from "../../../machines/venueChecks/VenueProbe.ts"
 import { advance } from "../../effects/advance.ts"
@@ -7,11 +7,11 @@ import type { VenueProbeRow } from "../../tables/venue.ts"
 import type { CallEnd, DefiniteOutcome, VenueHandler } from "./VenueHandler.ts"
 
 export const probeHandler: VenueHandler = {
-  // Nothing of it is booked.
+  // A probe has no bookings.
   verdict: () => null,
   ended: (turn, { id, outcome }: CallEnd) => {
     const row = probeOf(turn, id)
-    // A second word on what is known changes nothing.
+    // A repeated outcome changes nothing.
     if (row !== undefined) advance(turn, "venueProbes", row, eventOf(turn.now, outcome))
   },
   said: (turn, { id, fact }) => {

@@ -1,4 +1,4 @@
-/** The common parts of resolutions by staff: when one is possible, and the alarm with the evidence (A2-116, A2-115). */
+/** The common parts of resolutions by staff: when one is possible, and the alarm with the evidence (A2-115, A2-116). */
 import { conflict, type Refusal } from "../../../machines/shared/Refusal.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -17,7 +17,7 @@ export const unlessUnknown = (
   return conflict("KNOWN_AT_VENUE", `The venue has answered this ${what}: nothing of it is unknown.`)
 }
 
-/** Staff took the venue's place: an alarm on the object, with their evidence. */
+/** Writes the alarm on an object that staff resolved in place of the venue, with their evidence. */
 export const noteResolved = (
   { turn, of: { partnerId, clientId } }: { readonly turn: Turn; readonly of: Pick<Instance, "partnerId" | "clientId"> },
   object: `${"order" | "swap" | "rfq" | "barrierContract"}:${number}`,

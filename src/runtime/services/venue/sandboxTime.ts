@@ -1,8 +1,8 @@
 /**
- * The venue of a sandbox, whose clock anybody who is there may move (C4). What lies ahead of this service's business time is
- * believed when the venue's own clock is as far: the horizon goes there until this service's clock follows (`ClockMeeting`).
- * Events are given to nobody until that is known: what is set aside is gone, and a venue that has just died is asked later.
- * A sandbox's alone: elsewhere what lies ahead is absurd (A2-115).
+ * The venue of a sandbox, whose clock a tester may move (C4). A message ahead of this service's business time is plausible if the
+ * venue's clock confirms it: the horizon moves until this service's clock follows (`ClockMeeting`). Events wait for that check,
+ * because quarantined events are not applied later, and a venue that has just stopped is queried again. Sandbox only: elsewhere
+ * such a message is implausible (A2-115).
  */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -11,7 +11,7 @@ import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { clockSlackMillis } from "../../../machines/venue/timeChecks.ts"
 import { VenueLink } from "./VenueLink.ts"
 
-/** The venue with its streams, and whatever else says a time, watched for it. */
+/** Wraps the venue, and checks the times in its streams and answers. */
 export const layerSandboxTime = <E, R>(
   venue: Layer.Layer<Venue, E, R>
 ): Layer.Layer<Venue, E, R | BusinessClock | VenueLink> =>
@@ -55,7 +55,7 @@ interface WatchParts {
   readonly wall: () => number
 }
 
-/** A venue whose clock was not there, or that did not say, is not asked again for so long, wall ms: lines that lie are no load for it. */
+/** The pause between two clock queries without a confirmation, wall ms. It limits the load of lines with wrong times. */
 const askAgain = 1_000
 
 class Watch {
@@ -70,7 +70,7 @@ class Watch {
     if (parts.clock.offset() > 0) parts.clock.noteBehind()
   }
 
-  /** The latest time that lines say; what heartbeats say is kept. */
+  /** The latest time of lines. The times of heartbeats are stored. */
   latest(lines: ReadonlyArray<Line>): number {
     const { link, wall } = this.parts
     let latest = 0
@@ -81,7 +81,7 @@ class Watch {
     return latest
   }
 
-  /** Something says this time: done once it is known whether the venue is there. Fails while it does not say. */
+  /** Checks a time against the venue's clock. Completes when the clock is known; fails while the venue does not answer. */
   reach(latest: number): Effect.Effect<void, VenueUnanswered> {
     return Effect.suspend(() => {
       const { venue, clock, wall } = this.parts
@@ -94,7 +94,7 @@ class Watch {
     })
   }
 
-  /** As `reach`, of what the venue says again in a moment: while it does not answer that is judged by our own time. */
+  /** As `reach`, for messages that the venue repeats soon: without an answer our own time decides. */
   try(latest: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { wall } = this.parts
@@ -104,7 +104,7 @@ class Watch {
   }
 }
 
-/** The latest time of answers and of their objects; 0: there is none. */
+/** The latest time in answers and their objects; 0: none. */
 const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
   let latest = 0
   for (const { at, order, contract, swap } of outcomes) {
@@ -115,5 +115,5 @@ const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
   return latest
 }
 
-/** Business time of a line; 0: it has none. */
+/** The business time of a line; 0: none. */
 const timeOf = (line: Line): number => ("ts" in line ? line.ts : "at" in line ? line.at : 0)

@@ -1,4 +1,4 @@
-/** What a command is answered that asks the venue before it does anything, and gets no answer. */
+/** The refusal of a command that needs an answer of the venue first, and got none. */
 import { refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { noVenue, type VenueUnanswered } from "../../ports/Venue.ts"
 

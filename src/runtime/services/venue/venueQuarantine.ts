@@ -1,6 +1,6 @@
 /**
- * What the venue said and nobody can apply: kept with its bytes, counted and alarmed, never applied (A2-115). It is written
- * past the mailboxes, because the market feed, which they rest on, sets things aside too.
+ * Quarantine of venue messages that can't be applied: stored with their bytes, counted and alarmed, never applied. Rows are
+ * written without the mailboxes, because the market feed, on which the mailboxes depend, quarantines messages too (A2-115).
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
@@ -11,7 +11,7 @@ import type { IdKind } from "../../tables/Catalogue.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { KindRate } from "../market/KindRate.ts"
 
-/** Characters kept of what was said. */
+/** The most characters of a message that are stored. */
 const keptChars = 4_096
 
 export interface SetAside {
@@ -21,7 +21,7 @@ export interface SetAside {
   readonly account: string | null
 }
 
-/** Of events that were passed unread; its bytes say which. `sim verify` looks for it. */
+/** The reason for events that were skipped unread. The bytes name them. `sim verify` searches for it. */
 export const eventsLost = "the venue does not give these events: the reader has gone on after them"
 
 /**
@@ -58,10 +58,10 @@ interface Writing {
 }
 
 let setAside = 0
-/** Things set aside by this process, for metrics. */
+/** Messages that this process has quarantined, for metrics. */
 export const setAsideCount = (): number => setAside
 
-/** Writes the row and its alarm into a draft; the claim of an event's number keeps it from being set aside twice. */
+/** Writes the row and its alarm into a draft. The claim of an event's number prevents a second row. */
 export const putAside = (
   { now, draft, nextId }: Writing,
   { bytes, reason, number, account }: SetAside,
@@ -74,7 +74,7 @@ export const putAside = (
     number,
     account,
     reason,
-    // Text of the database holds everything but U+0000.
+    // Database text holds every character except U+0000.
     bytes: bytes.slice(0, keptChars).replaceAll("\u0000", "\ufffd"),
     droppedAt: null
   })
@@ -93,11 +93,11 @@ export const putAside = (
   })
 }
 
-/** Counts and logs what was set aside. `more`: like it, and not logged by itself. */
+/** Counts and logs a quarantined message. `more`: the number of similar messages without a log line. */
 const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
-    return Effect.annotateLogs(Effect.logError("a message of the venue is set aside"), {
+    return Effect.annotateLogs(Effect.logError("a message of the venue is quarantined"), {
       reason,
       ...(number === null ? {} : { number }),
       ...(account === null ? {} : { account }),
@@ -106,10 +106,10 @@ const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Eff
   })
 
 const notApplied = "an event of the venue could not be applied"
-/** Of one reason so many are logged a minute, one by one. */
+/** The most single log lines for one reason in a minute. */
 const mostLogged = 10
 
-/** The alarms of events: all are counted; of a reason the first of a minute are logged, and how many more there were. */
+/** The alarms of events. All are counted; for each reason and minute the first ones are logged, then their number. */
 export class AsideAlarms {
   private readonly rate: KindRate
 
@@ -127,7 +127,7 @@ export class AsideAlarms {
     })
   }
 
-  /** Logs why an event that is about to be set aside could not be applied, as often as an alarm. */
+  /** Logs the cause for which an event is quarantined, with the limits of alarms. */
   broken(cause: unknown): Effect.Effect<void> {
     return Effect.suspend(() => {
       const more = this.rate.pass(notApplied)
@@ -135,18 +135,18 @@ export class AsideAlarms {
     })
   }
 
-  /** Logs what was held back longer than a minute ago; now and then. */
+  /** Logs the number of lines that were suppressed over a minute ago. */
   readonly settle: Effect.Effect<void> = Effect.suspend(() =>
     Effect.forEach(
       this.rate.settle(),
       ({ kind, more }) =>
-        Effect.annotateLogs(Effect.logError(`${more} more messages of this kind were set aside`), { reason: kind }),
+        Effect.annotateLogs(Effect.logError(`${more} more messages of this kind were quarantined`), { reason: kind }),
       { discard: true }
     )
   )
 }
 
-/** Sets aside what belongs to no client. True once it is written, or was before; false while it can't be. */
+/** Quarantines a message without a client. True: written now or before; false: can't be written now. */
 export const setAsideApart = (
   journal: Journal["Service"],
   clock: BusinessClock["Service"],
@@ -158,7 +158,7 @@ export const setAsideApart = (
     try {
       putAside({ now: clock.now(), draft, nextId: journal.nextId }, what)
     } catch {
-      // No ids at hand: the next try finds them.
+      // No ids are reserved yet: the next attempt has them.
       return resume(Effect.as(journal.idsRefilled, "later" as const))
     }
     if (what.number !== null) draft.claim(`venueEvent:${what.number}`, what.number)
@@ -173,7 +173,7 @@ export const setAsideApart = (
     Effect.map((done) => done !== "later")
   )
 
-/** The port of the market feed. What can't be kept now is logged. */
+/** The port for the market feed. Logs a message that can't be stored now. */
 export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | BusinessClock> = Layer.effect(
   Quarantine,
   Effect.gen(function* () {
@@ -182,7 +182,7 @@ export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | Busi
     return {
       add: (bytes: string, reason: string) => {
         const what: SetAside = { bytes, reason, number: null, account: null }
-        // A stream repeats a kind once a minute (QuarantineRate): each is an alarm.
+        // A stream repeats a kind at most once a minute (QuarantineRate), so each message raises an alarm.
         const alarm = alarmAside(what)
         return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) => (kept ? Effect.void : alarm))
       }

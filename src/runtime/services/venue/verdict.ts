@@ -1,6 +1,6 @@
 /**
  * Checks whether the venue's report of an object fits the service's calls, in the client's turn. `machines/venueChecks` holds the
- * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`, A2-115).
+ * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`; A2-115).
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { RecentMarket } from "../../../machines/market/Facts.ts"

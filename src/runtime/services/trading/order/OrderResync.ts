@@ -99,7 +99,7 @@ class Resync {
     if (everything) yield* this.everything
   })
 
-  /** Those whose committed rows still lack what the venue reported. The others need no query. */
+  /** The orders whose committed rows lack reported data. The others need no query. */
   private behind(orders: ReadonlyArray<UnsettledOrder>): Effect.Effect<ReadonlyArray<UnsettledOrder>> {
     const { stored, unsettled } = this.parts
     if (orders.length === 0) return Effect.succeed(orders)
@@ -146,7 +146,7 @@ class Resync {
     )
   )
 
-  /** Of those that are over here the answer must be the venue's last word, and none may come any more: a look-up may lag. */
+  /** Queries orders. For ended orders the answer must be final, but a lookup may lag behind the venue's events. */
   private ask(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const { venue } = this.parts
     const refs = orders.map(({ orderId }) => orderRef(orderId))

@@ -303,7 +303,7 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   const total = totalOf(costsOf(at, orders) ?? [])
   const held = at.positions.filter(({ state }) => state === "OPEN")
   const symbols = [...new Set([...orders, ...held].map(({ symbol }) => symbol))]
-  // Contracts may lose what is left of their premiums.
+  // Contracts may lose the rest of their premiums.
   const room = Math.max(Number(risk.closeOutEquity - total - risk.barrierMargin) / 1e6, 0) / symbols.length
   return symbols.map((symbol) => {
     const mark = at.facts.marks.get(symbol)?.price.toNumber()
