@@ -349,9 +349,7 @@ export class EventIntake {
     return connected && since !== null && this.now - since >= holePatience
   }
 
-  /**
-   * Skips events that the venue has withheld for a minute while it delivers later ones, so that they do not block all accounts.
-   */
+  /** Skips events that the venue withholds for a minute while it delivers later ones: they must not block all accounts. */
   private passHole(after: number, next: number): Effect.Effect<void> {
     const log = Effect.logError("the venue withholds events: the reader continues after them")
     return Effect.andThen(
