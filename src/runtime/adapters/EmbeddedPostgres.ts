@@ -1,7 +1,7 @@
 /**
- * EmbeddedPostgres: a real PostgreSQL in the data directory, started, supervised and stopped by us.
- * The server is a process of its own session: Ctrl-C reaches only us (we drain first), and it outlives a killed parent;
- * the next start proves that it is ours and adopts it. It is restarted with the same port and password when it dies.
+ * EmbeddedPostgres: a PostgreSQL server in the data directory, started, supervised and stopped by the service. The server has its
+ * own session: Ctrl-C reaches only the service (which drains first), and the server outlives a killed parent. The next start
+ * verifies that the server belongs to this directory and adopts it. A dead server is restarted with the same port and password.
  * Source: architecture, Start-up; operator surface, `serve` without --database-url.
  */
 import { Context, type Duration, Effect, Fiber, Layer, Redacted, Schedule, Schema, type Scope } from "effect"
@@ -29,7 +29,7 @@ import { isPostmasterOf, isRunning, lockDirectory, readPostmasterPid, readText }
 import { syncFolder, writeWhole } from "./writeWhole.ts"
 import { layerDatabasePool } from "../store/databasePool.ts"
 
-/** The embedded server can not be started (or is used by somebody else). The sentence is for the operator. */
+/** The embedded server can't be started, or another process uses it. The sentence is for the operator. */
 export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresError>()("EmbeddedPostgresError", {
   sentence: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
@@ -40,9 +40,9 @@ export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresEr
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Folder of the cluster, its password, port, log and lock. Made when missing. */
+  /** The folder of the cluster, its password, port, log and lock. Created if missing. */
   readonly dataDirectory: string
-  /** A fixed TCP port. Without it the port of the last start is kept, or a free one is taken. */
+  /** A fixed TCP port. Without it the port of the last start is kept, or a free one is chosen. */
   readonly port?: number
   /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
   readonly userMode?: UserMode
@@ -51,11 +51,11 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgresShape {
-  /** Connection string of the database `brokerage` with the superuser's password. Stays the same while supervised. */
+  /** Connection string of the database `brokerage` with the superuser's password. Constant while supervised. */
   readonly url: Redacted.Redacted
-  /** Pid of the current postmaster: it changes when a dead one is replaced (0 in between). */
+  /** The pid of the current postmaster: it changes when a dead one is replaced (0 in between). */
   readonly pid: Effect.Effect<number>
-  /** Ends supervision and the server (fast, then immediate shutdown). Runs by itself when the scope closes. */
+  /** Ends supervision and the server (fast shutdown, then immediate). Also runs when the scope closes. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -75,12 +75,12 @@ export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, Embedded
 const user = "brokerage"
 const database = "brokerage"
 
-/** Lock files and shared memory of a killed server linger for a second or two; give up after about 20 s. */
+/** Lock files and shared memory of a killed server remain for a second or two; the start gives up after about 20 s. */
 const launchRetries = Schedule.max([doubling(200, 3_000), Schedule.recurs(10)])
-/** A dead server is replaced for as long as we live. */
+/** A dead server is replaced for as long as the service lives. */
 const restartRetries = doubling(200, 5_000)
 
-/** Everything known about one data directory while it is ours. */
+/** The state of one data directory while the service owns it. */
 interface Cluster {
   readonly home: string
   readonly directory: string
@@ -89,7 +89,7 @@ interface Cluster {
   readonly password: string
   readonly fixedPort: number | undefined
   readonly left: () => number
-  /** The postmaster of this moment; 0 before the first start. */
+  /** The current postmaster; 0 before the first start. */
   pid: number
   port: number
 }
@@ -116,7 +116,7 @@ const startServer = Effect.fn("EmbeddedPostgres.start")(function* (options: Embe
   const { port: fixedPort, left = () => Infinity } = options
   const cluster: Cluster = { home, directory, binaries, mode, password, fixedPort, left, pid: 0, port: 0 }
   if (!Fs.existsSync(directory)) yield* initialise(cluster)
-  // The finaliser stands before the start: a start that fails or is interrupted half-way leaves no server behind.
+  // The finaliser is added before the start, so that a failed or interrupted start leaves no server behind.
   yield* Effect.addFinalizer(() => shutdown(cluster))
   if (!(yield* adopt(cluster))) yield* choosePort(cluster).pipe(Effect.andThen(launch(cluster)), retryLaunch)
   yield* ensureDatabase(cluster)
@@ -138,7 +138,7 @@ const fail = (sentence: string, cause?: unknown) =>
 
 const attempt = <A>(sentence: string, run: () => A) => Effect.try({ try: run, catch: (cause) => fail(sentence, cause) })
 
-/** The superuser's password: made once, before the cluster, flushed to disk (a cluster without it would be lost). */
+/** The superuser's password: created once, before the cluster, and flushed to disk, because a cluster is useless without it. */
 const ensurePassword = (home: string, directory: string) => {
   const path = join(home, "password")
   return attempt("The password file of the embedded PostgreSQL can not be written.", () => {
@@ -159,7 +159,7 @@ const ensurePassword = (home: string, directory: string) => {
 
 const token = () => randomBytes(8).toString("hex")
 
-/** initdb into a staging folder, renamed when complete: a killed initdb never looks like a cluster. */
+/** Runs initdb in a staging folder and renames it when complete: an interrupted initdb never leaves an apparent cluster. */
 const initialise = Effect.fn("EmbeddedPostgres.initialise")(function* (cluster: Cluster) {
   const staging = `${cluster.directory}.${token()}`
   const args = [
@@ -188,7 +188,7 @@ const initialise = Effect.fn("EmbeddedPostgres.initialise")(function* (cluster: 
   })
 })
 
-/** Keeps the last port when nobody else took it meanwhile; the kernel picks another one otherwise. */
+/** Keeps the last port if it is still free; otherwise the kernel chooses another. */
 const choosePort = Effect.fn("EmbeddedPostgres.choosePort")(function* (cluster: Cluster) {
   const path = join(cluster.home, "port")
   const kept = Number(readText(path) ?? 0)
@@ -212,7 +212,9 @@ const freePort = (port: number): Effect.Effect<number | undefined> =>
     })
   })
 
-/** Takes over a living server that is provably ours; stops one that is ours but can not be used. True when adopted. */
+/**
+ * Adopts a living server that provably belongs to this directory; stops one that belongs here but can't be used. True if adopted.
+ */
 const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
   const found = readPostmasterPid(cluster.directory)
   if (found === undefined || !isPostmasterOf(found.pid, cluster.directory)) return false
@@ -232,14 +234,14 @@ const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
   return false
 })
 
-/** The port once the server is ready, 0 once it is gone (it was shutting down), undefined while it starts or stops. */
+/** The port once the server is ready, 0 once it has ended (it was shutting down), undefined while it starts or stops. */
 const readyPort = (cluster: Cluster, pid: number): number | undefined => {
   if (!isRunning(pid)) return 0
   const file = readPostmasterPid(cluster.directory)
   return file?.pid === pid && file.status === "ready" ? file.port : undefined
 }
 
-/** Reads a fact again and again until it is there. */
+/** Polls a value until it is defined. */
 const until = <A>(read: () => A | undefined, pause: Duration.Input = "25 millis"): Effect.Effect<A> =>
   Effect.gen(function* () {
     for (;;) {
@@ -249,7 +251,7 @@ const until = <A>(read: () => A | undefined, pause: Duration.Input = "25 millis"
     }
   })
 
-/** True when the server accepts our password and serves exactly our cluster. */
+/** True if the server accepts the password and serves exactly this cluster. */
 const answers = (cluster: Cluster) =>
   onServer(
     cluster,
@@ -268,7 +270,7 @@ const onServer = <A, E>(cluster: Cluster, effect: Effect.Effect<A, E, SqlClient.
     )
   )
 
-/** The password has to work and our own database has to exist before anybody gets the connection string. */
+/** Before the connection string is returned, the password must work and the database must exist. */
 const ensureDatabase = (cluster: Cluster) =>
   onServer(
     cluster,
@@ -292,7 +294,7 @@ const launch = Effect.fn("EmbeddedPostgres.launch")(function* (cluster: Cluster)
   }).pipe(Effect.timeoutOption("120 seconds"))
   if (ready._tag === "Some" && ready.value === cluster.port) return
   yield* shutdown(cluster)
-  cluster.pid = 0 // never signal a pid that may soon be somebody else's
+  cluster.pid = 0 // never signal a pid that may soon belong to another process
   const log = readText(join(cluster.home, "postgres.log")) ?? ""
   return yield* fail(
     "The embedded PostgreSQL does not start; its log (postgres.log in the data directory) says why.",
@@ -305,8 +307,8 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
   const flags = options.flatMap(([name, value]) => ["-c", `${name}=${value}`])
   const serverArgs = ["-D", cluster.directory, ...flags]
   const [command, args] = postgresCommand(cluster.binaries, cluster.mode, "postgres", serverArgs)
-  // A pid file left by a crash may name a pid that somebody else has now. PostgreSQL would refuse forever; pg_ctl's own
-  // variable makes it look past that one pid. It still checks shared memory before it replaces the file.
+  // A pid file left by a crash may name a pid that another process has now. PostgreSQL would refuse to start for ever; pg_ctl's
+  // own variable makes it ignore that one pid. It still checks shared memory before it replaces the file.
   const stale = readPostmasterPid(cluster.directory)
   const foreign = stale !== undefined && !isPostmasterOf(stale.pid, cluster.directory)
   const child = spawnServer(command, args, {
@@ -317,7 +319,7 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
   return child
 }
 
-/** Watches the postmaster and replaces it on the same port whenever it dies. */
+/** Watches the postmaster and restarts it on the same port whenever it dies. */
 const supervise = (cluster: Cluster) =>
   Effect.gen(function* () {
     yield* until(() => (isRunning(cluster.pid) ? undefined : true), "100 millis")
@@ -341,7 +343,7 @@ const shutdown = (cluster: Cluster): Effect.Effect<void> =>
     left: cluster.left
   })
 
-/** The database is not fit to keep money in. One sentence per reason. */
+/** The database is not safe for money. One sentence per reason. */
 export class DurabilityError extends Schema.TaggedError<DurabilityError>()("DurabilityError", {
   sentences: Schema.Array(Schema.String)
 }) {
@@ -350,7 +352,7 @@ export class DurabilityError extends Schema.TaggedError<DurabilityError>()("Dura
   }
 }
 
-/** Reasons not to keep money in a database with these settings (by name, as pg_settings gives them), as sentences. */
+/** Sentences with the reasons why a database with these settings is not safe for money (by name, as in pg_settings). */
 export const durabilityViolations = (settings: ReadonlyMap<string, string>): ReadonlyArray<string> => {
   const sentences = ["fsync", "full_page_writes", "synchronous_commit"]
     .filter((name) => (settings.get(name) ?? "off") === "off")
@@ -366,8 +368,8 @@ export const durabilityViolations = (settings: ReadonlyMap<string, string>): Rea
 
 /**
  * Refuses a database that could lose acknowledged commits (fsync, full_page_writes or synchronous_commit off), shows no activity
- * (track_activities off; `longWork` needs it), is older than PostgreSQL 15 or does not store UTF-8. For the embedded and for any
- * --database-url. Source: architecture, Start-up.
+ * (track_activities off; `longWork` needs it), is older than PostgreSQL 15 or does not store UTF-8. For the embedded server and
+ * for any --database-url. Source: architecture, Start-up.
  */
 export const checkDurability = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

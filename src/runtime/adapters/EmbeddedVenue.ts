@@ -1,7 +1,7 @@
 /**
- * EmbeddedVenue: the simulated venue of a sandbox, in the data directory, started, supervised and stopped by us. It is a
- * process of its own session, as the embedded PostgreSQL: it outlives a killed service, and the next start adopts it. When it
- * dies it is started again on the same port. Source: C1, Restart; operator surface, `serve` without --venue-url.
+ * EmbeddedVenue: the simulated venue of a sandbox, in the data directory, started, supervised and stopped by the service. Like
+ * the embedded PostgreSQL it has its own session: it outlives a killed service, and the next start adopts it. A dead simulator is
+ * restarted on the same port. Source: C1, Restart; operator surface, `serve` without --venue-url.
  */
 import { type Duration, Effect, Fiber, Redacted, Schedule, Schema, type Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
@@ -27,9 +27,9 @@ export class EmbeddedVenueError extends Schema.TaggedError<EmbeddedVenueError>()
 }
 
 export interface EmbeddedVenueOptions {
-  /** Its folder, made when missing: log, key, address. */
+  /** Its folder with log, key and address; created if missing. */
   readonly dataDirectory: string
-  /** It ends by itself when no service has asked for so long, wall ms. */
+  /** It ends by itself after this long without a request of a service, wall ms. */
   readonly idleMillis?: number
   /** Longest time from its start until it listens, wall ms. */
   readonly startMillis?: number
@@ -38,22 +38,22 @@ export interface EmbeddedVenueOptions {
 }
 
 export interface EmbeddedVenue {
-  /** Stays the same while supervised. */
+  /** Constant while supervised. */
   readonly connection: VenueConnection
-  /** Of the simulator of this moment: it changes when a dead one is replaced (0 in between). */
+  /** The pid of the current simulator: it changes when a dead one is replaced (0 in between). */
   readonly pid: Effect.Effect<number>
-  /** Ends supervision and the simulator. Runs by itself when the scope closes. */
+  /** Ends supervision and the simulator. Also runs when the scope closes. */
   readonly stop: Effect.Effect<void>
 }
 
 const usualIdleMillis = 15 * 60_000
-/** Many times what reading the books takes: a snapshot bounds it. */
+/** Many times the time for reading the books, which a snapshot bounds. */
 const usualStartMillis = 30_000
 const program = fileURLToPath(new URL("../../../simulator/venue/main.ts", import.meta.url))
-/** A dead simulator is replaced for as long as we live. */
+/** A dead simulator is replaced for as long as the service lives. */
 const restartRetries = doubling(100, 5_000)
 
-/** What the simulator says in its file: where it can be asked who it is, and where its key lies. */
+/** The simulator's own file: the address that proves its identity, and the location of its key. */
 const decodeFile = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ seat: Schema.String, keyFile: Schema.String }))
 )
@@ -63,7 +63,7 @@ interface Simulator {
   readonly idleMillis: number
   readonly startMillis: number
   readonly left: () => number
-  /** Of this moment; 0 and empty before the first start. */
+  /** The current one; 0 and empty before the first start. */
   pid: number
   url: string
   key: string
@@ -81,7 +81,7 @@ const start = (options: EmbeddedVenueOptions): Effect.Effect<EmbeddedVenue, Embe
     })
     const { idleMillis = usualIdleMillis, startMillis = usualStartMillis, left = () => Infinity } = options
     const simulator: Simulator = { home, idleMillis, startMillis, left, pid: 0, url: "", key: "" }
-    // The finaliser stands before the start: one that fails or is interrupted half-way leaves no simulator behind.
+    // The finaliser is added before the start, so that a failed or interrupted start leaves no simulator behind.
     yield* Effect.addFinalizer(() => shutdown(simulator))
     if (!(yield* adopt(simulator))) yield* launch(simulator)
     const supervisor = yield* Effect.forkScoped(supervise(simulator))
@@ -96,7 +96,7 @@ export const EmbeddedVenue = { start }
 
 const fail = (sentence: string) => new EmbeddedVenueError({ sentence })
 
-/** Who holds the folder's seat, which no dead process can; whoever proves itself there has the key as well. */
+/** The holder of the folder's seat, which a dead process can't hold; a holder that proves itself has the key as well. */
 const seated = (simulator: Simulator): Effect.Effect<Seated> =>
   Effect.suspend(() => {
     const file = decodeFile(readText(join(simulator.home, "venue.json")))
@@ -105,7 +105,7 @@ const seated = (simulator: Simulator): Effect.Effect<Seated> =>
     return askSeat(file.value.seat, simulator.key)
   })
 
-/** Of a seat that is held, and whose holder proves nothing. */
+/** The error for a seat whose holder proves nothing. */
 const strange = ({ home, startMillis }: Simulator, holder: "stranger" | "silent"): EmbeddedVenueError => {
   const file = decodeFile(readText(join(home, "venue.json")))
   const name = file._tag === "None" ? "" : file.value.seat.replace("\0", "@")
@@ -119,8 +119,8 @@ const strange = ({ home, startMillis }: Simulator, holder: "stranger" | "silent"
 }
 
 /**
- * Takes over a living simulator of this folder that proves itself; ends one of another version, or that does not answer as it
- * should. True when adopted.
+ * Adopts a living simulator of this folder that proves itself; ends one of another version, or one that does not respond
+ * correctly. True if adopted.
  */
 const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) {
   const holder = yield* Effect.repeat(seated(simulator), {
@@ -142,7 +142,7 @@ const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) 
   return false
 })
 
-/** Starts the simulator, on its port when it had one, and waits until it listens. */
+/** Starts the simulator, on its previous port if it had one, and waits until it listens. */
 const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator) {
   const { home, idleMillis, startMillis, url } = simulator
   const port = url === "" ? "0" : new URL(url).port
@@ -160,7 +160,7 @@ const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator
   yield* Effect.timeoutOrElse(listening(simulator, child, logFile), {
     duration: startMillis,
     orElse: () =>
-      // It is ours by its handle: nothing it could say would end it in order.
+      // The child is known by its handle: no message would make it end in order.
       Effect.andThen(
         Effect.sync(() => void child.kill("SIGKILL")),
         Effect.andThen(
@@ -176,7 +176,7 @@ const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator
   })
 })
 
-/** Until the child is the simulator of its folder, or has ended. */
+/** Completes when the child is the simulator of its folder, or has ended. */
 const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =>
   Effect.gen(function* () {
     const { url } = simulator
@@ -189,7 +189,7 @@ const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =
         return
       }
       if (ended) {
-        simulator.pid = 0 // never signal a pid that may soon be somebody else's
+        simulator.pid = 0 // never signal a pid that may soon belong to another process
         const said = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
         return yield* fail(`The simulated venue does not start: ${said === "" ? "its log is empty." : said}`)
       }
@@ -197,7 +197,7 @@ const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =
     }
   })
 
-/** Watches the simulator and replaces it on the same port whenever it dies. */
+/** Watches the simulator and restarts it on the same port whenever it dies. */
 const supervise = (simulator: Simulator) =>
   Effect.gen(function* () {
     yield* until(() => !isRunning(simulator.pid), "100 millis")

@@ -1,6 +1,6 @@
 /**
- * The controls of the simulated venue over HTTP (`VenueControlApi`): each command is sent once. What was certainly not sent
- * and what may have been done are kept apart; an address that answers as something else is named as such.
+ * The controls of the simulated venue over HTTP (`VenueControlApi`): each command is sent once. Failures distinguish commands
+ * that were certainly not sent from those that may have been done; an address with another kind of server gets its own error.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, type Redacted } from "effect"
@@ -11,7 +11,7 @@ import type { VenueCommand } from "../../venue/VenueCommand.ts"
 import { VenueControl, VenueControlError } from "../ports/VenueControl.ts"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
 
-/** How long an answer may take. A jump of the clock is played event by event (C4). */
+/** The timeout of a response. An advance of the clock is played event by event (C4). */
 const usualLimit = "10 seconds"
 const jumpLimit = "30 seconds"
 
@@ -38,7 +38,7 @@ const limitOf = ({ type }: VenueCommand) => (type === "advance" ? jumpLimit : us
 const failed = (why: VenueControlError["why"], words: string): Effect.Effect<never, VenueControlError> =>
   Effect.fail(new VenueControlError({ why, words }))
 
-/** The answer, or why there is none. */
+/** The response, or the reason why there is none. */
 const answered = <A, E>(
   call: Effect.Effect<A, E>,
   limit: typeof usualLimit | typeof jumpLimit,
@@ -51,7 +51,7 @@ const answered = <A, E>(
   )
 }
 
-/** What an API client's call fails with, as far as it is looked at. */
+/** The members of an API client's failure that are used here. */
 interface CallFailure {
   readonly _tag?: string
   readonly message?: string
@@ -61,7 +61,7 @@ interface CallFailure {
   }
 }
 
-/** Before a connection stands nothing has been sent. */
+/** Errors before a connection is established: nothing has been sent. */
 const unsent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])
 
 const failureOf = (error: unknown, away: "unreached" | "lost"): Effect.Effect<never, VenueControlError> => {

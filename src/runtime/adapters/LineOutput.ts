@@ -1,21 +1,21 @@
 /**
- * The lines of a service on a standard stream. Whoever reads them may go away (a closed pipe), have no room (a full disk)
- * or stand still: none of it is worth the service. A line that can't be written is dropped and counted, and the first one
- * that is taken again says how many are missing.
+ * The lines of a service on a standard stream. A reader may end (a closed pipe), have no space (a full disk) or stall; none of
+ * these may stop the service. A line that can't be written is dropped and counted, and a notice before the next written line
+ * gives the number of missing lines.
  */
 
-/** What is needed of process.stdout and process.stderr, which stay open whatever fails. */
+/** The required members of process.stdout and process.stderr, which stay open after any failure. */
 export interface LineStream {
-  /** Bytes that wait in this process. */
+  /** Bytes buffered in this process. */
   readonly writableLength: number
   write(text: string, done: (error?: Error | null) => void): unknown
   on(event: "error", listener: () => void): unknown
 }
 
-/** Bytes that may wait for a reader that stands still; a pipe keeps them in this process. */
+/** The most bytes buffered for a stalled reader; the buffer of a pipe is in this process. */
 const mostWaiting = 1024 * 1024
 
-/** Says in the form of the stream that lines are missing before this one. */
+/** The notice, in the form of the stream, that lines are missing before the next one. */
 export type Notice = (missing: number) => string
 
 export class LineOutput {
@@ -25,7 +25,7 @@ export class LineOutput {
 
   constructor(stream: LineStream) {
     this.stream = stream
-    // Each write learns of its own failure; without a listener the stream's error would end the process.
+    // Each write receives its own failure; without a listener the stream's error would end the process.
     stream.on("error", () => undefined)
   }
 
@@ -34,7 +34,7 @@ export class LineOutput {
     return this.total
   }
 
-  /** Writes one line, or lines that belong together; `failed` hears that they were dropped, and by which error code. */
+  /** Writes one line, or lines that belong together; `failed` receives the error code if they are dropped. */
   write(line: string, notice: Notice, failed: (code: string) => void = () => undefined): void {
     const said = this.missing
     const drop = (code: string): void => {
@@ -44,7 +44,7 @@ export class LineOutput {
     }
     this.missing = 0
     if (this.stream.writableLength > mostWaiting) return drop("EAGAIN")
-    // A disk that fills up in the middle of a line leaves half of it: the notice begins a line of its own.
+    // A disk that fills up in the middle of a line keeps only a part of it: the notice begins on a new line.
     const text = said === 0 ? `${line}\n` : `\n${notice(said)}\n${line}\n`
     this.stream.write(text, (error) => {
       if (error) drop((error as NodeJS.ErrnoException).code ?? error.message)
@@ -52,14 +52,14 @@ export class LineOutput {
   }
 }
 
-/** The two streams of this process, each with one place that writes into it and counts. */
+/** The two streams of this process, each with a single writer that counts. */
 let opened: { readonly stdout: LineOutput; readonly stderr: LineOutput } | null = null
 
-/** Only a service opens them: a command is to notice that its answer could not be written. */
+/** Only a service uses them: a command must notice that its output could not be written. */
 export const standardOutput = () =>
   (opened ??= { stdout: new LineOutput(process.stdout), stderr: new LineOutput(process.stderr) })
 
-/** By stream (metrics). */
+/** The number of dropped lines by stream (metrics). */
 export const droppedLines = (): Readonly<Record<"stdout" | "stderr", number>> => ({
   stdout: opened?.stdout.dropped ?? 0,
   stderr: opened?.stderr.dropped ?? 0

@@ -1,7 +1,7 @@
 /**
- * LocalAuthority: the local certificate authority and the server certificate that `serve` uses when it got no TLS files.
- * The API is TLS only, also on a laptop: clients trust DATA_DIR/tls/ca.pem once, so the authority is kept for good and
- * only the server's certificate is issued again. Source: operator surface, `serve` (DATA_DIR/tls).
+ * LocalAuthority: the local certificate authority and the server certificate that `serve` uses without TLS files. The API is TLS
+ * only, also on a laptop: clients trust DATA_DIR/tls/ca.pem once, so the authority is kept permanently and only the server's
+ * certificate is renewed. Source: operator surface, `serve` (DATA_DIR/tls).
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto"
@@ -10,7 +10,7 @@ import { isIP } from "node:net"
 import { join } from "node:path"
 import { writeWhole } from "./writeWhole.ts"
 
-/** The files in DATA_DIR/tls can not be read, written or used. The sentence is for the operator. */
+/** The files in DATA_DIR/tls can't be read, written or used. The sentence is for the operator. */
 export class LocalAuthorityError extends Schema.TaggedError<LocalAuthorityError>()("LocalAuthorityError", {
   sentence: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
@@ -33,15 +33,15 @@ export interface ServerCertificate {
 export interface LocalAuthorityOptions {
   /** The service's data directory; the files are in its folder `tls`. */
   readonly dataDirectory: string
-  /** What `--host` says (a name or an address), certified beside localhost, 127.0.0.1 and ::1. */
+  /** The value of `--host` (a name or an address), certified beside localhost, 127.0.0.1 and ::1. */
   readonly host?: string
 }
 
-/** The certificate of this service; the layer makes or renews it once at start. */
+/** The certificate of this service; the layer creates or renews it once at start. */
 export class LocalAuthority extends Context.Service<LocalAuthority, ServerCertificate>()(
   "brokerage/runtime/adapters/LocalAuthority"
 ) {
-  /** Makes what is missing in DATA_DIR/tls, renews the server certificate when needed, and returns what TLS needs. */
+  /** Creates missing files in DATA_DIR/tls, renews the server certificate if needed, and returns the files for TLS. */
   static readonly ensure = (options: LocalAuthorityOptions): Effect.Effect<ServerCertificate, LocalAuthorityError> =>
     ensureFiles(options)
 
@@ -56,9 +56,9 @@ interface Pair {
 
 const dayMillis = 86_400_000
 const authorityDays = 3650
-/** Apple refuses longer ones even from an authority the user added. */
+/** Apple refuses longer certificates, even from an authority that the user added. */
 const leafDays = 397
-/** A certificate that ends within this time is issued again at start. */
+/** A certificate with less than this time left is renewed at start. */
 const renewBeforeMillis = 30 * dayMillis
 const curve = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 const replaceHint = "Move the tls folder of the data directory away to make a new one, and trust its new ca.pem."
@@ -101,21 +101,23 @@ const fail = (sentence: string, cause?: unknown) =>
 const attempt = <A>(sentence: string, run: () => A) => Effect.try({ try: run, catch: (cause) => fail(sentence, cause) })
 
 /**
- * The kept authority; undefined when there is none yet (the key is written first, so a key alone is an interrupted
- * first start) or when it is about to end. One that is there but unusable is never replaced silently: clients trust it.
+ * The kept authority; undefined if there is none (the key is written first, so a key alone is an interrupted first start) or if
+ * it is about to expire. An unusable authority is never replaced silently, because clients trust it.
  */
 const readAuthority = (folder: string, now: number) =>
   Fs.existsSync(join(folder, "ca.pem"))
     ? attempt(`The local certificate authority can not be used. ${replaceHint}`, () => {
         const pair = readPair(folder, "ca")
         const authority = new X509Certificate(pair.certificate)
-        // Without its key the authority still serves as long as the server certificate lasts.
+        // Without its key the authority is still valid until the server certificate expires.
         if (pair.key !== "" && !authority.checkPrivateKey(createPrivateKey(pair.key))) throw new Error("key mismatch")
         return endsSoon(authority, now) ? undefined : pair
       })
     : Effect.succeed(undefined)
 
-/** The kept server certificate; undefined when missing, torn, ending soon, of another authority or for other hosts. */
+/**
+ * The kept server certificate; undefined if it is missing, incomplete, about to expire, of another authority or for other hosts.
+ */
 const readLeaf = (folder: string, authority: Pair, hosts: ReadonlyArray<string>, now: number): Pair | undefined => {
   try {
     const pair = readPair(folder, "server")
@@ -145,7 +147,9 @@ const readPair = (folder: string, name: string): Pair => {
   }
 }
 
-/** Each file is replaced as a whole; a pair torn by a crash does not match and is made again at the next start. */
+/**
+ * Each file is replaced atomically. A pair that a crash left incomplete does not match and is created again at the next start.
+ */
 const writePair = (folder: string, name: string, pair: Pair) =>
   attempt("The tls files of the data directory can not be written.", () => {
     writeWhole(join(folder, `${name}.key`), pair.key, 0o600)
@@ -157,11 +161,11 @@ const issueLeaf = (authority: Pair, hosts: ReadonlyArray<string>, now: number) =
     ? Effect.fail(fail(`The key of the local certificate authority is missing. ${replaceHint}`))
     : issue(authority, hosts, now)
 
-/** A new key and its certificate: the authority itself without `authority`, else a server certificate signed by it. */
+/** A new key and its certificate: the authority itself without `authority`, otherwise a server certificate signed by it. */
 const issue = (authority: Pair | undefined, hosts: ReadonlyArray<string>, now: number) =>
   Effect.tryPromise({
     try: async (): Promise<Pair> => {
-      // Loaded only when something is issued (the library needs the reflection polyfill first): most starts skip it.
+      // Loaded only for an issue (the library needs the reflection polyfill first): most starts skip it.
       await import("reflect-metadata")
       const x509 = await import("@peculiar/x509")
       const keys = await webcrypto.subtle.generateKey(curve, true, ["sign", "verify"])
@@ -173,7 +177,7 @@ const issue = (authority: Pair | undefined, hosts: ReadonlyArray<string>, now: n
         serialNumber,
         subject: `CN=${name}`,
         issuer: signer?.subject ?? `CN=${name}`,
-        notBefore: new Date(now - dayMillis), // clocks differ a little between machines
+        notBefore: new Date(now - dayMillis), // clocks of machines differ a little
         notAfter: new Date(Math.min(end, signer?.notAfter.getTime() ?? end)),
         signingAlgorithm: curve,
         publicKey: keys.publicKey,

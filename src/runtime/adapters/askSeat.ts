@@ -1,14 +1,16 @@
-/** Who holds the seat of a venue's directory, and whether it proves itself by the directory's key (`seatAnswer`). */
+/** Queries the holder of a venue directory's seat, and verifies its proof by the directory's key (`seatAnswer`). */
 import { Effect, Schema } from "effect"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { connect } from "node:net"
 import { longestSeatText, provedText, SeatAnswer, type SeatHolder } from "../../venue/seatAnswer.ts"
 
-/** "stranger": it answers, and is not the directory's simulator. "silent": it has not answered in time, or has hung up. */
+/**
+ * "stranger": it responds, but is not the directory's simulator. "silent": it did not respond in time, or closed the connection.
+ */
 export type Seated = SeatHolder | "nobody" | "stranger" | "silent"
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(SeatAnswer))
-/** A simulator that begins answers when it has read its books. Wall ms. */
+/** The timeout, wall ms: a starting simulator responds only after it has read its books. */
 const patience = 1_000
 
 export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
@@ -25,7 +27,7 @@ export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
       text += piece.toString("utf8")
       if (text.length > longestSeatText) socket.destroy()
     })
-    // Nobody sits there, or it hangs up: the close that follows says so.
+    // The seat is free, or the holder closes the connection: the close event follows.
     socket.on("error", () => undefined)
     socket.on("close", () => {
       clearTimeout(cut)
@@ -40,11 +42,11 @@ export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
 const judged = (text: string, key: string, nonce: string): Seated => {
   const answer = decode(text)
   if (answer._tag === "Some" && isProved(key, nonce, answer.value)) return answer.value
-  // One that dies, or is full of askers, hangs up without a word.
+  // A holder that dies, or has too many connections, closes without a response.
   return text === "" ? "silent" : "stranger"
 }
 
-/** Whether an answer was made with the key, for this number. */
+/** True if a response was made with the key, for this nonce. */
 const isProved = (key: string, nonce: string, { proof, ...holder }: typeof SeatAnswer.Type): boolean => {
   const expected = createHmac("sha256", key).update(provedText(nonce, holder)).digest()
   const given = Buffer.from(proof, "hex")

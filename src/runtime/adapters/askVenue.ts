@@ -1,20 +1,20 @@
-/** One request to a venue, as a service makes it before its port is there: bounded in time, checked by nobody else. */
+/** One request to a venue, for a service whose venue port does not exist yet: bounded in time, response unchecked. */
 import { Effect, Redacted, Schema } from "effect"
 import { request as plainRequest } from "node:http"
 import { request as tlsRequest } from "node:https"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
 
-/** The venue did not answer as it should. */
+/** The venue did not respond correctly. */
 export class VenueAway extends Schema.TaggedError<VenueAway>()("VenueAway", { reason: Schema.String }) {
   override get message() {
     return this.reason
   }
 }
 
-/** Longest answer that is read. */
+/** The longest response that is read, bytes. */
 const longestAnswer = 1024 * 1024
 
-/** The JSON that a path answers with status 200. With a body it is a POST. */
+/** The JSON of a response with status 200. With a body the request is a POST. */
 export const askVenue = (
   connection: VenueConnection,
   path: string,

@@ -1,12 +1,12 @@
 /**
- * What a running service leaves in its data directory for its own command line: where it listens and how to be let in
- * (operator surface: service.json, operator.key, demo.json). Written whole or not at all; secrets are 0600.
+ * The files that a running service leaves in its data directory for its own command line: its address and credentials (operator
+ * surface: service.json, operator.key, demo.json). Written atomically; secrets are 0600.
  */
 import { Effect, Schema } from "effect"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
-/** The data directory can't be made or read. The sentence is for the operator. */
+/** The data directory can't be created or read. The sentence is for the operator. */
 export class DataDirectoryError extends Schema.TaggedError<DataDirectoryError>()("DataDirectoryError", {
   sentence: Schema.String
 }) {
@@ -36,7 +36,7 @@ export const dataFiles = (dataDirectory: string) => {
 }
 export type DataFiles = ReturnType<typeof dataFiles>
 
-/** Makes the directory, readable by its owner alone. */
+/** Creates the directory, readable only by its owner. */
 export const openDataDirectory = (dataDirectory: string): Effect.Effect<DataFiles, DataDirectoryError> =>
   Effect.suspend(() => {
     const files = dataFiles(dataDirectory)
@@ -54,14 +54,14 @@ export const openDataDirectory = (dataDirectory: string): Effect.Effect<DataFile
     })
   })
 
-/** Node's own recursive mkdir runs for ever where a file system takes no folders and says "no such file" (/proc). */
+/** Node's own recursive mkdir never ends on a file system that refuses folders with "no such file" (/proc). */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) return
   if (dirname(folder) !== folder) makeFolder(dirname(folder))
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process starts here at the same time, too: the lock decides between the two.
+    // Another process may start here at the same time: the lock decides between the two.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
   }
 }

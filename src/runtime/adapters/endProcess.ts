@@ -9,7 +9,7 @@ import { isRunning } from "./postmasterPid.ts"
 const leastMillis = 400
 
 export interface Ending {
-  /** The id of the present process; 0: none runs. */
+  /** The id of the current process; 0 if none runs. */
   readonly pid: () => number
   /** The signals in their order, each with its usual time, wall ms. */
   readonly signals: ReadonlyArray<readonly [signal: NodeJS.Signals, millis: number]>

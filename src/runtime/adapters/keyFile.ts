@@ -1,7 +1,7 @@
 /**
- * The encryption keys at rest: `DATA_DIR/encryption.keys` (0600), a line a key (`<number> <base64 of 32 bytes>`), the
- * highest number is the current one. Made on first start; without it sealed values can't be read, so back it up apart
- * from the database. Keys are added and never taken away: backups of the database need the old ones.
+ * The encryption keys at rest: `DATA_DIR/encryption.keys` (0600), one line for each key (`<number> <base64 of 32 bytes>`), the
+ * highest number is the current one. Created at the first start; without it sealed values can't be read, so back it up apart from
+ * the database. Keys are only added: backups of the database need the old ones.
  */
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { writeWhole } from "./writeWhole.ts"
 
 export const keyFileName = "encryption.keys"
 
-/** Reads the key file of a data directory, or makes it. Throws SealingError when it is damaged. */
+/** Reads the key file of a data directory, or creates it. Throws SealingError if it is damaged. */
 export const loadKeyFile = (dataDirectory: string): SealingKeys => {
   const path = join(dataDirectory, keyFileName)
   if (!existsSync(path)) writeKeys(path, new Map([[1, randomBytes(32)]]))
@@ -35,8 +35,8 @@ const readKeys = (path: string): SealingKeys => {
 }
 
 /**
- * The key file as the store of keys of a running service: read afresh each time, written whole and flushed. A file that
- * has gone is not made again: a new first key would open nothing.
+ * The key file as the key store of a running service: read each time, written atomically and flushed. A missing file is not
+ * created again: a new first key would open no value.
  */
 export const keyFileStore = (dataDirectory: string): KeyStore => {
   const path = join(dataDirectory, keyFileName)

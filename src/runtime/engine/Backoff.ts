@@ -18,7 +18,7 @@ export class Backoff {
     this.delays = doubling(first, longest)
   }
 
-  /** Whether a delay was taken since the last `reset`. */
+  /** True if a delay was taken since the last `reset`. */
   get isRunning(): boolean {
     return this.step !== null
   }
@@ -30,10 +30,9 @@ export class Backoff {
     return Duration.toMillis(delay)
   })
 
-  /** Sleeps for the next delay. */
   readonly pause: Effect.Effect<void> = Effect.flatMap(this.next, (millis) => Effect.sleep(millis))
 
-  /** The next delay is the first one again. */
+  /** Starts over with the first delay. */
   reset(): void {
     this.step = null
   }

@@ -4,9 +4,9 @@
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
 /**
- * Points of a key rotation, a screening pass, the keying of persons, a statement job, the build of a statement, and a reset of a
- * sandbox (requested, or with its venue gone and its database not). The process passes them rarely, so random crash runs leave
- * them out.
+ * Points of rare operations: key rotation, screening pass, keying of persons, statement job, build of a statement, reset of a
+ * sandbox (requested; venue removed but not the database). Random crash runs leave them out, because the process passes them
+ * seldom.
  */
 export const rarePoints = [
   "key-written",
@@ -19,22 +19,22 @@ export const rarePoints = [
   "venue-emptied"
 ] as const
 /**
- * Points of a call of the venue: about to leave, answered or given up, and its end decided but not committed, whichever way
- * the end was heard of. Only requests that call the venue pass them.
+ * Points of a venue call: before it is sent; after it is answered or given up; after its end is decided, by a response or an
+ * event, but before the commit. Only requests that call the venue pass them.
  */
 export const callPoints = ["before-call", "after-call", "before-result"] as const
 export type CallPoint = (typeof callPoints)[number]
-/** Points of the venue's events: all of them up to some number are committed, and that they are is not kept yet. */
+/** Points of the venue's events: the events up to some number are committed, but the cursor that records it is not. */
 export const eventPoints = ["before-cursor"] as const
 export type EventPoint = (typeof eventPoints)[number]
 export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint | EventPoint
 
-/** Whose commits pass a point, where that is known: of a batch all that are in it. */
+/** The subjects whose commits pass a point, where they are known: for a batch, all subjects in it. */
 export type Passing = () => ReadonlyArray<string>
 
 const triggers = new Map<PausePoint, (subjects: Passing) => void>()
 
-/** Installs (or, with null, removes) what happens at a point. */
+/** Installs the trigger of a point; null removes it. */
 export const setPauseTrigger = (point: PausePoint, trigger: ((subjects: Passing) => void) | null): void => {
   if (trigger === null) triggers.delete(point)
   else triggers.set(point, trigger)

@@ -1,6 +1,6 @@
 /**
- * A pause between two long pieces of work on the only thread, such as the passes over a document of eight megabytes:
- * whatever has arrived in the meantime is served first.
+ * A pause between two long pieces of work on the main thread, such as the passes over a document of 8 MB: requests that arrived
+ * in the meantime are served first.
  */
 import { Effect } from "effect"
 
@@ -31,5 +31,5 @@ export const mapInSlices = <A, B>(
   )
 }
 
-/** From how many bytes on a piece of work is long: some milliseconds for one pass. */
+/** Work on more bytes than this is long: one pass takes some milliseconds. */
 export const longWork = 1024 * 1024

@@ -1,4 +1,4 @@
-/** Priority of threads beside the one that serves: whoever waits for the service comes first. */
+/** Priorities of threads that run beside the serving thread: the serving thread takes precedence. */
 import { existsSync, readlinkSync } from "node:fs"
 import { constants, setPriority } from "node:os"
 
@@ -6,8 +6,8 @@ import { constants, setPriority } from "node:os"
 const ownName = "/proc/thread-self"
 
 /**
- * From now on this thread gives way to those that serve: `much` takes what nobody else wants of the processors, `some` a tenth beside
- * one that is always busy. Elsewhere than on Linux nothing changes.
+ * Lowers the priority of this thread from now on. `much`: it uses only idle processor time. `some`: it gets about a tenth beside
+ * a thread that is always busy. No effect on systems other than Linux.
  */
 export const giveWay = (how: "some" | "much"): void => {
   const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority

@@ -1,12 +1,12 @@
 /**
- * Timeouts of waits for the database, and for a turn, in wall time. The work runs in a fiber of its own: interrupting a query
- * waits for the server, and a server that hangs would then hold the caller for as long as it likes.
+ * Timeouts of waits for the database, and for a turn, in wall time. The work runs in its own fiber: the interrupt of a query
+ * waits for the server, so a server that hangs would hold the caller.
  */
 import { Duration, Effect, Exit, Fiber, type Semaphore } from "effect"
 import { deadline } from "./deadline.ts"
 import { Unavailable } from "./mailbox/DispatchError.ts"
 
-/** Far beyond any healthy query, within the patience of callers. */
+/** Far longer than any healthy query, and shorter than the timeouts of callers. */
 export const databasePatience = Duration.seconds(8)
 
 /**
@@ -18,7 +18,7 @@ export const withinTime = <A, E, R, E2>(
   late: () => E2,
   patience: Duration.Input = databasePatience
 ): Effect.Effect<A, E | E2, R> =>
-  // What is known already needs neither fiber nor timer.
+  // A result that is already available needs neither a fiber nor a timer.
   Exit.isExit(work)
     ? work
     : Effect.flatMap(start(work), (running) =>

@@ -1,6 +1,6 @@
 /**
- * The two figures of GET /webhook that are counted over the delivery log. A port, so that the registration runs without a
- * database too (doc 3, Webhook; A3-31, A3-39).
+ * The two figures of GET /webhook that count the delivery log. A port, so that the registration runs without a database too (doc
+ * 3, Webhook; A3-31, A3-39).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

@@ -1,4 +1,4 @@
-/** The figures of the delivery log as the memory store has them, for deterministic simulation: DeliveryFigures without SQL. */
+/** The figures of the delivery log on the memory store, for deterministic simulation: DeliveryFigures without SQL. */
 import { Effect, Layer } from "effect"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
@@ -6,7 +6,7 @@ import { DeliveryFigures } from "./DeliveryFigures.ts"
 
 export interface DeliveryFiguresMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 

@@ -1,8 +1,8 @@
 /**
- * Where delivery workers take due deliveries from and write what came of them. A port, because deterministic simulation
- * runs the same worker without a database: its Postgres layer and `DeliveryStoreMemory` pass one suite
- * (test/runtime/webhooks/deliveryStoreConformance.ts). The cause of a delivery writes its row, nobody else; the columns
- * of the lease belong to the workers alone (D14; doc 3, Webhook registration and delivery).
+ * The store from which delivery workers lease due deliveries, and to which they write results. A port, because deterministic
+ * simulation runs the same worker without a database: its Postgres layer and `DeliveryStoreMemory` pass one suite
+ * (test/runtime/webhooks/deliveryStoreConformance.ts). Only the cause of a delivery inserts its row, and only the workers write
+ * the columns of the lease (D14; doc 3, Webhook registration and delivery).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -24,17 +24,17 @@ export class DeliveryStore extends Context.Service<
   DeliveryStore,
   {
     /**
-     * Leases due deliveries, at most `limit` of each lane, the oldest nextAt first. A row that another worker leased is
-     * taken over once that lease is older than 60 s (A3-34, doc 3 Limits). The rows come back as leased.
+     * Leases due deliveries, at most `limit` of each lane, the oldest nextAt first. A lease of another worker that is older than
+     * 60 s is taken over (A3-34, doc 3 Limits). Returns the rows as leased.
      */
     lease(request: LeaseRequest): Effect.Effect<ReadonlyArray<DeliveryRow>, Unavailable>
     /**
-     * Writes results and ends the leases, all in one statement. A row that is no longer as `before` shows (taken over,
-     * finished by another) is left alone; the ids that were written come back. A change to the same state and context
-     * only gives the lease back.
+     * Writes results and ends the leases, all in one statement. A row that no longer equals `before` (taken over, or finished by
+     * another worker) is not changed. Returns the ids of the written rows. A change to the same state and context only ends the
+     * lease.
      */
     finish(changes: ReadonlyArray<DeliveryChange>): Effect.Effect<ReadonlySet<number>, Unavailable>
-    /** The rows as they are now; a deleted one is missing. */
+    /** The current rows; deleted ones are missing. */
     read(ids: ReadonlyArray<number>): Effect.Effect<ReadonlyArray<DeliveryRow>, Unavailable>
   }
 >()("brokerage/runtime/ports/DeliveryStore") {

@@ -1,6 +1,6 @@
 /**
- * Deliveries over the memory store, for deterministic simulation: the promises of DeliveryStore without a
- * database. Several workers may share one store.
+ * Deliveries over the memory store, for deterministic simulation: the guarantees of DeliveryStore without a database. Several
+ * workers may share one store.
  */
 import { Effect, Layer } from "effect"
 import { webhookLimits } from "../../machines/shared/Limits.ts"
@@ -12,7 +12,7 @@ import { DeliveryStore } from "./DeliveryStore.ts"
 
 export interface DeliveryStoreMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each call. */
+  /** True while the store is unreachable; called at each call. */
   readonly away?: () => boolean
 }
 

@@ -1,7 +1,7 @@
 /**
- * The contents of documents, encrypted at rest (architecture, At rest; A1-37). A content is written on its own before the
- * commit that makes its document, so that 8 MB never stand in a batch in front of anybody's money; a content whose
- * document did not come to be is removed, at once where that is known, else by the sweep.
+ * The contents of documents, encrypted at rest (architecture, At rest; A1-37). A content is written separately before the commit
+ * of its document, so that 8 MB never delay money commits in a batch. If the commit fails, the content is removed: at once if the
+ * failure is known, otherwise by the sweep.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -18,11 +18,11 @@ export type NewContent = Omit<DocumentContentRow, "storedAt">
 export class DocumentContents extends Context.Service<
   DocumentContents,
   {
-    /** Writes the content of a document that is about to be made. */
+    /** Writes the content of a document that will be committed next. */
     write(content: NewContent): Effect.Effect<void, Unavailable>
-    /** Removes the content of a document that was not made. */
+    /** Removes the content of a document that was not committed. */
     discard(documentId: number): Effect.Effect<void, Unavailable>
-    /** Removes contents older than `before` (wall clock, Unix ms) whose document does not exist; how many. */
+    /** Removes contents older than `before` (wall clock, Unix ms) whose document does not exist. Returns the number. */
     sweep(before: number): Effect.Effect<number, Unavailable>
   }
 >()("brokerage/runtime/ports/DocumentContents") {
@@ -36,7 +36,7 @@ export class DocumentContents extends Context.Service<
         withinTime(Effect.catch(statement, whenAway), away)
       return DocumentContents.of({
         write: (content) =>
-          // Wall time: business time may be moved while an upload runs, and then its content would look forgotten.
+          // Wall time: business time may be advanced during an upload, and then the content would appear abandoned.
           Effect.flatMap(Clock.currentTimeMillis, (storedAt) =>
             run(writeContent(sql, sealing, { ...content, storedAt }))
           ),

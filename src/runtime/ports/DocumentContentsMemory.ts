@@ -1,4 +1,4 @@
-/** Contents of documents as the memory store has them: written before the commit that makes their document. */
+/** Contents of documents in the memory store: written before the commit of their document. */
 import { Clock, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
@@ -6,7 +6,7 @@ import { DocumentContents } from "./DocumentContents.ts"
 
 export interface DocumentContentsMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each write. */
+  /** True while the store is unreachable; called at each write. */
   readonly away: () => boolean
 }
 
@@ -31,7 +31,7 @@ export const DocumentContentsMemory = {
             })
             if (outcome._tag !== "Committed") throw new Error(`a content was not stored: ${outcome._tag}`)
           }),
-        // A content that is left behind does no harm; the service sweeps it after a day.
+        // An abandoned content is harmless; the service sweeps it after a day.
         discard: () => Effect.void,
         sweep: () => Effect.succeed(0)
       })

@@ -1,5 +1,5 @@
 /**
- * The accounts with open positions, as a port: what the risk index is built from at the start. The service reads Postgres; the
+ * The accounts with open positions, as a port, from which the risk index is built at start. The service reads Postgres; the
  * deterministic simulation reads the store of JournalMemory instead (architecture, Proof).
  */
 import { PgClient } from "@effect/sql-pg"
@@ -12,9 +12,9 @@ import { whenAway } from "../store/whenAway.ts"
 export class ExposureReads extends Context.Service<
   ExposureReads,
   {
-    /** Gives every account with open positions to `take`; of losses told, those of the UTC day (days since 1970). */
+    /** Passes every account with open positions to `take`; loss notices only of the UTC day (days since 1970). */
     each(day: number, take: (account: ExposedAccount) => void): Effect.Effect<void, Unavailable>
-    /** Gives every client with a working perpetual order to `take`. */
+    /** Passes every client with a working perpetual order to `take`. */
     ordering(take: (clientId: number) => void): Effect.Effect<void, Unavailable>
   }
 >()("brokerage/runtime/ports/ExposureReads") {

@@ -1,4 +1,6 @@
-/** Accounts with open positions as the memory store has them, for deterministic simulation: the promises of ExposureReads without SQL. */
+/**
+ * Accounts with open positions in the memory store, for deterministic simulation: the guarantees of ExposureReads without SQL.
+ */
 import { Effect, Layer } from "effect"
 import { isWorking } from "../../machines/order/Order.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
@@ -10,7 +12,7 @@ import { ExposureReads } from "./ExposureReads.ts"
 
 export interface ExposureReadsMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 

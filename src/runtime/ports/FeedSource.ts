@@ -1,6 +1,6 @@
 /**
- * The clients' notification feeds as the sweep reads them: what no delivery was queued for yet. The claim that comes with
- * each queued delivery says which these are, so a re-read costs nothing but the look (doc 3, sweep rules; A3-38).
+ * The notifications for which no delivery was queued yet, as read by the sweep. Each queued delivery claims its notification, so
+ * a repeated read only costs the query (doc 3, sweep rules; A3-38).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -16,9 +16,11 @@ export const feedClaim = (notificationId: number): string => `feed:${notificatio
 export class FeedSource extends Context.Service<
   FeedSource,
   {
-    /** Notifications of each window without a delivery, the oldest first, at most `limit` a partner; late ones left out. */
+    /**
+     * Notifications of each window without a delivery, oldest first, at most `limit` for each partner; late ones are left out.
+     */
     unforwarded(windows: ReadonlyArray<FeedWindow>, limit: number): Effect.Effect<ReadonlyArray<FeedItem>, Unavailable>
-    /** Time of the notification that was forwarded last, Unix ms; null when the log has none. */
+    /** The time of the last forwarded notification, Unix ms; null if the log has none. */
     lastForwarded(partnerId: number): Effect.Effect<number | null, Unavailable>
   }
 >()("brokerage/runtime/ports/FeedSource") {

@@ -1,4 +1,4 @@
-/** The clients' feeds as the memory store has them: the promises of FeedSource without SQL, for the sweep in a simulation. */
+/** The clients' feeds in the memory store: the guarantees of FeedSource without SQL, for the sweep in a simulation. */
 import { Effect, Layer } from "effect"
 import { notificationLimits } from "../../machines/shared/Limits.ts"
 import { eventOfKind, feedEventOf } from "../../machines/webhook/feedEventOf.ts"
@@ -8,7 +8,7 @@ import { feedClaim, FeedSource } from "./FeedSource.ts"
 
 export interface FeedSourceMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 

@@ -1,10 +1,10 @@
-/** Where the encryption keys are kept, as a port: the key file in production (adapters/keyFile.ts). */
+/** The storage of encryption keys, as a port: the key file in production (adapters/keyFile.ts). */
 import type { SealingKeys } from "../engine/sealing/Sealing.ts"
 
-/** Both throw: SealingError for a damaged store, otherwise what the file system throws. */
+/** Both throw: SealingError for a damaged store, otherwise the errors of the file system. */
 export interface KeyStore {
-  /** Every key there is, as stored now. */
+  /** Every stored key. */
   readonly read: () => SealingKeys
-  /** Adds a key of 32 bytes; it is there for good when this returns. A number is given once. */
+  /** Adds a key of 32 bytes; it is durable when this returns. A number is used only once. */
   readonly add: (number: number, key: Buffer) => void
 }

@@ -1,8 +1,8 @@
-/** Encryption keys in memory, for tests and services whose keys nobody keeps: the promises of KeyStore without a file. */
+/** Encryption keys in memory, for tests and services with temporary keys: the guarantees of KeyStore without a file. */
 import { SealingError, type SealingKeys } from "../engine/sealing/Sealing.ts"
 import type { KeyStore } from "./KeyStore.ts"
 
-/** Begins with the keys given. */
+/** Starts with the given keys. */
 export const keyStoreMemory = (given: SealingKeys): KeyStore => {
   const keys = new Map(given.keys)
   return {

@@ -12,7 +12,7 @@ import { whenAway } from "../store/whenAway.ts"
 export class LevelReads extends Context.Service<
   LevelReads,
   {
-    /** Gives every open contract to `take`, in no order. */
+    /** Passes every open contract to `take`, in no order. */
     each(take: (contract: OpenLevels) => void): Effect.Effect<void, Unavailable>
   }
 >()("brokerage/runtime/ports/LevelReads") {

@@ -1,4 +1,4 @@
-/** Levels as the memory store has them, for deterministic simulation: the promises of LevelReads without SQL. */
+/** Levels in the memory store, for deterministic simulation: the guarantees of LevelReads without SQL. */
 import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
@@ -6,7 +6,7 @@ import { LevelReads } from "./LevelReads.ts"
 
 export interface LevelReadsMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 

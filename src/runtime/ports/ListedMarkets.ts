@@ -1,6 +1,6 @@
 /**
- * The listed markets as they stand now, for operators: what may be halted, and what `market list` shows. A service that no
- * venue has ever spoken to knows none.
+ * The current listed markets, for operators: markets that may be halted, and the rows of `market list`. Unknown until a venue has
+ * sent them.
  */
 import { Context } from "effect"
 import type { haltFamilies } from "../../machines/market/TradingHalt.ts"
@@ -8,13 +8,13 @@ import type { haltFamilies } from "../../machines/market/TradingHalt.ts"
 export interface MarketPrices {
   readonly symbol: string
   readonly family: (typeof haltFamilies)[number]
-  /** Decimal strings; null: the market has none (yet). */
+  /** Decimal strings; null if the market has none (yet). */
   readonly last: string | null
   readonly mark: string | null
   readonly index: string | null
-  /** Whether the mark may be judged on (F3). */
+  /** True if the mark price is recent enough for risk decisions (F3). */
   readonly fresh: boolean
-  /** By the venue. */
+  /** Halted by the venue. */
   readonly halted: boolean
   readonly delisted: boolean
 }
@@ -22,7 +22,7 @@ export interface MarketPrices {
 export class ListedMarkets extends Context.Service<
   ListedMarkets,
   {
-    /** Null: no list has come from a venue since the start. */
+    /** Null: no venue has sent a list since the start. */
     readonly all: () => ReadonlyArray<MarketPrices> | null
   }
 >()("brokerage/runtime/ports/ListedMarkets") {}

@@ -1,5 +1,5 @@
 /**
- * What is open between a partner, its clients and the service, in figures, as a port: the service reads Postgres; the
+ * The open work and balances between a partner, its clients and the service, as a port: the service reads Postgres; the
  * deterministic simulation reads the store of JournalMemory instead (architecture, Proof).
  */
 import { PgClient } from "@effect/sql-pg"
@@ -20,12 +20,12 @@ import { whenAway } from "../store/whenAway.ts"
 export class PartnerBooks extends Context.Service<
   PartnerBooks,
   {
-    /** Cash and reserves of the partner's clients that are not zero, USDC first; `usdcAlone`: no other currency. */
+    /** Cash and reserves of the partner's clients that are not zero, USDC first; `usdcAlone`: only USDC. */
     held(partnerId: number, usdcAlone: boolean): Effect.Effect<ReadonlyArray<HeldGroup>, Unavailable>
     custodyAccount(partnerId: number): Effect.Effect<CustodyFigures, Unavailable>
-    /** Whatever somebody still has to act on, in every table that has such work. */
+    /** The open work of every table that has some. */
     open(partnerId: number): Effect.Effect<ReadonlyArray<OpenGroup>, Unavailable>
-    /** Net of every item ever, settled or not, less what the firms have paid each other; micro-USDC as text. */
+    /** The net of all items, settled or not, less the payments between the firms; micro-USDC as text. */
     outstanding(partnerId: number): Effect.Effect<string, Unavailable>
   }
 >()("brokerage/runtime/ports/PartnerBooks") {

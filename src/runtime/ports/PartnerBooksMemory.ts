@@ -1,4 +1,4 @@
-/** A partner's books as the memory store has them, for deterministic simulation: the promises of PartnerBooks without SQL. */
+/** A partner's books in the memory store, for deterministic simulation: the guarantees of PartnerBooks without SQL. */
 import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
@@ -8,11 +8,11 @@ import { PartnerBooks } from "./PartnerBooks.ts"
 
 export interface PartnerBooksMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 
-/** What every table of open work has. */
+/** The common columns of tables with open work. */
 interface OpenRow {
   readonly id: number
   readonly partnerId: number

@@ -1,13 +1,13 @@
 /**
- * Where what a venue said and nobody can believe is set aside, as a port: unreadable, off the grid, beyond its limits, too
- * far ahead, or of something unknown (A2-115). It is counted and alarmed there, and never applied.
+ * The quarantine of messages of the venue that can't be accepted, as a port: unreadable, off the grid, beyond its limits, too far
+ * in the future, or about unknown objects. Its messages are counted and alarmed, and never applied (A2-115).
  */
 import { Context, type Effect } from "effect"
 
 export class Quarantine extends Context.Service<
   Quarantine,
   {
-    /** Sets the bytes aside as they came, with a sentence that says why. Never fails: what can't be kept is logged. */
+    /** Stores the received bytes with a sentence of the reason. Never fails: a message that can't be stored is logged. */
     add(bytes: string, reason: string): Effect.Effect<void>
   }
 >()("brokerage/runtime/ports/Quarantine") {}

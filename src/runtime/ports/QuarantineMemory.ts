@@ -1,4 +1,4 @@
-/** A quarantine that keeps what it is given in memory, for tests. */
+/** A quarantine in memory, for tests. */
 import { Effect } from "effect"
 import { Quarantine } from "./Quarantine.ts"
 
@@ -7,7 +7,7 @@ export interface SetAside {
   readonly reason: string
 }
 
-/** Into `kept`, oldest first. */
+/** Appends to `kept`, oldest first. */
 export const quarantineMemory = (kept: Array<SetAside>): Quarantine["Service"] => ({
   add: (bytes, reason) => Effect.sync(() => void kept.push({ bytes, reason }))
 })

@@ -1,6 +1,6 @@
 /**
- * Reads of stored rows outside a mailbox, as a port: pages, whole tables for live views, holders of unique facts. The
- * service reads Postgres; the deterministic simulation reads the store of JournalMemory instead (architecture, Proof).
+ * Reads of stored rows outside a mailbox, as a port: pages, whole tables for projections, holders of unique facts. The service
+ * reads Postgres; the deterministic simulation reads the store of JournalMemory instead (architecture, Proof).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -36,11 +36,11 @@ export class RowReads extends Context.Service<
     ): Effect.Effect<{ readonly [K in T]: ReadonlyArray<Tables[K]> }, Unavailable>
     /** Every row of a small table, in no order. */
     all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
-    /** The clients of these accounts (their uid); others than ours are left out. */
+    /** The clients of these accounts (their uid); accounts of other services are left out. */
     clientIds(accounts: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
     /** Clients that have one of these person keys (`personKeyOf`), highest id first. Only ids below `before`. */
     persons(personKey: string, query: PageQuery): Effect.Effect<ReadonlyArray<Tables["clients"]>, Unavailable>
-    /** Which of the unique facts are taken, and by which object; free ones are left out. */
+    /** The taken facts among these, with the objects that hold them. */
     holders(names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable>
   }
 >()("brokerage/runtime/ports/RowReads") {

@@ -1,4 +1,4 @@
-/** Stored rows as the memory store has them, for deterministic simulation: the promises of RowReads without SQL. */
+/** Stored rows in the memory store, for deterministic simulation: the guarantees of RowReads without SQL. */
 import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
@@ -9,13 +9,13 @@ import { RowReads } from "./RowReads.ts"
 
 export interface RowReadsMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 
 type Column = string | number | bigint | null
 
-/** Whether a row meets the conditions, which name columns as the database does. */
+/** A test of conditions on a row; conditions use the column names of the database. */
 const tester = (table: TableName, conditions: ReadonlyArray<Condition>): ((row: object) => boolean) => {
   const { columns } = catalogue[table] as TableSpec
   const tests = conditions.map(({ column, value, comparison }) => {

@@ -1,7 +1,7 @@
 /**
  * The models of statements, encrypted at rest in pieces of canonical text (STS-22; architecture, At rest). A model is written
- * before the commit of the row that names it, so that megabytes never stand in a batch in front of anybody's money. The same
- * text is kept once, under its hash; what no statement came to name is swept after a day.
+ * before the commit of the row that names it, so that megabytes never delay money commits in a batch. The same text is stored
+ * once, under its hash; a model that no statement names is swept after a day.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -24,38 +24,38 @@ import {
   writePiece
 } from "../store/writes/statementWrites.ts"
 
-/** A piece; its text may come as bytes. */
+/** A piece; its text may be given as bytes. */
 export type NewPiece = Omit<StatementPieceRow, "storedAt" | "content"> & { readonly content: string | Uint8Array }
 export type NewModel = Omit<StatementModelRow, "storedAt">
 
-/** Looked through by one statement of a sweep. */
+/** The most rows that one statement of a sweep scans. */
 const sweptAtOnce = 1_000
 
-/** Pieces read at once: a quarter of a megabyte each. */
+/** The most pieces in one read: a quarter of a megabyte each. */
 const piecesAtOnce = 4
 
 export class StatementModels extends Context.Service<
   StatementModels,
   {
-    /** Writes a piece of a model, the first one first; it fails where the model was dropped. */
+    /** Writes a piece of a model, in order from the first; fails if the model was dropped. */
     write(piece: NewPiece): Effect.Effect<void, Unavailable>
-    /** Makes a model whole; its id, or that of the same model that was there before: then these pieces are dropped. */
+    /** Completes a model. Returns its id, or that of the same model stored before, in which case these pieces are dropped. */
     finish(model: NewModel): Effect.Effect<number, Unavailable>
-    /** Removes the pieces of a model that did not come to be. */
+    /** Removes the pieces of a model that was not completed. */
     drop(modelId: number): Effect.Effect<void, Unavailable>
-    /** Writes models that are whole, with all their pieces, at once; the id of each by its hash, as `finish` answers it. */
+    /** Writes complete models with all their pieces at once. Returns the id of each by its hash, as `finish` does. */
     writeAll(
       models: ReadonlyArray<NewModel>,
       pieces: ReadonlyArray<NewPiece>
     ): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
-    /** The next pieces behind `after`; `frames`: those that hold no rows alone. */
+    /** The next pieces after `after`; `frames`: only those without rows. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
-    /** The same as packed.ts packs them: for a thread that reads them itself. */
+    /** The same in the form of packed.ts, for a thread that unpacks them itself. */
     packedPieces(modelId: number, after: number): Effect.Effect<ReadonlyArray<ReadPiece<Uint8Array>>, Unavailable>
     /**
-     * Removes models stored before this (wall clock, Unix ms) that no statement names, and pieces of none; of how many models.
-     * It goes on where the last sweep of this process came to.
+     * Removes models stored before this time (wall clock, Unix ms) that no statement names, and pieces without a model. Returns
+     * the number of models. Continues at the checkpoint of this process's last sweep.
      */
     sweep(before: number): Effect.Effect<number, Unavailable>
   }
@@ -86,7 +86,7 @@ export class StatementModels extends Context.Service<
           }
         })
       return StatementModels.of({
-        // Wall time: business time may be moved while a build runs, and then its model would look forgotten.
+        // Wall time: business time may be advanced during a build, and then its model would appear abandoned.
         write: (piece) =>
           Effect.gen(function* () {
             const storedAt = yield* Clock.currentTimeMillis

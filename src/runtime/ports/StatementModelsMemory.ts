@@ -1,4 +1,4 @@
-/** Models of statements kept in memory, for tests: the same promises as the stored ones, but for encryption. */
+/** Models of statements in memory, for tests: the guarantees of the stored ones, except encryption. */
 import { Clock, Effect, Layer } from "effect"
 import { packed } from "../engine/sealing/packed.ts"
 import type { StatementModelRow, StatementPieceRow } from "../tables/statement.ts"

@@ -1,21 +1,24 @@
-/** Makes the bytes of a statement from its record alone: the same for ever, by the renderer that it names (STS-18, STS-31). */
+/**
+ * Renders the bytes of a statement from its record alone. The renderer that the record names always produces the same bytes
+ * (STS-18, STS-31).
+ */
 import { Context, type Effect, type Stream } from "effect"
 import type { StatementVersion } from "../../machines/statement/Statement.ts"
 import type { Skeleton } from "../../machines/statement/StatementModel.ts"
 import type { Unavailable } from "../engine/mailbox/ActorHost.ts"
 
-/** What a statement is rendered from. */
+/** The input of a rendering. */
 export interface RenderJob {
-  /** Whose statement it is: a partner's jobs are bounded. */
+  /** The partner of the statement: each partner's jobs are limited. */
   readonly partnerId: number
   readonly form: "pdf" | "csv"
   readonly renderer: number
   readonly version: StatementVersion
   readonly sha256: string
   readonly skeleton: Skeleton
-  /** Rows of each section. */
+  /** The number of rows of each section. */
   readonly counts: ReadonlyArray<number>
-  /** The next pieces of the canonical text behind one as they are packed, none at its end; a section of -1: no rows. */
+  /** The next packed pieces of the canonical text after a given one, empty at its end; a section of -1 has no rows. */
   readonly pieces: (
     after: number
   ) => Effect.Effect<
@@ -27,7 +30,7 @@ export interface RenderJob {
 export class StatementRenderer extends Context.Service<
   StatementRenderer,
   {
-    /** The bytes, made as they are read: whoever stops reading ends the work. */
+    /** The bytes, produced as they are read: the work ends when the reader stops. */
     render(job: RenderJob): Stream.Stream<Uint8Array, Unavailable>
   }
 >()("brokerage/runtime/ports/StatementRenderer") {}

@@ -1,4 +1,4 @@
-/** A renderer that writes the canonical text itself, for tests of what is handed out and when. */
+/** A renderer that returns the canonical text, for tests of downloads. */
 import { Effect, Layer, Option, Stream } from "effect"
 import { StatementRenderer } from "./StatementRenderer.ts"
 

@@ -1,19 +1,20 @@
 /**
- * What a tester does to the simulated venue, as a port (operator surface, sim venue). A sandbox's alone: no real venue has
- * such controls.
+ * The controls of the simulated venue for testers, as a port (operator surface, sim venue). Only for a sandbox: a real venue has
+ * no such controls.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../venue/VenueCommand.ts"
 
 /**
- * Why there is no answer. `none`: no venue is attached. `unreached`: nothing was done. `lost`: it may have been done. `foreign`:
- * what answers is no simulator, or lets this service not in. `closed`: it does nothing now. `refused`: it won't, in its words.
+ * The reason of a failure. `none`: no venue is attached. `unreached`: nothing was done. `lost`: the command may have been done.
+ * `foreign`: the other side is no simulator, or refuses this service's key. `closed`: it accepts no commands now. `refused`: it
+ * refuses, with its own sentence.
  */
 const causes = ["none", "unreached", "lost", "foreign", "closed", "refused"] as const
 
 export class VenueControlError extends Schema.TaggedError<VenueControlError>()("VenueControlError", {
   why: Schema.Literals(causes),
-  /** The venue's own, or what is known of the failure. */
+  /** The venue's own sentence, or the known facts of the failure. */
   words: Schema.String
 }) {}
 
@@ -22,10 +23,10 @@ export type CommandAnswer = typeof VenueCommandAnswer.Type
 export class VenueControl extends Context.Service<
   VenueControl,
   {
-    /** False: no venue is attached, and everything fails with `none`. */
+    /** False: no venue is attached, and every call fails with `none`. */
     readonly attached: boolean
     readonly show: Effect.Effect<VenueView, VenueControlError>
-    /** Done when it answers; sent once. */
+    /** Completes when the venue responds; sent once. */
     command(command: VenueCommand): Effect.Effect<CommandAnswer, VenueControlError>
   }
 >()("brokerage/runtime/ports/VenueControl") {}

@@ -1,11 +1,11 @@
-/** Controls without a venue: none at all, or a script that keeps what it was sent. */
+/** Controls without a venue: none, or a script that records the commands. */
 import { Effect, Layer } from "effect"
 import type { VenueCommand, VenueView } from "../../venue/VenueCommand.ts"
 import { type CommandAnswer, VenueControl, VenueControlError } from "./VenueControl.ts"
 
 const unattached = new VenueControlError({ why: "none", words: "no venue is attached" })
 
-/** Of a service without a venue. */
+/** For a service without a venue. */
 export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(
   VenueControl,
   VenueControl.of({
@@ -15,11 +15,11 @@ export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(
   })
 )
 
-/** What a test plays the venue with. */
+/** The test's implementation of the venue. */
 export interface VenueScript {
   show: () => VenueView | VenueControlError
   command: (command: VenueCommand) => CommandAnswer | VenueControlError
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly sent: Array<VenueCommand>
 }
 

@@ -1,7 +1,7 @@
 /**
- * A venue in memory for tests and deterministic simulation: it takes every call, executes each ref at most once, remembers
- * what is void, and says of each order what became of it in one numbered event. It has no books: an order ends without a
- * fill. It has no time and no chance of its own: delays, faults and schedulers are given.
+ * A venue in memory for tests and deterministic simulation: it accepts every call, executes each ref at most once, remembers void
+ * refs, and publishes the result of each order in one numbered event. It has no books: an order ends without a fill. Delays,
+ * faults and schedulers are given, so that runs are deterministic.
  */
 import { type Cause, Effect, Layer, Queue, Stream } from "effect"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../machines/venue/venueCalls.ts"
@@ -15,29 +15,29 @@ import type { VenueMarket } from "../../machines/venue/VenueMarket.ts"
 import type { VenueAccount, VenueFill, VenueOrder } from "../../machines/venue/venueObjects.ts"
 import { type UnreadableLine, Venue, VenueEventsGone, type VenueShape, VenueUnanswered } from "./Venue.ts"
 
-/** What goes wrong with one request. Times in scheduler ms. */
+/** A fault of one request. Times in scheduler ms. */
 export interface RequestFault {
-  /** On its way there; on its way back. */
+  /** The delay on the way to the venue; the delay on the way back. */
   readonly toVenue?: number
   readonly toCaller?: number
-  /** It never comes to the venue, or its answer never comes back: at once a broken connection, or silence. */
+  /** The request or its response is lost: either as a broken connection at once, or as silence. */
   readonly lost?: "before" | "after"
   readonly silent?: boolean
-  /** The venue refuses it, in these words. */
+  /** The venue refuses the request with this sentence. */
   readonly refused?: string
 }
 
 export interface VenueMemoryOptions {
   /** Business time at the venue, Unix ms. */
   readonly now: () => number
-  /** Asked once for each request that is sent; `refs` are those that it names. */
+  /** Called once for each request that is sent; `refs` are the refs in it. */
   readonly fault?: (name: VenueCallName | "lookup" | "voidRefs", refs: ReadonlyArray<string>) => RequestFault
 }
 
 /** Runs a task later. */
 type Schedule = (task: () => void, delayMillis: number) => void
 
-/** A process's way to the venue and back; by default the next turn of the event loop, or a timer. */
+/** The network between a process and the venue; by default the next turn of the event loop, or a timer. */
 export interface Way {
   readonly toVenue: Schedule
   readonly toCaller: Schedule
@@ -49,7 +49,7 @@ const usualWay: Way = { toVenue: usualSchedule, toCaller: usualSchedule }
 export type Line = VenueEvent | VenueHeartbeat | UnreadableLine
 type Reader = Queue.Queue<Line, VenueUnanswered | Cause.Done>
 
-/** The market it lists. */
+/** The only listed market. */
 export const memoryMarket: VenueMarket = {
   symbol: "BTC-USDC-PERP",
   family: "PERP",
@@ -69,14 +69,14 @@ export const memoryMarket: VenueMarket = {
 const memoryMark = "60000"
 
 export class VenueMemory {
-  /** How often each ref came, and how often it was executed. */
+  /** How often each ref was received, and how often it was executed. */
   readonly came = new Map<string, number>()
   readonly executed = new Map<string, number>()
   readonly events: Array<VenueEvent> = []
-  /** Events up to this number are not kept any more. */
+  /** Events up to this number are no longer kept. */
   forgotten = 0
   requests = 0
-  /** Nothing that is said comes to any reader. */
+  /** While true, no reader receives events. */
   deaf = false
   private readonly outcomes = new Map<string, VenueOutcome>()
   private readonly accounts = new Map<string, { readonly orders: Array<VenueOrder>; sequence: number }>()
@@ -145,7 +145,7 @@ export class VenueMemory {
       write: (name, request) =>
         Effect.suspend(() => ask(name, [request.ref], ({ refused }) => this.take(name, request, refused ?? null))),
       events: (after) => this.stream(way, after),
-      // Its markets say nothing; heartbeats come.
+      // Market data has heartbeats only.
       marketData: () =>
         Stream.concat(
           Stream.sync(() => this.heartbeat()),
@@ -154,17 +154,17 @@ export class VenueMemory {
     }
   }
 
-  /** What became of a ref. */
+  /** The outcome of a ref. */
   outcomeOf(ref: string): VenueOutcome {
     return this.outcomes.get(ref) ?? this.plain(ref, "UNKNOWN", null)
   }
 
-  /** Fills of an order that were said. */
+  /** The published fills of an order. */
   private fillsOf(ref: string): ReadonlyArray<VenueFill> {
     return this.events.flatMap(({ fact }) => (fact.type === "fill" && fact.fill.ref === ref ? [fact.fill] : []))
   }
 
-  /** Says something of an account, as of now or of another time; the event. */
+  /** Publishes an event of an account, at the current or another time. Returns the event. */
   say(
     account: string,
     fact: (stamp: { readonly account: string; readonly sequence: number }) => AccountFact,
@@ -181,12 +181,12 @@ export class VenueMemory {
     return event
   }
 
-  /** The next sequence of an account is one that was never said. */
+  /** Skips one sequence number of an account, as if its event were lost. */
   skip(account: string): void {
     this.stateOf(account).sequence++
   }
 
-  /** A line to every reader, whatever it is. */
+  /** Sends any line to every reader. */
   send(line: Line): void {
     if (this.deaf) return
     for (const reader of this.readers) reader(line)

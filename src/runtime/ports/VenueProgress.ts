@@ -1,4 +1,4 @@
-/** How far this service has taken the venue's events, as a port: a jump of the clock waits for them (C4). */
+/** The checkpoint of the venue's events, as a port: an advance of the clock waits for them (C4). */
 import { Context, type Effect } from "effect"
 
 export class VenueProgress extends Context.Service<
@@ -7,7 +7,8 @@ export class VenueProgress extends Context.Service<
     /** Completes when `isAt` is true for this number. */
     reached(number: number): Effect.Effect<void>
     /**
-     * Every event up to this number is committed or set aside, and no account still has to be read again after a loss of events.
+     * True if every event up to this number is committed or quarantined, and no account still has to be read again after a loss
+     * of events.
      */
     isAt(number: number): boolean
   }

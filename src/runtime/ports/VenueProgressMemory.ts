@@ -1,4 +1,4 @@
-/** Progress as it is given: at once where no events are taken, or when a test says so. */
+/** Given progress: reached at once for a service without events, or when a test sets it. */
 import { Effect, Layer } from "effect"
 import { VenueProgress } from "./VenueProgress.ts"
 

@@ -1,6 +1,6 @@
 /**
- * One attempt to hand a delivery to its endpoint. A port: `HttpsWebhookSender` dials, simulations answer from memory.
- * The secret and url are those of the moment of sending; the sender signs (doc 3, Webhook registration and delivery).
+ * One attempt to send a delivery to its endpoint. A port: `HttpsWebhookSender` connects, simulations answer from memory. The
+ * secret and url are the current ones at the time of sending; the sender signs (doc 3, Webhook registration and delivery).
  */
 import { Context, type Effect } from "effect"
 
@@ -10,11 +10,11 @@ export interface OutgoingWebhook {
   /** The stored body: every attempt sends the same bytes (A3-30). */
   readonly body: string
   readonly url: string
-  /** Signs the attempt; the whole string with its prefix is the key (A3-29). */
+  /** The key of the signature; the whole string with its prefix is the key (A3-29). */
   readonly secret: string
 }
 
-/** What came of an attempt. `error` is a sentence for the delivery log of at most 256 bytes, without secrets. */
+/** The result of an attempt. `error` is a sentence for the delivery log of at most 256 bytes, without secrets. */
 export type SendOutcome =
   | { readonly _tag: "Acknowledged"; readonly status: number }
   | { readonly _tag: "Failed"; readonly status: number | null; readonly error: string }
@@ -22,7 +22,7 @@ export type SendOutcome =
 export class WebhookSender extends Context.Service<
   WebhookSender,
   {
-    /** Never fails: everything that can go wrong is an outcome. Interruption gives the attempt up. */
+    /** Never fails: every failure is an outcome. An interrupt aborts the attempt. */
     send(webhook: OutgoingWebhook): Effect.Effect<SendOutcome>
   }
 >()("brokerage/runtime/ports/WebhookSender") {}

@@ -1,8 +1,8 @@
-/** Attempts without a network, for tests and deterministic simulation: whoever receives them is a function. */
+/** Attempts without a network, for tests and deterministic simulation: a function is the receiver. */
 import { Effect, Layer } from "effect"
 import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "./WebhookSender.ts"
 
-/** The status of the answer; `Silent` when none came in time, `Unreachable` when the connection failed. */
+/** The status of the response; `Silent` after a timeout, `Unreachable` if the connection failed. */
 export type Received = number | "Silent" | "Unreachable"
 
 export const WebhookSenderMemory = {

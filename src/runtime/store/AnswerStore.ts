@@ -12,13 +12,13 @@ export class AnswerStore extends Context.Service<
   AnswerStore,
   {
     find(principal: string, key: string): Effect.Effect<AnswerRow | null, Unavailable>
-    /** Deletes the answer of a key if it was given at or before `cutoff` (Unix ms): the key is free again. */
+    /** Deletes the answer of a key if it was given at or before `cutoff` (Unix ms), which frees the key. */
     discardExpired(principal: string, key: string, cutoff: number): Effect.Effect<void, Unavailable>
-    /** Deletes at most `limit` answers given at or before `cutoff`; the number deleted. */
+    /** Deletes at most `limit` answers given at or before `cutoff`, and returns their number. */
     sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
-    /** The same for keys of requests that were begun and never answered, with what they are claimed for (VenueGateway). */
+    /** The same for keys of requests that were begun and never answered, together with their claims (VenueGateway). */
     sweepBegun(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
-    /** The same for the parts of bulk reports, which their answers need no longer than they are replayed. */
+    /** The same for the parts of bulk reports: they are kept for as long as answers are replayed. */
     sweepParts(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
   }
 >()("brokerage/runtime/store/AnswerStore") {

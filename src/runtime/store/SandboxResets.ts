@@ -1,8 +1,8 @@
 /**
- * Resets of a sandbox (operator surface, sim reset; decision 30). That one is asked for stands in the stamp, so a process that
- * dies on the way leaves it to the next start. The database goes back to its beginning in one transaction: its tables are
- * dropped and made anew, and operator keys, the count of resets and the writer's epoch stay. Rows of a ledger are never
- * rewritten: the old ledger ends as a whole, and the audit of the new one begins with what it ended.
+ * Resets of a sandbox (operator surface, sim reset; decision 30). The request is kept in the stamp, so if the process dies, the
+ * next start completes the reset. One transaction drops and recreates all tables of the database; operator keys, the count of
+ * resets and the writer's epoch stay. Rows of a ledger are never rewritten: the old ledger ends as a whole, and the audit of the
+ * new one begins with a record of that end.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
@@ -12,7 +12,7 @@ import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { catalogue, type TableName } from "../tables/Catalogue.ts"
 import { stampDatabase } from "./ServiceStamp.ts"
 
-/** Who asked for a reset, and when (business time, Unix ms). */
+/** The requester of a reset, and the time (business time, Unix ms). */
 export const ResetAsked = Schema.Struct({
   role: Schema.String,
   keyLabel: Schema.String,
@@ -20,7 +20,7 @@ export const ResetAsked = Schema.Struct({
   at: Schema.Int
 })
 
-/** What a reset takes away, counted. */
+/** The rows that a reset removes, counted. */
 export const ResetCounts = Schema.Struct({
   partners: Schema.Int,
   clients: Schema.Int,
@@ -32,7 +32,7 @@ export const ResetCounts = Schema.Struct({
   auditEntries: Schema.Int
 })
 
-/** A reset that was made: the audit of the new ledger says it once. `seal`: the end of the chain of the one that ended. */
+/** A completed reset: the audit of the new ledger records it once. `seal`: the end of the chain of the old ledger. */
 const ResetMade = Schema.Struct({ by: ResetAsked, ended: ResetCounts, seal: Schema.NullOr(Schema.String) })
 export type ResetMade = typeof ResetMade.Type
 
@@ -50,7 +50,7 @@ const counted: Readonly<Record<keyof typeof ResetCounts.Type, TableName>> = {
   auditEntries: "audit"
 }
 
-/** Kept by the engine beside the catalogue's tables. */
+/** Tables of the engine outside the catalogue. */
 const engineTables: ReadonlyArray<string> = [
   "claims",
   "key_usage",
@@ -66,11 +66,11 @@ const ours = (): ReadonlyArray<string> => [...Object.values(catalogue).map(({ sq
 
 export interface ResetStamp {
   readonly sandbox: boolean
-  /** Resets so far. */
+  /** The number of resets so far. */
   readonly resets: number
-  /** One is asked for and not made yet. */
+  /** A reset is requested and not done yet. */
   readonly asked: boolean
-  /** When the database of today was made, wall Unix ms. */
+  /** The creation time of the current ledger, wall Unix ms. */
   readonly since: number
 }
 
@@ -96,7 +96,7 @@ export const resetStamp = (sql: PgClient.PgClient): Effect.Effect<ResetStamp, Sq
     since: Number(created_at)
   }))
 
-/** What a reset would take away now. */
+/** The counts of the rows that a reset would remove now. */
 export const countForReset = (sql: PgClient.PgClient): Effect.Effect<typeof ResetCounts.Type, SqlError.SqlError> => {
   const columns = Object.entries(counted).map(
     ([name, table]) => `(SELECT count(*) FROM ${catalogue[table].sqlName}) AS "${name}"`
@@ -110,7 +110,7 @@ export const countForReset = (sql: PgClient.PgClient): Effect.Effect<typeof Rese
   )
 }
 
-/** Tables and views of the schema that are not the service's: a reset would take them away, too. */
+/** Tables and views of the schema that do not belong to the service: a reset would remove them too. */
 export const foreignTables = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
   Effect.map(
     sql<{ readonly name: string }>`SELECT relname AS name FROM pg_class c
@@ -119,14 +119,14 @@ export const foreignTables = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArr
     (found) => found.map(({ name }) => name).filter((name) => !ours().includes(name))
   )
 
-/** From here on the reset is made, whatever dies: by this process or by the next start. */
+/** Requests the reset. From now on it will be done, by this process or by the next start. */
 export const askReset = (sql: PgClient.PgClient, asked: typeof ResetAsked.Type) =>
   Effect.flatMap(
     Schema.encodeEffect(askedText)(asked).pipe(Effect.orDie),
     (text) => sql`UPDATE service_stamp SET reset_asked = COALESCE(reset_asked, ${text}) WHERE id = 1 AND sandbox`
   ).pipe(Effect.asVoid)
 
-/** Everything that the migrations make again; what an extension brought stays. */
+/** Drops everything that the migrations create; objects of extensions stay. */
 const dropAll = `DO $$
 DECLARE found record;
 BEGIN
@@ -150,8 +150,8 @@ const lastSeal = (sql: PgClient.PgClient) =>
   )
 
 /**
- * Makes the reset that is asked for, whole or not at all, on the newest schema; false: none is. For a database that nobody
- * else works on, on a connection of its own. `migrate`: makes the newest schema of nothing.
+ * Performs the requested reset, atomically, on the newest schema; false if no reset is requested. Needs exclusive use of the
+ * database, on its own connection. `migrate`: creates the newest schema in an empty database.
  */
 export const resetDatabase = <E>(
   sealing: Sealing,
@@ -180,7 +180,7 @@ export const resetDatabase = <E>(
         // The subject of the mailbox that holds the keys. Without it the mailbox would not load the rows.
         yield* sql`INSERT INTO subjects SELECT * FROM kept_subject`
         yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, ${ids?.last ?? 1n})`
-        // A process of before that wakes up finds that the database is not its own any more.
+        // A paused earlier process that resumes then finds that it no longer owns the database.
         yield* sql`UPDATE writer SET epoch = (SELECT epoch FROM kept_writer)`
         const now = yield* Clock.currentTimeMillis
         yield* sql`UPDATE service_stamp SET resets = ${resets + 1n}, reset_made = ${text}, created_at = ${BigInt(now)}`
@@ -189,7 +189,7 @@ export const resetDatabase = <E>(
     return true
   })
 
-/** The reset that the audit does not tell of yet; null: none. */
+/** The reset that the audit has not recorded yet; null if there is none. */
 export const untoldReset = (sql: PgClient.PgClient) =>
   Effect.flatMap(readStamp(sql), ({ made, resets }) =>
     made === null

@@ -1,7 +1,7 @@
 /**
- * Sealed values where they lie, without opening a row: which key each was sealed with (its first byte), and their
- * replacement one batch at a time (architecture, At rest). Walks the catalogue, so a new sealed column is found by itself.
- * No table with a sealed column is insert-only by trigger; a test holds that.
+ * Sealed values in the database, handled without opening a row: the key of each (its first byte), and their replacement in
+ * batches (architecture, At rest). Iterates the catalogue, so that a new sealed column is included automatically. No table with a
+ * sealed column is insert-only by trigger; a test holds that.
  */
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
@@ -13,7 +13,7 @@ import type { TableSpec } from "../tables/Table.ts"
 export interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** What the value is authenticated with (Sealing). */
+  /** The table and column that the value is authenticated with (Sealing). */
   readonly place: string
   readonly keys: ReadonlyArray<{ readonly sqlName: string; readonly type: "id" | "text" }>
 }
@@ -21,7 +21,7 @@ export interface SealedColumn {
 /** The values of a row's key columns. */
 export type RowKey = ReadonlyArray<string | bigint>
 
-/** A sealed value as the walk sees it: where it is, its key number, its size in bytes. */
+/** A sealed value during the rotation: its location, its key number, its size in bytes. */
 export interface SealedAt {
   readonly key: RowKey
   readonly number: number
@@ -34,7 +34,7 @@ export interface SealedValue {
 }
 
 export interface Replacement extends SealedValue {
-  /** What is replaced, or nothing at all. */
+  /** The replaced value, or null. */
   readonly was: Uint8Array
 }
 
@@ -57,9 +57,9 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = tableNames.flatMap((na
   sealedColumnsOf(catalogue[name] as TableSpec)
 )
 
-/** Key number, nonce and tag: no two seals share them, so equal heads are equal values, whatever their size. */
+/** Key number, nonce and tag. No two seals share them, so equal heads mean equal values of any size. */
 const headBytes = 29
-/** Of a large value stored apart, only the piece that is asked for is read. */
+/** Of a large value that is stored out of line, only the requested piece is read. */
 const numberOf = (column: string) => `get_byte(substr("${column}", 1, 1), 0)`
 
 const keyList = ({ keys }: SealedColumn, from = ""): string =>
@@ -67,7 +67,7 @@ const keyList = ({ keys }: SealedColumn, from = ""): string =>
 const keyOfRow = ({ keys }: SealedColumn, row: Readonly<Record<string, unknown>>): RowKey =>
   keys.map(({ sqlName }) => row[sqlName] as string | bigint)
 
-/** How many values of a column are sealed with each key. Reads the whole table. */
+/** The number of values of a column for each key. Reads the whole table. */
 export const countByKey = (
   sql: PgClient.PgClient,
   { table, column }: SealedColumn
@@ -79,7 +79,7 @@ export const countByKey = (
     (rows) => new Map(rows.map(({ number, n }) => [Number(number), Number(n)]))
   )
 
-/** The next rows in key order after `after`; values themselves are not read. */
+/** The next rows after `after`, in key order, without their values. */
 export const windowAfter = (
   sql: PgClient.PgClient,
   sealed: SealedColumn,
@@ -105,7 +105,7 @@ export const windowAfter = (
   )
 }
 
-/** The column's keys as one array parameter a key column. */
+/** The column's keys, as one array parameter for each key column. */
 const keyArrays = ({ keys }: SealedColumn, rows: ReadonlyArray<{ readonly key: RowKey }>): ReadonlyArray<unknown> =>
   keys.map(({ type }, index) =>
     arrayOf(
@@ -120,7 +120,7 @@ const keyAliases = ({ keys }: SealedColumn): string => keys.map((_, index) => `k
 const keysMatch = ({ keys }: SealedColumn, one: string, other: string): string =>
   keys.map(({ sqlName }, index) => `${one}."${sqlName}" = ${other}.k${index}`).join(" AND ")
 
-/** The values of the named rows; rows that have gone are left out. */
+/** The values of the given rows; deleted rows are left out. */
 export const valuesOf = (
   sql: PgClient.PgClient,
   sealed: SealedColumn,
@@ -137,9 +137,9 @@ export const valuesOf = (
   )
 
 /**
- * Replaces each value that is still what it was; how many were. Rows that a running command holds are skipped, so that
- * nothing is waited for and no deadlock can arise, and a process that has lost the database replaces nothing. The commit
- * does not wait for the disk: what a power cut undoes is opened by the old key as before.
+ * Replaces each value that has not changed since, and returns the number. Locked rows are skipped, so that there are neither
+ * waits nor deadlocks, and a process that no longer owns the database replaces nothing. The commit does not wait for the disk: a
+ * value that a power cut restores still opens with the old key.
  */
 export const replaceValues = (
   sql: PgClient.PgClient,

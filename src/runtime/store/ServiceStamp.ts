@@ -1,7 +1,7 @@
 /**
- * The database's stamp: whether it is a sandbox, how far its business clock runs ahead, and a sealed canary. A database
- * once used as a sandbox is refused without --sandbox, and the reverse (operator surface, `serve`); one whose canary
- * does not open belongs to another key file, and starting would only produce unreadable rows.
+ * The database's stamp: whether it is a sandbox, how far its business clock runs ahead, and a sealed canary. A database once used
+ * as a sandbox is refused without --sandbox, and the reverse (operator surface, `serve`). A canary that does not open belongs to
+ * another key file: the service refuses to start, because it would write unreadable rows.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
@@ -28,7 +28,7 @@ const foreignKeys = new StampMismatch({
 
 const canaryPlace = "service_stamp.canary"
 
-/** Stamps a new database, or checks the stamp of a used one; answers the stored clock offset in ms. */
+/** Stamps a new database, or checks the stamp of a used one. Returns the stored clock offset in ms. */
 export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -45,8 +45,8 @@ export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
   })
 
 /**
- * The name of this database at its venue, which is `drawn` at the first start with one and then stays; empty for a database
- * that was at a venue before there were names.
+ * The name of this database at its venue. The first start with a name stores `drawn`, and the name never changes. Empty for a
+ * database that used a venue before names existed.
  */
 export const stampVenueName = (drawn: string) =>
   Effect.gen(function* () {
@@ -56,7 +56,7 @@ export const stampVenueName = (drawn: string) =>
     return stamp === undefined ? yield* Effect.die(new Error("the service stamp is missing")) : stamp.venue_name
   })
 
-/** What the stamp says of keys: the one its canary is sealed with, and the one all values were found sealed with. */
+/** The keys in the stamp: the key of its canary, and the key with which all values were found sealed. */
 export const stampedKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [stamp] = yield* sql<{ readonly canary: Uint8Array; readonly resealed_key: number | null }>`
@@ -64,7 +64,7 @@ export const stampedKeys = Effect.gen(function* () {
   return stamp === undefined ? null : { canaryKey: stamp.canary[0] ?? 0, resealedKey: stamp.resealed_key }
 })
 
-/** Seals the canary with the current key: from now on a key file without it is refused at start. */
+/** Seals the canary with the current key: from now on a start with a key file without this key is refused. */
 export const stampCanary = (sealing: Sealing) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -78,9 +78,9 @@ export const stampResealed = (number: number) =>
   })
 
 /**
- * Moves the stored clock offset on by so many ms and answers it; null when it would not stay below `end`, which moves
- * nothing. The database adds, so that two moves at once are both counted and neither passes the end. A dry run asks the
- * same question of the same row.
+ * Moves the stored clock offset forward and returns it (ms); null if it would not stay below `end`, which changes nothing. The
+ * database adds, so that two concurrent moves both count and neither passes the end. A dry run makes the same check on the same
+ * row.
  */
 export const moveClock = (
   sql: PgClient.PgClient,

@@ -1,4 +1,4 @@
-/** Arrays as parameters of statements: one parameter whatever their length, so one text. */
+/** Arrays as statement parameters: one parameter for any length, so one statement text. */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 

@@ -8,9 +8,9 @@ import { endsAbandoned, quietSockets } from "../engine/databaseSockets.ts"
 export interface PoolOptions {
   readonly url: Redacted.Redacted
   readonly maxConnections: number
-  /** As the database shows it. */
+  /** The name under which the database shows the connection. */
   readonly applicationName: string
-  /** A connection without a byte for this long is destroyed and replaced, wall ms. `quietMillis` by default. */
+  /** A connection that receives no byte for this long is destroyed and replaced, wall ms. `quietMillis` by default. */
   readonly quiet?: number
 }
 

@@ -1,4 +1,4 @@
-/** What is still open in the tables that say so (OpenWork): read for one client, or for all clients of a partner. */
+/** The open rows of tables with open work (OpenWork), for one client or for all clients of a partner. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -10,13 +10,13 @@ export interface OpenTable {
   readonly open: OpenWork
 }
 
-/** The tables in which work may be open, in the catalogue's order. */
+/** The tables that may have open work, in the catalogue's order. */
 export const openTables: ReadonlyArray<OpenTable> = tableNames.flatMap((table) => {
   const { open } = catalogue[table]
   return open === null ? [] : [{ table, open }]
 })
 
-/** "What is open: 2 REQUESTED, 1 APPROVED."; nothing when all counts are zero. */
+/** "What is open: 2 REQUESTED, 1 APPROVED."; empty if all counts are zero. */
 export const openSentence = (
   { states, ofClient }: OpenWork,
   count: (state: string) => bigint | number
@@ -25,10 +25,10 @@ export const openSentence = (
   return counts.length === 0 ? [] : [`${ofClient}: ${counts.join(", ")}.`]
 }
 
-/** States are names of the code: letters and underscores. */
+/** States are identifiers of the code, letters and underscores only, so they need no escape. */
 const listed = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(", ")
 
-/** The rows of a table that are open. */
+/** The SQL condition of open rows. */
 const isOpen = ({ table, open }: OpenTable): string => {
   const held = heldIn(catalogue[table] as TableSpec, open.states)
   return [`state IN (${listed(open.states)})`, held, open.only ?? null].filter((each) => each !== null).join(" AND ")
@@ -36,7 +36,7 @@ const isOpen = ({ table, open }: OpenTable): string => {
 
 const outside = openTables.filter(({ table }) => catalogue[table].residence?.subject !== "client")
 
-/** Sentences on what is open of a client outside its mailbox. */
+/** Sentences on a client's open work outside its mailbox. */
 export const openOutside = (
   sql: PgClient.PgClient,
   clientId: number
@@ -61,13 +61,13 @@ export interface OpenGroup {
   readonly state: string
   readonly currency: string
   readonly n: bigint
-  /** Sums of many 64-bit amounts may leave 64 bits, so they come as text. */
+  /** As text, because sums of many 64-bit amounts may overflow 64 bits. */
   readonly total: string
   /** The first ids, separated by commas. */
   readonly ids: string
 }
 
-/** Everything open of a partner's clients, with the first `named` ids of each group. */
+/** All open work of a partner's clients, with the first `named` ids of each group. */
 export const openOfPartner = (
   sql: PgClient.PgClient,
   partnerId: number,

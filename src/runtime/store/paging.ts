@@ -10,18 +10,18 @@ import { heldIn, type TableSpec } from "../tables/Table.ts"
 
 export interface PageQuery {
   readonly limit: number
-  /** Exclusive. */
+  /** Exclusive upper bound of the ids. */
   readonly before?: number
 }
 
 export interface Condition {
   readonly column: string
   readonly value: string | number | bigint
-  /** Equal when absent. */
+  /** "=" if absent. */
   readonly comparison?: ">=" | "<=" | "<>"
 }
 
-/** How a reader goes on: with ids below `nextBefore`, null on the last page. */
+/** The start of the next page: ids below `nextBefore`; null on the last page. */
 export interface PageEnd {
   readonly hasMore: boolean
   readonly nextBefore: number | null
@@ -32,13 +32,13 @@ export interface PageCut<Row> {
   readonly end: PageEnd
 }
 
-/** The query for one row more than the page has: whether there are more. */
+/** The query with one more row than the page: that row shows whether another page follows. */
 export const onePast = ({ limit, before }: PageQuery): PageQuery => ({
   limit: limit + 1,
   ...(before === undefined ? {} : { before })
 })
 
-/** The page out of rows that were read with `onePast`. */
+/** Cuts the page from rows that were read with `onePast`. */
 export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row: Row) => number): PageCut<Row> => {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
@@ -50,9 +50,9 @@ export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row
 const decodedAtOnce = 100
 
 /**
- * The column of the owner, if the page has no other condition of equality: the index of such a list is on owner and id. For an
- * owner of many rows PostgreSQL would prefer to scan the rows of all owners by id. To prevent that, the owner's value is tested
- * as a range (`inOrder`), and ORDER BY names the owner first.
+ * The column of the owner, if the page has no other equality condition: the index of such a list is on owner and id. For an owner
+ * of many rows PostgreSQL would prefer to scan the rows of all owners by id. To prevent that, the owner's value is tested as a
+ * range (`inOrder`), and ORDER BY names the owner first.
  */
 const ownerOf = (conditions: ReadonlyArray<Condition>): string | null => {
   const equal = conditions.filter(({ comparison }) => comparison === undefined).map(({ column }) => column)
@@ -60,10 +60,10 @@ const ownerOf = (conditions: ReadonlyArray<Condition>): string | null => {
   return equal.every((column) => owners.includes(column)) ? (equal.toSorted()[0] ?? null) : null
 }
 
-/** The test for one value, written as a range. */
+/** The equality test, written as a range. */
 export const inOrder = (column: string, value: string): string => `${column} BETWEEN ${value} AND ${value}`
 
-/** At most `limit` rows; ask for one more than the page to know whether there are more. */
+/** At most `limit` rows. A limit of one more than the page shows whether another page follows. */
 export const pageOf = <T extends TableName>(
   sql: PgClient.PgClient,
   sealing: Sealing,

@@ -1,4 +1,4 @@
-/** The persons behind stored clients, page by page in the order of the clients' ids: what screening compares (F26). */
+/** The persons of stored clients for screening, page by page in the order of the clients' ids (F26). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -8,11 +8,11 @@ import type { Sealing } from "../engine/sealing/Sealing.ts"
 
 export interface StoredPerson {
   readonly clientId: number
-  /** The section PERSONAL_INFO as it was received last. */
+  /** The section PERSONAL_INFO as last received. */
   readonly personalInfo: Json
 }
 
-/** At most `limit` clients beyond `after` that are neither closed nor refused for good. */
+/** At most `limit` clients after `after` that are neither closed nor permanently refused. */
 export const personsAfter = (
   sql: PgClient.PgClient,
   sealing: Pick<Sealing, "open">,

@@ -16,8 +16,8 @@ export const inTransaction = <A, E, R>(
   )
 
 /**
- * Runs work on a connection of its own, for statements that may send no byte for a long time. The work continues while the server
- * shows that it works for this connection. After ten seconds without such a sign it fails like a lost connection.
+ * Runs work on its own connection, for statements that may send no byte for a long time. The work continues while the server
+ * shows activity for this connection. After ten seconds without activity it fails like a lost connection.
  */
 export const longWork = <A, E, R>(
   sql: PgClient.PgClient,
@@ -29,7 +29,7 @@ export const longWork = <A, E, R>(
       if (url === undefined) return yield* Effect.die(new Error("the pool has no url"))
       const options = { url, applicationName, maxConnections: 1 }
       const own = yield* makeDatabasePool({ ...options, quiet: Infinity })
-      // Not through the pool: its readers may keep every connection busy for longer than a sign may be late.
+      // Not through the pool: its readers may keep every connection busy for longer than the timeout of a poll.
       const watch = yield* makeDatabasePool(options)
       const [backend] = yield* own<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
       yield* own`SELECT set_config('statement_timeout', '30min', false), set_config('lock_timeout', '60s', false)`
@@ -58,14 +58,14 @@ export const onOwnConnection = <A, E, R>(
   )
 
 /**
- * The pause between two queries for a sign and the timeout of each, wall time. The work fails after `mostWithout` queries in a
- * row without a sign.
+ * The interval of the polls for activity and the timeout of each, wall time. The work fails after `mostWithout` polls in a row
+ * that show none.
  */
 const askEvery = "1500 millis"
 const answerWithin = "1 second"
 const mostWithout = 4
 
-/** Fails once the server no longer shows work of a backend, or shows nothing. */
+/** Fails once the server no longer shows activity of a backend, or does not respond. */
 const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, SqlError.SqlError> =>
   Effect.gen(function* () {
     let changedAt: string | null = null
@@ -75,7 +75,7 @@ const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, 
         withinTime(backendOf(sql, pid), () => hanging, answerWithin),
         () => null
       )
-      // A backend is idle between two statements. A new time of its state change is a sign of work too.
+      // A backend is idle between two statements, so a new time of its state change counts as activity too.
       const isSign = shown !== null && (shown.works || shown.changedAt !== changedAt)
       without = isSign ? 0 : without + 1
       changedAt = shown?.changedAt ?? changedAt
@@ -84,7 +84,7 @@ const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, 
   })
 
 interface Backend {
-  /** The backend executes a statement and does not wait for this process to read its answer. */
+  /** The backend executes a statement and is not waiting for this process to read the result. */
   readonly works: boolean
   readonly changedAt: string
 }

@@ -1,6 +1,6 @@
 /**
- * Every table of the service: the one list that the journals, the loader, the row decoder and the encryption rotation
- * walk. Each table is described in `tables/<noun>.ts`; a new noun is one line here.
+ * Every table of the service: the list that the journals, the loader, the row decoder and the encryption rotation iterate. Each
+ * table is described in `tables/<noun>.ts`; a new noun is one line here.
  */
 import type { Kind } from "../../machines/registry.ts"
 import type { IdBlock, MachineRow, Table, TableSpec } from "./Table.ts"
@@ -68,25 +68,25 @@ type Described = typeof described
 type TypesOf<T> = T extends { readonly types?: infer Types } ? NonNullable<Types> : never
 type RowOf<T> = TypesOf<T> extends { readonly row: infer Row } ? Row : never
 type MirroredOf<T> = TypesOf<T> extends { readonly mirrored: infer Mirrored } ? keyof Mirrored : never
-/** The row of every table by the table's name. */
+/** The row type of every table by the table's name. */
 export type Tables = { readonly [T in keyof Described]: RowOf<Described[T]> }
 export type TableName = keyof Tables
 
-/** Rows of a commit by table. The columns given at write time (`seq`, `hash`) are overwritten there. */
+/** The rows of a commit by table. Columns that are assigned at write time (`seq`, `hash`) are overwritten then. */
 export type CommitRows = { readonly [T in TableName]?: ReadonlyArray<Tables[T]> }
 
-/** The tables whose rows a machine moves. */
+/** The tables whose rows belong to a machine. */
 export type MachineTable = {
   [T in TableName]: Described[T] extends { readonly machine: Kind } ? T : never
 }[TableName]
 /** The machine of a table. */
 export type KindOf<T extends MachineTable> = Described[T]["machine"] & Kind
 
-/** What a new row of a machine's table is given: everything that does not come from the machine. */
+/** The columns of a new row that do not come from its machine. */
 export type NewColumns<T extends MachineTable> = Omit<Tables[T], keyof MachineRow | MirroredOf<Described[T]>>
 
 type IdOf<T> = T extends { readonly id?: readonly [infer I, IdBlock] } ? (I extends string ? I : never) : never
-/** What ids are given for; each kind counts on its own. */
+/** The kinds of ids; each kind has its own sequence. */
 export type IdKind = { [T in TableName]: IdOf<Described[T]> }[TableName]
 
 export const tableNames = Object.keys(described) as ReadonlyArray<TableName>
@@ -103,14 +103,17 @@ export const idBlocks = Object.fromEntries(
   })
 ) as Readonly<Record<IdKind, IdBlock>>
 
-/** The table that keeps the objects of a machine. Partner keys stand for keys: the operator's own are no objects of it. */
+/**
+ * The table that keeps the objects of a machine. The kind `key` maps to partner keys: the operator's own keys are no objects of
+ * it.
+ */
 export const tableOfKind = Object.fromEntries(
   tableNames
     .toReversed()
     .flatMap((name) => (catalogue[name].machine === null ? [] : [[catalogue[name].machine, name] as const]))
 ) as { readonly [K in Kind]: { [T in MachineTable]: KindOf<T> extends K ? T : never }[MachineTable] }
 
-/** The value that identifies a row inside its table, for maps: the columns of its key, joined by U+0000. */
+/** The value that identifies a row inside its table: the columns of its key, joined by U+0000. */
 export const keyOf = (table: TableName, row: object): string => {
   const { key } = catalogue[table]
   const values = row as Readonly<Record<string, unknown>>
@@ -119,7 +122,7 @@ export const keyOf = (table: TableName, row: object): string => {
   return joined
 }
 
-/** The claim of a partner's reference: one name space a table and partner (A3-01). */
+/** The claim of a partner's reference: one namespace for each table and partner (A3-01). */
 export const referenceClaim = (table: TableName, partnerId: number, partnerRef: string): string => {
   const { reference } = catalogue[table]
   if (reference === null) throw new Error(`rows of ${table} are filed under no reference`)

@@ -1,6 +1,6 @@
 /**
- * The descriptor of a table: everything the rest of the service derives instead of listing it again. `table()` takes the
- * row's type and refuses a column that is missing, unknown or wrongly nullable; `Catalogue.ts` collects the tables.
+ * The descriptor of a table: the service derives everything else about a table from it. `table()` takes the row's type and
+ * refuses a column that is missing, unknown or wrongly nullable; `Catalogue.ts` collects the tables.
  */
 import type { ContextFrom } from "xstate"
 import type { Json } from "../../machines/shared/Json.ts"
@@ -13,14 +13,14 @@ import type { Kind, MachineOf, StateOf } from "../../machines/registry.ts"
 export type ColumnType = "id" | "money" | "text" | "bool" | "json" | "sealed" | "sealedText"
 
 /**
- * Every column of a table with its type; a question mark follows where the row may hold null. A column of any JSON value
- * holds null as a value and is never empty.
+ * Every column of a table with its type, followed by a question mark if the row may hold null. A column of any JSON value holds
+ * null as a value and is never empty.
  */
 export type Columns<Row> = {
   readonly [C in keyof Row]-?: null extends Row[C] ? (Json extends Row[C] ? ColumnType : `${ColumnType}?`) : ColumnType
 }
 
-/** What every row that a machine moves carries: its state, the version it was written under, and its context. */
+/** The machine's columns of a row: its state, the version it was written under, and its context. */
 export interface MachineRow<K extends Kind = Kind> {
   readonly state: StateOf<K>
   readonly version: string
@@ -30,13 +30,14 @@ export interface MachineRow<K extends Kind = Kind> {
 /** The columns of `MachineRow`. */
 export const machineColumns = { state: "text", version: "text", context: "json" } as const
 
-/** Which mailbox holds the table's rows in memory, and the column that names the subject. */
+/** The mailbox that holds the table's rows in memory, and the column that names the subject. */
 export interface Residence<Row = never> {
   readonly subject: "client" | "partner" | "system"
   readonly column: string | null
   /**
-   * Only rows in this condition are held (SQL over the table, and the same test over a row). `states`: where it follows from
-   * the state, those in which a row is held. Readers by these states also use the member sql, the predicate of their index.
+   * Only rows in this condition are held (SQL over the table, and the same test over a row). `states`: the states in which a row
+   * is held, if the condition depends on the state alone. Queries by these states also use the member sql, the predicate of their
+   * index.
    */
   readonly only?: {
     readonly sql: string
@@ -45,27 +46,29 @@ export interface Residence<Row = never> {
   }
 }
 
-/** How many ids a process reserves at once: many where many are taken a second, so that a block outlives round trips. */
+/**
+ * The number of ids that a process reserves at once: more for kinds that are taken often, so that a block outlasts round trips.
+ */
 export type IdBlock = "rare" | "usual" | "hot"
 
-/** Brings a row of one machine version to the next. */
+/** Brings a row from one machine version to the next. */
 export type Upcaster = (row: { readonly state: string; readonly context: unknown }) => {
   readonly state: string
   readonly context: unknown
 }
 
 /**
- * Work on which somebody still has to act: while a row is in one of these states, neither its client's account nor the
- * partner's books can be closed (D1, D15). The sentences name what is open and what clears it.
+ * Open work: while a row is in one of these states, neither its client's account nor the partner's books can be closed. The
+ * sentences name the open objects and the action that clears them (D1, D15).
  */
 export interface OpenWork<S extends string = string> {
-  /** In the order in which they are counted. */
+  /** In the order of counting. */
   readonly states: ReadonlyArray<S>
-  /** What else must hold of such a row, where the state alone does not say it (SQL over the table). */
+  /** A further condition of such a row, if the state alone does not suffice (SQL over the table). */
   readonly only?: string
-  /** What is open of one client, such as "Deposit notices are not decided". */
+  /** The open work of one client, such as "Deposit notices are not decided". */
   readonly ofClient: string
-  /** What is open of all clients of a partner. */
+  /** The open work of all clients of a partner. */
   readonly ofPartner: string
   /** One row in that sentence, such as "notice". */
   readonly one: string
@@ -75,7 +78,7 @@ export interface OpenWork<S extends string = string> {
 
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
 
-/** What is counted of open work: rows with their amounts. */
+/** The counts of open work: rows with their amounts. */
 interface Counted {
   readonly id: number
   readonly partnerId: number
@@ -84,12 +87,14 @@ interface Counted {
   readonly amount: bigint
 }
 
-/** What of a row may still come back to the client's cash, in minor units of `currency`; it keeps room for that (F2). */
+/**
+ * The part of a row that may still return to the client's cash, in minor units of `currency`; the balance keeps room for it (F2).
+ */
 type Returns<Row> = (row: Row) => { readonly currency: string; readonly amount: bigint } | null
 
 /**
- * The table of a client's objects that a machine moves says what of them is open, and of amounts what may still come back
- * to cash; null: none of them. It is never left unsaid, so that no account closes over what somebody forgot.
+ * A table of a client's objects with a machine must name their open work, and the amounts that may still return to cash; null:
+ * the table has no such rows. The members are mandatory, so that no account closes over forgotten work.
  */
 type Closing<Row, K extends Kind | null> = K extends Kind
   ? Row extends { readonly clientId: number }
@@ -106,20 +111,20 @@ interface Unsaid {
   readonly returns?: null
 }
 
-/** What the author of a table says of it. */
+/** The members that a table's definition gives. */
 type Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> = Closing<Row, K> &
   Description<Row, K, I, Mirrored>
 
 interface Description<Row, K extends Kind | null, I extends string | null, Mirrored> {
-  /** One row in words, such as "deposit notice": reports and refusals use it. */
+  /** The name of one row, such as "deposit notice"; used in reports and refusals. */
   readonly title: string
-  /** The machine that moves the rows; null for plain facts. */
+  /** The machine of the rows; null for plain facts. */
   readonly machine: K
-  /** Steps of stored rows to the machine's present version, the first leaving version 1. */
+  /** Upcasts of stored rows to the machine's current version; the first one leaves version 1. */
   readonly upcasters?: ReadonlyArray<Upcaster>
-  /** Columns that repeat something of the context for queries; written with every step. */
+  /** Columns that repeat members of the context for queries; written with every step. */
   readonly mirrors?: K extends Kind ? (context: ContextFrom<MachineOf<K>>) => Mirrored : undefined
-  /** What audit rows call the object when it is not the machine's kind. */
+  /** The object kind in audit rows, if it is not the machine's kind. */
   readonly object?: "operatorKey"
   readonly key: ColumnsOf<Row>
   /** `upsert` replaces the row of the same key; `insert` is for rows that never change; `claim` loses to an existing key. */
@@ -130,27 +135,29 @@ interface Description<Row, K extends Kind | null, I extends string | null, Mirro
   /** True when the row keeps the table's CHECK constraints. */
   readonly check?: (row: Row) => boolean
   readonly residence?: Residence<Row>
-  /** The name space of the partner's references: each is filed once for ever, under a claim that holds the row's id (A3-01). */
+  /**
+   * The namespace of the partner's references: each reference is claimed once for ever, and the claim holds the row's id (A3-01).
+   */
   readonly reference?: string
-  /** The kind of id that the rows are numbered with, and the size of its blocks. */
+  /** The kind of the rows' ids, and the size of its blocks. */
   readonly id?: readonly [kind: I, block: IdBlock]
 }
 
-/** A descriptor with its types: the row it describes, its machine, its kind of id, the columns that mirror the context. */
+/** A typed descriptor: the row, its machine, its kind of id, and the columns that mirror the context. */
 export interface Table<
   Row = object,
   K extends Kind | null = Kind | null,
   I extends string | null = string | null,
   Mirrored = object
 > {
-  /** Carries types; never read. */
+  /** Carries types only; never read. */
   readonly types?: { readonly row: Row; readonly mirrored: Mirrored }
   readonly machine: K
   readonly id?: readonly [kind: I, block: IdBlock]
   readonly describe: (name: string) => Omit<TableSpec, "table">
 }
 
-/** A table as everything walks it, without the types of its rows. */
+/** A table without the types of its rows, for code that iterates all tables. */
 export interface TableSpec<T extends string = string> {
   readonly table: T
   readonly sqlName: string
@@ -177,7 +184,7 @@ export interface Column {
   readonly nullable: boolean
 }
 
-/** A name of the code as the database spells it. */
+/** Converts a name to snake case, the form of database names. */
 export const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const columnOf = (name: string, declared: string): Column => {
@@ -185,7 +192,7 @@ const columnOf = (name: string, declared: string): Column => {
   return { name, sqlName: snake(name), type: (nullable ? declared.slice(0, -1) : declared) as ColumnType, nullable }
 }
 
-/** The table of rows like `Row`. A column is named in camel case here and in snake case in the database. */
+/** Describes the table of rows like `Row`. A column is named in camel case here and in snake case in the database. */
 export const table =
   <Row extends object>() =>
   <const K extends Kind | null, const I extends string | null = null, Mirrored extends Partial<Row> = object>(
@@ -212,21 +219,21 @@ export const table =
     })
   })
 
-/** Rows held by the mailbox of their client, by `clientId`. */
+/** Rows in the mailbox of their client, by `clientId`. */
 export const ofClient = { subject: "client", column: "clientId" } as const
-/** Rows held by the mailbox of their partner, by `partnerId`. */
+/** Rows in the mailbox of their partner, by `partnerId`. */
 export const ofPartner = { subject: "partner", column: "partnerId" } as const
-/** Rows held by the system's mailbox. */
+/** Rows in the system's mailbox. */
 export const ofSystem = { subject: "system", column: null } as const
 
-/** Holds the rows in these states alone. */
+/** Holds only rows in these states. */
 export const onlyIn = <S extends string>(...states: ReadonlyArray<S>) => ({
   sql: `state IN (${states.map((state) => `'${state}'`).join(", ")})`,
   test: (row: { readonly state: string }): boolean => (states as ReadonlyArray<string>).includes(row.state),
   states
 })
 
-/** The condition of what is held, where all rows in these states are; null: they may be outside. */
+/** The SQL condition of resident rows if all rows in these states are resident; null if some may not be. */
 export const heldIn = ({ residence }: Pick<TableSpec, "residence">, states: ReadonlyArray<string>): string | null => {
   const { only } = residence ?? {}
   return only?.states !== undefined && states.every((state) => only.states?.includes(state)) ? only.sql : null

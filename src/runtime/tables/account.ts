@@ -1,4 +1,4 @@
-/** What trading has brought and cost a client, added up as it happens (doc 2, Other account reads; STS-11). */
+/** The results and costs of a client's trading, added up with every booking (doc 2, Other account reads; STS-11). */
 import type { AccountTotals } from "../../machines/account/accountTotals.ts"
 import { ofClient, table } from "./Table.ts"
 
@@ -9,7 +9,7 @@ export interface AccountTotalsRow extends AccountTotals {
 }
 
 export const accountTables = {
-  /** One of each client that has ever traded. */
+  /** One row for each client that has ever traded. */
   accountTotals: table<AccountTotalsRow>()({
     title: "total of an account",
     machine: null,

@@ -10,12 +10,12 @@ export interface AssessmentRow extends MachineRow<"assessment"> {
   readonly shard: number
 }
 
-/** One attempt with its answers: read only by compliance, never held in memory. */
+/** One attempt with its answers: read only by compliance, never kept in memory. */
 export interface AssessmentAttemptRow {
   readonly clientId: number
   readonly attempt: number
   readonly partnerId: number
-  /** Of the questionnaire. */
+  /** The version of the questionnaire. */
   readonly questionnaire: number
   readonly outcome: string
   readonly score: number
@@ -34,7 +34,7 @@ export const appropriatenessTables = {
   assessments: table<AssessmentRow>()({
     title: "assessment",
     machine: "assessment",
-    // Version 2 says when the test can be taken again; its rows are those of version 1.
+    // Version 2 added the time at which the test can be taken again; rows are unchanged.
     upcasters: [(row) => row],
     key: ["clientId"],
     mode: "upsert",

@@ -10,12 +10,12 @@ export interface RfqRow extends MachineRow<"rfq"> {
   readonly clientId: number
   readonly symbol: string
   readonly currency: string
-  /** What it may cost at the most, as it was estimated; zero of a request to close. */
+  /** The estimated maximum cost; zero for a request to close. */
   readonly amount: bigint
   readonly createdAt: number
-  /** The contract that it is to close; null: it is to open one. */
+  /** The contract that the request closes; null for a request to open one. */
   readonly closeContractId: number | null
-  /** The venue may still have it open, whatever it is here: it stays with its client until that is known. */
+  /** The venue may still have the request open, whatever its state here: it stays in memory until that is known. */
   readonly venueOpen: boolean
 }
 
@@ -26,12 +26,12 @@ export interface BarrierContractRow extends MachineRow<"barrierContract"> {
   readonly rfqId: number
   readonly symbol: string
   readonly currency: string
-  /** The premium: the most that it can lose. */
+  /** The premium, which is the maximum loss. */
   readonly amount: bigint
   readonly commission: bigint
   readonly openedAt: number
   readonly closedAt: number | null
-  /** What it paid, negative what it cost; null while it is open. */
+  /** The result, negative for a loss; null while the contract is open. */
   readonly pnl: bigint | null
 }
 
@@ -46,7 +46,7 @@ export const barrierTables = {
   rfqs: table<RfqRow>()({
     title: "request for quotes",
     machine: "rfq",
-    // Version 2 takes NOT_WITHDRAWN while the request is open. Its rows are those of version 1.
+    // Version 2 accepts NOT_WITHDRAWN while the request is open. Rows are unchanged.
     upcasters: [(row) => row],
     mirrors: ({ venueOpen }) => ({ venueOpen }),
     key: ["id"],
@@ -81,7 +81,7 @@ export const barrierTables = {
   barrierContracts: table<BarrierContractRow>()({
     title: "knock-out contract",
     machine: "barrierContract",
-    // Version 1 did not keep whether the venue received a tear-up.
+    // Version 1 did not record whether the venue received a tear-up.
     upcasters: [({ state, context }) => ({ state, context: withTearUp(context as BarrierContractContext) })],
     mirrors: ({ closedAt, pnl }) => ({ closedAt, pnl: pnl === null ? null : usdcMinor(pnl) }),
     key: ["id"],

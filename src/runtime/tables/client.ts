@@ -13,7 +13,7 @@ export interface ClientRow extends MachineRow<"client"> {
   readonly categorization: "RETAIL" | "PROFESSIONAL"
   readonly residencyCountry: string
   readonly onboardingSource: string
-  /** Keyed hashes that find the same person again without readable data (`personKeyOf`). */
+  /** Keyed hashes that recognise the same person without readable data (`personKeyOf`). */
   readonly personKey: string
   readonly createdAt: number
 }
@@ -32,7 +32,7 @@ export const clientTables = {
   clients: table<ClientRow>()({
     title: "client",
     machine: "client",
-    // Version 2 adds what a screening of stored clients finds, which no state depends on.
+    // Version 2 added the findings of screenings of stored clients, on which no state depends.
     upcasters: [(row) => row],
     mirrors: ({ level }) => ({ level }),
     key: ["id"],

@@ -13,7 +13,7 @@ export const collateralTables = {
   collateralReports: table<CollateralReportRow>()({
     title: "collateral report",
     machine: "collateralReport",
-    // Version 2 keeps the balances after the booking, which replays answer; those of version 1 are recomputed.
+    // Version 2 keeps the balances after the booking for replays; those of version 1 are recomputed.
     upcasters: [
       ({ state, context }) => ({
         state,
@@ -28,7 +28,7 @@ export const collateralTables = {
     ],
     key: ["id"],
     mode: "insert",
-    // Booked or refused at once.
+    // A report is booked or refused at once.
     open: null,
     columns: { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machineColumns, createdAt: "id" },
     reference: "collateral",

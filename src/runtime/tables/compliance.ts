@@ -1,4 +1,4 @@
-/** Cases: questions that compliance must answer before a held client goes on (doc 1, Client lifecycle; D1, D2). */
+/** Cases: questions that compliance must decide before a held client continues (doc 1, Client lifecycle; D1, D2). */
 import type { JsonObject } from "../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "./Table.ts"
 
@@ -8,7 +8,7 @@ export interface CaseRow extends MachineRow<"case"> {
   readonly clientId: number
   readonly shard: number
   readonly reason: string
-  /** What compliance needs to decide: candidates, run ids, the duplicate's client id. Never KYC payloads. */
+  /** The facts for compliance's decision: candidates, run ids, the duplicate's client id. Never KYC payloads. */
   readonly details: JsonObject
   readonly openedAt: number
   readonly closedAt: number | null
@@ -21,7 +21,7 @@ export const complianceTables = {
     mirrors: ({ decidedAt }) => ({ closedAt: decidedAt }),
     key: ["id"],
     mode: "upsert",
-    // Closing the account ends its cases.
+    // The close of the account ends its cases.
     open: null,
     columns: {
       id: "id",

@@ -41,7 +41,7 @@ export const depositTables = {
       one: "notice",
       clear: () => "deposit confirm ID, or deposit reject ID"
     },
-    // What the partner passes on becomes cash when it is confirmed; none of it was cash before.
+    // A deposit becomes cash only when it is confirmed.
     returns: null,
     reference: "deposit",
     id: ["deposit", "usual"]

@@ -1,7 +1,7 @@
-/** Documents of clients: facts, and contents apart (doc 1, Document; A1-37). */
+/** Documents of clients: facts, and contents in a separate table (doc 1, Document; A1-37). */
 import { ofClient, table } from "./Table.ts"
 
-/** Facts of a document; its content is a row of its own, never held in memory. */
+/** The facts of a document; its content is in a separate row that is never kept in memory. */
 export interface DocumentRow {
   readonly id: number
   readonly partnerId: number
@@ -10,7 +10,7 @@ export interface DocumentRow {
   readonly type: string
   readonly purpose: string
   readonly side: string | null
-  /** Sealed: people name files after themselves. */
+  /** Sealed, because filenames may contain names of persons. */
   readonly filename: string
   readonly mimeType: string
   readonly sizeBytes: number
@@ -23,7 +23,7 @@ export interface DocumentContentRow {
   readonly documentId: number
   readonly partnerId: number
   readonly clientId: number
-  /** Wall time; the sweep of contents without a document counts from it. */
+  /** Wall time; the sweep of contents without a document uses it. */
   readonly storedAt: number
   /** The file in base64; empty once the document is deleted. */
   readonly content: string
@@ -50,7 +50,7 @@ export const documentTables = {
       uploadedAt: "id",
       deletedAt: "id?"
     },
-    // Live documents alone.
+    // Only live documents.
     residence: { ...ofClient, only: { sql: "deleted_at IS NULL", test: (row) => row.deletedAt === null } },
     id: ["document", "usual"]
   }),

@@ -1,4 +1,4 @@
-/** What the engine writes for its own promises: audit, seals, timers and stored answers (architecture, Engine). */
+/** The engine's own tables: audit, seals, timers and stored answers (architecture, Engine). */
 import { table } from "./Table.ts"
 
 export interface AuditRow {
@@ -9,7 +9,7 @@ export interface AuditRow {
   readonly requestId: string
   readonly partnerId: number | null
   readonly clientId: number | null
-  /** What the action was done to, as kind:id; null when it is no single object. */
+  /** The object of the action, as kind:id; null if the action has no single object. */
   readonly object: string | null
   readonly action: string
   readonly before: string | null
@@ -17,10 +17,13 @@ export interface AuditRow {
   readonly reason: string | null
 }
 
-/** The chain over the rows that never change, a link a batch (engine/sealing/seal.ts). Each names the last row it holds. */
+/**
+ * A link of the hash chain over append-only rows, one link for each batch (engine/sealing/seal.ts). Each link names its last row
+ * of each table.
+ */
 export interface SealRow {
   readonly number: number
-  /** SHA-256, hex. */
+  /** SHA-256 in hex. */
   readonly hash: string
   readonly auditTo: number
   readonly decisionTo: number
@@ -37,10 +40,10 @@ export interface TimerRow {
 }
 
 export interface AnswerRow {
-  /** Whose key it is: the id of a Principal. */
+  /** The principal that owns the key: the id of a Principal. */
   readonly principal: string
   readonly key: string
-  /** SHA-256 of method, path and canonical body: the same key with another one is a conflict. */
+  /** SHA-256 of method, path and canonical body: the same key with another fingerprint is a conflict. */
   readonly fingerprint: string
   readonly status: number
   readonly body: string

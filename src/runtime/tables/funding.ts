@@ -1,9 +1,9 @@
-/** Stamps of funding that are open (F14): most never are, and have no row. */
+/** Open stamps of funding (F14): most stamps are never open, and have no row. */
 import { ofClient, table } from "./Table.ts"
 
 /**
  * A stamp of one client in one market that is not priced yet, is not posted yet because the venue counts another position, or is
- * posted on another quantity than the venue's: a trade that is found later may still belong before it.
+ * posted on another quantity than the venue's: a trade that is found later may belong before it.
  */
 export interface OpenFundingRow {
   readonly id: number
@@ -12,15 +12,15 @@ export interface OpenFundingRow {
   readonly symbol: string
   /** Unix ms. */
   readonly settledAt: number
-  /** Null, both: the venue has not said them yet. */
+  /** Both null until the venue has published them. */
   readonly mark: string | null
   readonly rate: string | null
-  /** The position at the stamp's place, with every trade that was found since; signed. */
+  /** The position at the stamp's sequence, including every trade that was found since; signed. */
   readonly qty: string
-  /** The venue's. */
+  /** The position that the venue counts. */
   readonly venueQty: string
   readonly posted: boolean
-  /** Something can still follow: it is held in memory. */
+  /** The stamp may still change: it is kept in memory. */
   readonly live: boolean
   readonly createdAt: number
 }

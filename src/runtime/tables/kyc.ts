@@ -34,7 +34,7 @@ export const kycTables = {
   kycPackages: table<PackageRow>()({
     title: "KYC package",
     machine: "kycPackage",
-    // Version 2 is refused and reopened together with the person; its rows are those of version 1.
+    // Version 2 is refused and reopened together with the person; rows are unchanged.
     upcasters: [(row) => row],
     key: ["id"],
     mode: "upsert",

@@ -1,4 +1,4 @@
-/** The books: transactions with their postings, and the balances that follow from them (architecture, Ledger). */
+/** The books: transactions with their postings, and the derived balances (architecture, Ledger). */
 import type { JsonObject } from "../../machines/shared/Json.ts"
 import { ofClient, table } from "./Table.ts"
 
@@ -33,9 +33,9 @@ export interface BalanceRow {
   readonly reserved: bigint
   /** Lifetime deposits valued in USDC minor units when booked (F25). */
   readonly deposited: bigint
-  /** What was posted against the house account of the venue, from the client's view (A2-103). */
+  /** The sum posted against the venue's house account, from the client's view (A2-103). */
   readonly fromVenue: bigint
-  /** What of it is funding, negative when the client paid (F14; A2-60). */
+  /** The funding part of it, negative if the client paid (F14; A2-60). */
   readonly funding: bigint
 }
 

@@ -17,14 +17,14 @@ export interface CloseOutRow extends MachineRow<"closeOut"> {
   readonly unrepaid: bigint
 }
 
-/** What a client was told last of what its position in a market has lost (A2-89). */
+/** The last loss notice that a client received for its position in a market (A2-89). */
 export interface LossNoticeRow {
   readonly clientId: number
   readonly symbol: string
   readonly partnerId: number
   /** UTC days since 1970. */
   readonly day: number
-  /** When the position was opened. */
+  /** The time at which the position was opened. */
   readonly openedAt: number
   /** Percent of the margin at entry: 10, 20 and so on. */
   readonly step: number
@@ -34,7 +34,7 @@ export interface LossNoticeRow {
 const goesOn = onlyIn(...liveCloseOutStates)
 
 export const marginTables = {
-  /** One of each client that has ever left NORMAL. */
+  /** One row for each client that has ever left NORMAL. */
   riskMonitors: table<RiskMonitorRow>()({
     title: "risk monitor",
     machine: "riskMonitor",
@@ -47,7 +47,7 @@ export const marginTables = {
   closeOuts: table<CloseOutRow>()({
     title: "close-out",
     machine: "closeOut",
-    // Version 4 added repayments from money behind the write-off. Version 5 added steps that go further from the mark each time.
+    // Version 4 added repayments from funds that precede the write-off. Version 5 added steps, each further from the mark price.
     upcasters: [
       ({ state, context }) => ({ state, context: { orders: 0, lastOrderId: null, tried: {}, ...(context as object) } }),
       ({ state, context }) => ({ state, context: { ...(context as object), tried: {} } }),

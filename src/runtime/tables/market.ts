@@ -1,4 +1,7 @@
-/** Trading halts of ours (A2-11), the last marks that holdings and deposits are valued by (F23, F25), and the last listing. */
+/**
+ * The service's own trading halts (A2-11), the last mark prices for the valuation of holdings and deposits (F23, F25), and the
+ * last listing.
+ */
 import type { VenueListing } from "../../machines/venue/VenueMarket.ts"
 import { type MachineRow, machineColumns, ofSystem, onlyIn, table } from "./Table.ts"
 
@@ -9,12 +12,12 @@ export interface TradingHaltRow extends MachineRow<"tradingHalt"> {
   readonly startedAt: number
 }
 
-/** The last mark of a SPOT market that was kept. */
+/** The last kept mark price of a SPOT market. */
 export interface LastMarkRow {
   readonly symbol: string
   /** Decimal string, on the market's grid. */
   readonly price: string
-  /** The venue's time of it, Unix ms. */
+  /** The venue's time of the mark price, Unix ms. */
   readonly at: number
 }
 
@@ -24,13 +27,13 @@ export interface LastListingRow {
   readonly listing: VenueListing
 }
 
-/** The last mark of a market at or before 00:00 UTC of a day (STS-28). */
+/** The last mark price of a market at or before 00:00 UTC of a day (STS-28). */
 export interface DailyMarkRow {
   /** That midnight, Unix ms. */
   readonly day: number
   readonly symbol: string
   readonly price: string
-  /** The venue's time of it, Unix ms. */
+  /** The venue's time of the mark price, Unix ms. */
   readonly at: number
 }
 

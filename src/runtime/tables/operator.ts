@@ -1,4 +1,4 @@
-/** The operator's own keys, and guarded commands that wait for a second one (operator surface, Roles and Four eyes). */
+/** The operator's own keys, and guarded commands that wait for a second operator (operator surface, Roles and Four eyes). */
 import type { JsonObject } from "../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofSystem, onlyIn, table } from "./Table.ts"
 

@@ -1,4 +1,4 @@
-/** Orders, their fills, and what follows from them: positions, lots of assets, chosen leverage (doc 2; D6; F11, F21). */
+/** Orders, their fills, and the derived rows: positions, lots of assets, chosen leverage (doc 2; D6; F11, F21). */
 import { type OrderContext, workingStates } from "../../machines/order/Order.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "./Table.ts"
@@ -9,21 +9,21 @@ export interface OrderRow extends MachineRow<"order"> {
   readonly clientId: number
   readonly symbol: string
   readonly currency: string
-  /** What was set aside for it, in minor units of `currency`; zero on perpetuals, whose margin is worked out (F6). */
+  /** The reserved amount, in minor units of `currency`; zero on perpetuals, whose margin is computed (F6). */
   readonly amount: bigint
   readonly parentOrderId: number | null
   readonly createdAt: number
 }
 
-/** What protects an order; it has the order's id (D7). */
+/** The protection of an order; it has the order's id (D7). */
 export interface AttachmentRow extends MachineRow<"attachment"> {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
   readonly symbol: string
-  /** Something can still follow: it is held in memory. */
+  /** The attachment may still act: it is kept in memory. */
   readonly live: boolean
-  /** Null unless a leg waits for its next attempt, because the venue refused it. */
+  /** Null unless a leg that the venue refused waits for its next attempt. */
   readonly unplacedSince: number | null
   readonly createdAt: number
 }
@@ -34,7 +34,7 @@ export interface FillRow {
   readonly partnerId: number
   readonly clientId: number
   readonly orderId: number
-  /** The venue's; both sides of a trade have it. */
+  /** The venue's trade id; both sides of a trade share it. */
   readonly tradeId: number
   readonly symbol: string
   readonly family: "PERP" | "SPOT"
@@ -42,24 +42,24 @@ export interface FillRow {
   /** Decimal texts on the market's grids. */
   readonly price: string
   readonly qty: string
-  /** Of a perpetual, the part that closed something; null: nothing. */
+  /** For a perpetual, the part that closed a position; null if it closed none. */
   readonly closedQty: string | null
-  /** The quote currency: of notional, commission and result, in its minor units. */
+  /** The quote currency of notional, commission and result, in minor units. */
   readonly currency: string
   readonly notional: bigint
-  /** Charged, positive. */
+  /** The charge, positive. */
   readonly commission: bigint
   readonly realizedPnl: bigint
-  /** Of its order, as both were when it was booked. */
+  /** The order's values at the time of the booking. */
   readonly orderType: OrderContext["type"]
   readonly origin: OrderContext["origin"]
   /** Business time at the venue. */
   readonly ts: number
-  /** Business time of its booking here, which dates it in statements (STS-19). */
+  /** Business time of the booking, which dates it in statements (STS-19). */
   readonly bookedAt: number
 }
 
-/** What the fills of a client in a market add up to (F11). Of a spot market the quantity alone, which the venue is held to. */
+/** The sum of a client's fills in a market (F11). For a spot market only the quantity, which is compared with the venue. */
 export interface PositionRow {
   readonly id: number
   readonly partnerId: number
@@ -73,25 +73,25 @@ export interface PositionRow {
   /** Signed. */
   readonly netCost: string
   readonly currency: string
-  /** The cost as an amount without sign: what is open of a partner is added up from it. */
+  /** The cost without sign: the open amount of a partner is summed from it. */
   readonly amount: bigint
-  /** Of all its fills, gross. */
+  /** Of all fills of the position, gross. */
   readonly realizedPnl: bigint
-  /** When it was last opened or turned, Unix ms. */
+  /** The time at which the position was last opened or turned, Unix ms. */
   readonly openedAt: number
   /** The latest time of a trade or a booking, Unix ms. It never decreases, although an older trade may be booked last. */
   readonly updatedAt: number
 }
 
-/** What is left of an asset that was bought or deposited, first in first out (F21). */
+/** The rest of an asset that was bought or deposited, first in first out (F21). */
 export interface SpotLotRow {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
   readonly asset: Currency
-  /** Left, in minor units of the asset. */
+  /** The remaining quantity, in minor units of the asset. */
   readonly qty: bigint
-  /** Of what is left, micro-USDC. */
+  /** The cost of the remaining quantity, micro-USDC. */
   readonly cost: bigint
   readonly commission: bigint
   readonly acquiredAt: number
@@ -106,7 +106,7 @@ export interface LeverageRow {
   readonly updatedAt: number
 }
 
-/** An OCO group of which a member has been filled: nothing joins it any more (A2-93). Its id is the first such member's. */
+/** An OCO group with a filled member: no order can join it any more. Its id is that of the first filled member (A2-93). */
 export interface FiredGroupRow {
   readonly id: number
   readonly partnerId: number
@@ -127,7 +127,7 @@ export const orderTables = {
   orders: table<OrderRow>()({
     title: "order",
     machine: "order",
-    // Version 2 sends conditional orders with a bound. Earlier orders have none.
+    // Version 2 sends conditional orders with a bound. Earlier orders have no bound.
     upcasters: [({ state, context }) => ({ state, context: { boundBps: null, ...(context as object) } })],
     key: ["id"],
     mode: "upsert",
@@ -143,7 +143,7 @@ export const orderTables = {
       createdAt: "id"
     },
     check: (row) => row.amount >= 0n,
-    // A column that changes once, for the index of what works: the steps of a working order leave all indexes alone.
+    // A column that changes once, for the index of working orders: steps of a working order then change no index.
     residence: { ...ofClient, only: { ...onlyIn(...workingStates), sql: "works" } },
     open: {
       states: workingStates,
@@ -158,7 +158,7 @@ export const orderTables = {
   attachments: table<AttachmentRow>()({
     title: "attachment",
     machine: "attachment",
-    // Version 2 places refused legs again.
+    // Version 2 retries refused legs.
     upcasters: [({ state, context }) => ({ state, context: attachmentOfOne(context) })],
     mirrors: ({ live, unplacedSince }) => ({ live, unplacedSince }),
     key: ["id"],

@@ -15,14 +15,14 @@ export interface PartnerRow extends MachineRow<"partner"> {
   readonly readPerMinute: number
   readonly tradePerMinute: number
   readonly allowedCidrs: ReadonlyArray<string>
-  /** Raised by every partner commit that clients' decisions rest on; commits computed under an older one are refused. */
+  /** Raised by every partner commit that decisions on clients depend on; commits decided under an older epoch are refused. */
   readonly epoch: number
   readonly createdAt: number
 }
 
 /** A change of a partner's custody model: a fact, never changed (doc 3, Changing the custody model). */
 export interface CustodyChangeRow {
-  /** A number of the ledger's transactions: those below it were booked before the change, those above it after. */
+  /** A transaction number of the ledger: lower numbers were booked before the change, higher ones after. */
   readonly id: number
   readonly partnerId: number
   readonly before: "BROKER" | "PARTNER"
@@ -55,7 +55,7 @@ export const partnerTables = {
   partners: table<PartnerRow>()({
     title: "partner",
     machine: "partner",
-    // Version 2 adds the change of the custody model, which no state depends on.
+    // Version 2 added the change of the custody model, on which no state depends.
     upcasters: [(row) => row],
     key: ["id"],
     mode: "upsert",

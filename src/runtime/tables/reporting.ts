@@ -1,4 +1,4 @@
-/** What transaction reports say of a client (doc 1, RTS 22 record). */
+/** The client data for transaction reports (doc 1, RTS 22 record). */
 import type { ReportingRecord } from "../../machines/reporting/ReportingRecord.ts"
 import { table } from "./Table.ts"
 

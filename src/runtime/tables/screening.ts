@@ -1,4 +1,4 @@
-/** The watch list, imports of published lists, screening runs and what compliance found for candidates (F26). */
+/** The watch list, imports of published lists, screening runs and compliance's findings on candidates (F26). */
 import type { ScreeningCandidate, ScreeningOutcome } from "../../machines/screening/screen.ts"
 import { wholeReport } from "../../machines/screening/WatchImport.ts"
 import { type MachineRow, machineColumns, ofClient, ofSystem, onlyIn, table } from "./Table.ts"
@@ -9,11 +9,11 @@ export interface WatchEntryRow {
   readonly name: string
   readonly dob: string | null
   readonly country: string | null
-  /** Who publishes the list; OPERATOR for what operators added by hand. */
+  /** The publisher of the list; OPERATOR for manual entries. */
   readonly source: string
   readonly addedAt: number
   readonly removedAt: number | null
-  /** The import that named it last; null for what operators added by hand. */
+  /** The last import that named it; null for manual entries. */
   readonly importId: number | null
 }
 
@@ -41,20 +41,20 @@ export interface ScreeningRunRow {
   /** Version of every imported list by its source. */
   readonly listVersions: Readonly<Record<string, string>>
   readonly candidates: ReadonlyArray<ScreeningCandidate>
-  /** The pass that screened a stored client; null where something that came in was screened. */
+  /** The pass that screened a stored client; null for a screening of incoming data. */
   readonly passId: number | null
   readonly ranAt: number
 }
 
-/** One finding for an entry: what the client's identity was then, and how like the two were. Never changed. */
+/** One finding on an entry: the client's identity at that time, and its similarity to the entry. Never changed. */
 export interface DispositionRow {
   readonly clientId: number
   readonly entryId: number
-  /** Of the findings for this entry, from 1. */
+  /** The number of the finding on this entry, from 1. */
   readonly number: number
   readonly partnerId: number
   readonly disposition: "FALSE_POSITIVE" | "TRUE_MATCH"
-  /** Keyed hash of names, birth date and citizenships; null when only the likeness is known. */
+  /** Keyed hash of names, birth date and citizenships; null if only the similarity is known. */
   readonly identityKey: string | null
   /** Null, like the score, in findings older than these columns. */
   readonly outcome: ScreeningOutcome | null
@@ -109,9 +109,9 @@ export const screeningTables = {
     key: ["id"],
     mode: "upsert",
     columns: { id: "id", ...machineColumns, source: "text", sourceVersion: "text", startedAt: "id" },
-    // Version 2 stores a report of the parts of the file that are not on the list. Version 1 took whole files only.
+    // Version 2 stores a report of the parts of the file that are not on the list. Version 1 accepted whole files only.
     upcasters: [({ state, context }) => ({ state, context: { report: wholeReport, ...(context as object) } })],
-    // Imports under way, and the current one of each source.
+    // Running imports, and the current one of each source.
     residence: { ...ofSystem, only: onlyIn("OPEN", "REMOVING", "DONE") },
     id: ["watchImport", "rare"]
   }),
@@ -121,7 +121,7 @@ export const screeningTables = {
     key: ["id"],
     mode: "upsert",
     columns: { id: "id", ...machineColumns, startedAt: "id" },
-    // The pass under way.
+    // The running pass.
     residence: { ...ofSystem, only: onlyIn("RUNNING") },
     id: ["screeningPass", "rare"]
   }),

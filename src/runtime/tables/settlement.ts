@@ -15,7 +15,7 @@ export interface SettlementItemRow extends MachineRow<"settlementItem"> {
   readonly occurredAt: number
 }
 
-/** What the firms have paid each other (doc 3, Interfirm settlement record): a fact, never changed. */
+/** A payment between the firms (doc 3, Interfirm settlement record): a fact, never changed. */
 export interface InterfirmRow {
   readonly id: number
   readonly partnerId: number
@@ -30,13 +30,13 @@ export interface InterfirmRow {
   readonly recordedAt: number
 }
 
-/** What a keyed bulk report has come to for one client: kept until its whole answer is no longer replayed (A1-53). */
+/** The results of a keyed bulk report for one client: kept until its whole answer is no longer replayed (A1-53). */
 export interface BulkPartRow {
   readonly partnerId: number
   readonly key: string
   readonly clientId: number
   readonly fingerprint: string
-  /** Pairs of the entry's place in the request and its row of the answer. */
+  /** Pairs of the entry's position in the request and its row of the answer. */
   readonly results: ReadonlyArray<PlacedRow>
   readonly decidedAt: number
 }
@@ -68,7 +68,7 @@ export const settlementTables = {
       one: "item",
       clear: () => "POST /settlement/items/{itemId}/report with status SETTLED"
     },
-    // A record of what a posting has changed already.
+    // The posting has already changed the cash; the item only records it.
     returns: null,
     id: ["settlementItem", "hot"]
   }),

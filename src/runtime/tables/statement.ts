@@ -1,6 +1,6 @@
 /**
- * Statements, and their models: the row says which, the model is a text of its own in sealed pieces, never held in memory
- * (doc 2, Statements; D20, STS-16, STS-22).
+ * Statements, and their models: the row identifies the statement, the model is a separate text in sealed pieces, never kept in
+ * memory (doc 2, Statements; D20, STS-16, STS-22).
  */
 import type { StatementKind } from "../../machines/statement/Statement.ts"
 import { type MachineRow, machineColumns, table } from "./Table.ts"
@@ -14,13 +14,13 @@ export interface StatementRow extends MachineRow<"statement"> {
   readonly periodFrom: number
   /** Unix ms, exclusive. */
   readonly periodTo: number
-  /** The version; `version` is the machine's. */
+  /** The version of the statement; `version` is that of the machine. */
   readonly number: number
   readonly modelId: number
   readonly generatedAt: number
 }
 
-/** A model that is there in full; the one with its hash. */
+/** A completely stored model, identified by its hash. */
 export interface StatementModelRow {
   readonly id: number
   readonly partnerId: number
@@ -30,9 +30,9 @@ export interface StatementModelRow {
   /** Bytes of the text. */
   readonly size: number
   readonly pieces: number
-  /** Rows of each section, in their order. */
+  /** The number of rows of each section, in order. */
   readonly counts: ReadonlyArray<number>
-  /** Wall time, Unix ms; the sweep counts from it. */
+  /** Wall time, Unix ms; the sweep uses it. */
   readonly storedAt: number
 }
 
@@ -42,7 +42,7 @@ export interface StatementPieceRow {
   readonly number: number
   readonly partnerId: number
   readonly clientId: number
-  /** The section whose rows these are; -1: what stands around rows. */
+  /** The section of these rows; -1: the text around the rows. */
   readonly section: number
   readonly content: string
   readonly storedAt: number
@@ -66,7 +66,7 @@ export const statementTables = {
       modelId: "id",
       generatedAt: "id"
     },
-    // It is there for ever, and nobody has to act on it.
+    // A statement is permanent, and nothing about it is open.
     open: null,
     id: ["statement", "usual"]
   }),

@@ -1,4 +1,4 @@
-/** Statements that the service makes by itself: jobs with their cursors, clients that failed, daily equities (STS-28, STS-29). */
+/** Statements that the service generates by itself: jobs with their cursors, failed clients, daily equities (STS-28, STS-29). */
 import type { StatementJobName } from "../../machines/statement/statementJobs.ts"
 import { ofSystem, table } from "./Table.ts"
 
@@ -8,14 +8,14 @@ export interface StatementJobRow {
   readonly name: StatementJobName
   /** Unix ms, inclusive. */
   readonly periodFrom: number
-  /** Unix ms, exclusive; of equities the last midnight, inclusive. */
+  /** Unix ms, exclusive; for equities the last midnight, inclusive. */
   readonly periodTo: number
   readonly dueAt: number
-  /** The last client that was dealt with, by id: everything up to it is done or written down as failed. */
+  /** The last processed client, by id: every client up to it is done or recorded as failed. */
   readonly cursor: number
-  /** Clients that were dealt with, those that failed at first too. */
+  /** The number of processed clients, including those that failed at first. */
   readonly clients: number
-  /** Statements, or equities, that it made. */
+  /** The number of statements or equities that the job generated. */
   readonly made: number
   readonly startedAt: number
   readonly endedAt: number | null
@@ -38,16 +38,16 @@ export interface StatementJobFailureRow {
 /** Amounts that are not zero, by currency and kind, such as "USDC cash". */
 export type HeldThen = { readonly [currencyAndKind: string]: string }
 
-/** What an account was worth at 00:00 UTC (STS-28); of one that held anything. */
+/** The equity of an account at 00:00 UTC, for accounts that held anything (STS-28). */
 export interface DailyEquityRow {
   readonly day: number
   readonly clientId: number
   readonly partnerId: number
   /** Micro-USDC. */
   readonly equity: bigint
-  /** Positions and contracts that had no mark and count nothing in it; null: kept before they were counted. */
+  /** Positions and contracts without a mark price, which count nothing in the equity; null in rows older than this column. */
   readonly unvalued: number | null
-  /** What was held, by "USDC cash" and the like, minor units; what is zero is not named. Null as above. */
+  /** The holdings, by "USDC cash" and the like, in minor units; without zeros. Null in rows older than this column. */
   readonly held: HeldThen | null
 }
 

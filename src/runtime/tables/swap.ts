@@ -4,7 +4,7 @@ import { outstandingOf } from "../../machines/swap/swapFigures.ts"
 import { minorOf } from "../../machines/shared/Money.ts"
 import { type MachineRow, machineColumns, ofClient, table } from "./Table.ts"
 
-/** Amounts are minor units of `currency`, the asset. */
+/** Amounts are in minor units of `currency`, the asset. */
 export interface SwapRow extends MachineRow<"swap"> {
   readonly id: number
   readonly partnerId: number
@@ -14,25 +14,25 @@ export interface SwapRow extends MachineRow<"swap"> {
   /** The notional. */
   readonly amount: bigint
   readonly reward: bigint
-  /** The venue's taker fee: estimated, then as the venue has it. */
+  /** The venue's taker fee: first the estimate, then the actual fee. */
   readonly fee: bigint
   readonly paid: bigint
   readonly writtenOff: bigint
-  /** Charged so far. */
+  /** The commission charged so far. */
   readonly commission: bigint
   /** The venue's id of the contract; null until the take is known. */
   readonly contractId: number | null
   readonly openedAt: number | null
   readonly maturityAt: number | null
-  /** When it was paid, settled or written off as a whole. */
+  /** The time at which it was completely paid, settled or written off. */
   readonly closedAt: number | null
   readonly createdAt: number
 }
 
-/** A default that is written off as a whole is closed: nothing of it is open any more (STS-6). */
+/** A default that is completely written off is closed (STS-6). */
 const stands = "closed_at IS NULL"
 
-/** A swap's context with its write-offs, from whichever version it was written in. */
+/** A swap's context with its write-offs, from any earlier version. */
 export const withWriteOffs = (context: Omit<SwapContext, "writeOffs">): SwapContext => {
   if ("writeOffs" in context) return context as SwapContext
   const { writtenOff: amount, closedTs, ts, paid, asset } = context
@@ -44,7 +44,7 @@ export const swapTables = {
   swaps: table<SwapRow>()({
     title: "staking swap",
     machine: "swap",
-    // Version 2 keeps each write-off; of what stood written off before only the sum is known, and when it was last touched.
+    // Version 2 keeps each write-off; of earlier write-offs only the sum and the time of the last change are known.
     upcasters: [({ state, context }) => ({ state, context: withWriteOffs(context as Omit<SwapContext, "writeOffs">) })],
     mirrors: (context) => ({
       amount: minorOf(context.notional, context.asset),
@@ -102,7 +102,7 @@ export const swapTables = {
       clear: (state) =>
         state === "DEFAULTED" ? "brokerage swap writeoff ID, or wait until it is paid" : "wait until it is paid"
     },
-    // While it is taken all but the reward stands in the reserve, which is counted as such.
+    // While the swap is open, all but the reward is in the reserve, which is counted separately.
     returns: ({ state, currency, reward, context }) => {
       if (state === "ACCEPTING") return { currency, amount: reward }
       if (state !== "OPEN" && state !== "DEFAULTED") return null

@@ -1,15 +1,15 @@
 /**
- * What the schema's triggers write beside a commit, for the memory store: a row of the named table was changed. Those that
- * refuse rows are its checks, and the totals that some keep are sums which its readers make themselves.
+ * The effects of the schema's triggers beside a commit, for the memory store. Triggers that refuse rows are its checks, and its
+ * readers compute the totals that other triggers keep.
  */
 import { partnerClosedError } from "../../machines/webhook/Webhook.ts"
 import type { CommitRows, TableName, Tables } from "./Catalogue.ts"
 import type { DeliveryRow } from "./webhook.ts"
 
-/** Deliveries that the commit which closes a partner ends; the rest is ended right after (migration 0023). */
+/** The deliveries that the commit of a partner's close ends; the rest is ended right after (migration 0023). */
 export const endedByCommit = 20_000
 
-/** The rows as they are with the commit in. */
+/** The rows after the commit. */
 export interface StoredRows {
   rows<T extends TableName>(table: T): ReadonlyArray<Tables[T]>
 }

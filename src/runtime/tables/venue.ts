@@ -1,49 +1,51 @@
-/** What the service keeps of its talk with the venue: calls in flight, how far events were taken, what was set aside, probes. */
+/** The service's records of its communication with the venue: calls in flight, event checkpoints, quarantine, probes. */
 import type { JsonObject } from "../../machines/shared/Json.ts"
 import type { KeptMarket } from "../../machines/venueChecks/VenueMisfit.ts"
 import type { VenueCallName } from "../../machines/venue/venueCalls.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "./Table.ts"
 
-/** A call in flight: there from the commit that asks for it until the commit that takes what became of it (A2-26). */
+/** A call in flight: the row exists from the commit that requests it until the commit of its result (A2-26). */
 export interface VenueCallRow {
   readonly ref: string
   readonly partnerId: number
   readonly clientId: number
   readonly call: VenueCallName
-  /** As the venue takes it, the ref included. */
+  /** The request that the venue receives, including the ref. */
   readonly request: JsonObject
   /** Business time of the decision. */
   readonly at: number
 }
 
-/** How far the events of a client's account are taken (A2-96). */
+/** The checkpoint of a client account's events (A2-96). */
 export interface VenueAccountRow {
   readonly clientId: number
   readonly sequence: number
-  /** The latest venue time of these events, Unix ms; 0: unknown. Later events of the account have this time or a later one. */
+  /**
+   * The latest venue time of the applied events, Unix ms; 0: unknown. Later events of the account have this time or a later one.
+   */
   readonly takenTo: number
 }
 
-/** One row: every event of the venue up to this number is taken. */
+/** A single row: every venue event up to this number is applied. */
 export interface VenueCursorRow {
   readonly id: number
   readonly number: number
 }
 
-/** What the venue said and nobody could apply, as its bytes (A2-115). */
+/** A quarantined message of the venue, as bytes: it could not be applied (A2-115). */
 export interface VenueQuarantineRow {
   readonly id: number
   readonly at: number
-  /** Null where it can't be read. */
+  /** Null if it can't be read. */
   readonly number: number | null
   readonly account: string | null
   readonly reason: string
   readonly bytes: string
-  /** Set once staff have dropped it. */
+  /** Set once staff have dropped the message. */
   readonly droppedAt: number | null
 }
 
-/** An object whose report by the venue does not fit our request. */
+/** An object whose report by the venue contradicts the request. */
 export interface VenueMisfitRow extends MachineRow<"venueMisfit"> {
   readonly id: number
   readonly partnerId: number
@@ -55,7 +57,7 @@ export interface VenueMisfitRow extends MachineRow<"venueMisfit"> {
   /** The break that pauses the client's money; null until the misfit stands. */
   readonly breakId: number | null
   readonly market: KeptMarket
-  /** The contract that the object, a request, is to close; null: the object is another one. */
+  /** The contract that the object closes, if the object is a request to close; otherwise null. */
   readonly contractId: number | null
 }
 
@@ -109,7 +111,7 @@ export const venueTables = {
   venueMisfits: table<VenueMisfitRow>()({
     title: "venue misfit",
     machine: "venueMisfit",
-    // Version 2 counts the answers to own reads alone.
+    // Version 2 counts only the responses to own queries.
     upcasters: [({ state, context }) => ({ state, context: { ...(context as object), isAwaited: false } })],
     open: null,
     mirrors: ({ ref }) => ({ ref }),

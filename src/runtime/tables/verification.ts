@@ -1,4 +1,4 @@
-/** The twelve blocks of a client's verification, and what was sent for them (doc 1, Block statuses; D3). */
+/** The twelve blocks of a client's verification, and their payloads (doc 1, Block statuses; D3). */
 import type { Json } from "../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofClient, table } from "./Table.ts"
 
@@ -9,7 +9,7 @@ export interface BlockRow extends MachineRow<"verificationBlock"> {
   readonly shard: number
 }
 
-/** What was sent for a block, apart from its state: read only by compliance, never held in memory. */
+/** The payload of a block, apart from its state: read only by compliance, never kept in memory. */
 export interface BlockPayloadRow {
   readonly clientId: number
   readonly code: string

@@ -1,10 +1,10 @@
-/** Events, where they are sent, and the notification feed (doc 3, Webhook registration and delivery; D13, D14). */
+/** Events, their destinations, and the notification feed (doc 3, Webhook registration and delivery; D13, D14). */
 import type { JsonObject } from "../../machines/shared/Json.ts"
 import { type MachineRow, machineColumns, ofPartner, table } from "./Table.ts"
 
 export interface EventRow {
   readonly partnerId: number
-  /** Gap-free per partner, in commit order; given when the batch is written. */
+  /** Gap-free per partner, in commit order; assigned when the batch is written. */
   readonly seq: number
   readonly name: string
   readonly clientId: number | null
@@ -27,9 +27,9 @@ export interface DeliveryRow extends MachineRow<"webhookDelivery"> {
   readonly event: string
   readonly body: string
   readonly ts: number
-  /** When the next attempt is due; in SENT and FAILED when the delivery ended (retention counts from it). */
+  /** The time of the next attempt; in SENT and FAILED the end of the delivery (retention counts from it). */
   readonly nextAt: number
-  /** Who is trying it now, and since when (business time): written by the delivery workers alone. */
+  /** The worker of the current attempt, and its start (business time): written only by the delivery workers. */
   readonly claimToken: string | null
   readonly claimedAt: number | null
 }
@@ -70,7 +70,7 @@ export const webhookTables = {
   webhookDeliveries: table<DeliveryRow>()({
     title: "webhook delivery",
     machine: "webhookDelivery",
-    // Version 2 ends with its partner; its rows are those of version 1. Version 3 remembers its attempts.
+    // Version 2 ends with its partner; rows are unchanged. Version 3 keeps its attempts.
     upcasters: [(row) => row, ({ state, context }) => ({ state, context: { ...(context as object), tries: [] } })],
     key: ["id"],
     mode: "upsert",

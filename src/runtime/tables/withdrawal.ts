@@ -10,10 +10,10 @@ export interface WithdrawalRow extends MachineRow<"withdrawalRequest"> {
   readonly currency: string
   /** Minor units, more than zero. */
   readonly amount: bigint
-  /** Where to pay, as JSON text with the partner's digits: personal data, so it is sealed and in no machine's context. */
+  /** The bank destination, as JSON text with the partner's digits: personal data, so it is sealed and in no machine's context. */
   readonly destination: string | null
   readonly createdAt: number
-  /** When it was paid; null before (A3-41: reports sum by it). */
+  /** The time of the payment; null before (A3-41: reports sum by it). */
   readonly paidAt: number | null
 }
 
@@ -21,7 +21,7 @@ export const withdrawalTables = {
   withdrawalRequests: table<WithdrawalRow>()({
     title: "withdrawal request",
     machine: "withdrawalRequest",
-    // Version 2 keeps a fingerprint of the destination, which version 1 did not.
+    // Version 2 added a fingerprint of the destination.
     upcasters: [({ state, context }) => ({ state, context: { destinationFingerprint: null, ...(context as object) } })],
     mirrors: ({ paidAt }) => ({ paidAt }),
     key: ["id"],

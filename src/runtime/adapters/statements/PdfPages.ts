@@ -1,4 +1,4 @@
-/** Draws the pages of a statement's PDF: title block, notes, tables and footers, tagged where that is affordable (STS-31). */
+/** Draws the pages of a statement's PDF: title block, notes, tables and footers, with tags up to a size limit (STS-31). */
 // oxlint-disable-next-line import/no-named-as-default
 import PDFDocument from "pdfkit"
 import { type PdfColumn, pdfTable, tableWidth } from "../../../machines/statement/pdfColumns.ts"
@@ -20,17 +20,17 @@ import { type Face, TextPen } from "./TextPen.ts"
 type Document = InstanceType<typeof PDFDocument>
 type Element = ReturnType<Document["struct"]>
 
-/** Points of letters. */
+/** Font sizes in points. */
 const text = { body: 8, heading: 11, title: 16, firm: 9 } as const
-/** Left and right of what stands in a column. */
+/** The space left and right of a column's content, points. */
 const padding = 4
-/** What parts two texts of one element for who hears them, or copies them. */
+/** Separates two texts of one element for screen readers and copies. */
 const apart = " "
 /** Separates two references in a cell. */
 const separator = ", "
-/** Of the title block: where what an entry says begins behind its label, and where the second entry of a line begins. */
+/** Positions in the title block, points: the value after its label, the second entry of a line, and its value. */
 const block = { label: 92, second: 440, secondLabel: 62 } as const
-/** Of a section's facts: how wide a label and its figure are together, and where the second begins. */
+/** Positions in a section's facts, points: the width of a label with its figure, and the start of the second fact. */
 const fact = { width: 290, second: 440 } as const
 
 export class PdfPages {
@@ -44,7 +44,7 @@ export class PdfPages {
   private readonly root: Element
   private readonly pen: TextPen
   private table: Element | null = null
-  /** Where the rules under the rows of this page go. */
+  /** The positions of the rules under the rows of this page. */
   private rules: Array<number> = []
 
   constructor(head: JobHead, isTagged: boolean) {
@@ -120,7 +120,7 @@ export class PdfPages {
   }
 
   private newPage(number: number, section: number | null): void {
-    // A tagged table goes on over pages; an untagged one is an element of each page.
+    // A tagged table continues over pages; an untagged one is one element for each page.
     if (this.isTagged) this.drawRules()
     else this.endTable()
     this.document.addPage()
@@ -144,7 +144,7 @@ export class PdfPages {
     this.rightText(`page ${number} of ${this.pages}`, "body", margin + tableWidth, y)
   }
 
-  /** What the pages behind the first are of. */
+  /** Draws the running header of the pages after the first. */
   private running(section: number | null): void {
     const { skeleton, renderer } = this.head
     const period = periodText(skeleton, renderer)
@@ -210,7 +210,7 @@ export class PdfPages {
       )
       this.table.add(this.document.struct("TR", {}, cells))
     } else this.artifact("Layout", () => eachColumn(columns, (column, x) => this.titles(column, x, y)))
-    // A large statement's table is one piece of content a page.
+    // The table of a large statement is one piece of content for each page.
     if (!this.isTagged) this.table.add(this.document.markStructureContent("Table"))
   }
 
@@ -223,7 +223,7 @@ export class PdfPages {
     }
   }
 
-  /** What a row says in a column. */
+  /** Draws the text of a row in a column. */
   private cell(column: PdfColumn, row: ModelRow, x: number, y: number): void {
     const { lines, width, align, wide, parts } = column
     const room = width - 2 * padding
@@ -275,7 +275,7 @@ export class PdfPages {
     this.drawRules()
   }
 
-  /** A thin rule under each row of the page, all of them at once. */
+  /** Draws a thin rule under each row of the page, all of them at once. */
   private drawRules(): void {
     if (this.rules.length === 0) return
     const rules = this.rules.splice(0)
@@ -307,7 +307,7 @@ export class PdfPages {
   }
 }
 
-/** Each column with where it begins. */
+/** Calls `work` for each column with its start. */
 const eachColumn = (columns: ReadonlyArray<PdfColumn>, work: (column: PdfColumn, x: number) => void): void => {
   let x = margin
   for (const column of columns) {
@@ -316,7 +316,7 @@ const eachColumn = (columns: ReadonlyArray<PdfColumn>, work: (column: PdfColumn,
   }
 }
 
-/** The empty document. What it says of itself is constants, ids and the hash alone: pdfkit writes it unescaped into XML. */
+/** The empty document. Its metadata holds only constants, ids and the hash: pdfkit writes it into XML without escapes. */
 const documentOf = ({ skeleton, version, sha256, renderer }: JobHead): Document => {
   const at = new Date(skeleton.periodTo)
   return new PDFDocument({

@@ -1,18 +1,18 @@
 /**
- * Turns at the processors, for threads beside the one that serves: one processor fewer compute at a time than there are, so that who
- * waits for the service, and its database, find one that is free. A turn ends with each piece of work; a thread that waits for
- * anything has none. It is a courtesy: who has waited too long for a turn goes on without one.
+ * Processor turns of the threads beside the main thread: at a time one fewer of them computes than there are processors, so that
+ * one is free for requests and the database. A turn ends with each piece of work, and a waiting thread has none. The limit is
+ * voluntary: a thread that has waited too long continues without a turn.
  */
 import { availableParallelism } from "node:os"
 
 /** How long a thread waits for its turn, milliseconds: longer than a piece of work takes. */
 const patienceMillis = 1_000
 
-/** Where the number of turns that have ended stands; the owner of each turn behind it, 0: free. */
+/** The index of the number of ended turns; the owners of the turns follow, 0: free. */
 const endedAt = 0
 
 export class ProcessorTurns {
-  /** What the threads are handed. */
+  /** The memory that the threads share. */
   readonly shared: SharedArrayBuffer
   private readonly cells: Int32Array<SharedArrayBuffer>
   private readonly patienceMillis: number
@@ -29,7 +29,7 @@ export class ProcessorTurns {
     return new ProcessorTurns(new SharedArrayBuffer((1 + turns) * Int32Array.BYTES_PER_ELEMENT))
   }
 
-  /** Waits for a turn; only a thread that serves nobody may. `owner`: its id, not 0. */
+  /** Waits for a turn; only for threads that serve no requests. `owner`: its id, not 0. */
   take(owner: number): void {
     const until = performance.now() + this.patienceMillis
     for (;;) {
@@ -41,7 +41,7 @@ export class ProcessorTurns {
     }
   }
 
-  /** Ends the turn of a thread, if it has one: its own, or that of one that was lost. */
+  /** Ends the turn of a thread, if it has one: its own, or that of a terminated thread. */
   leave(owner: number): void {
     for (let turn = endedAt + 1; turn < this.cells.length; turn++)
       if (Atomics.compareExchange(this.cells, turn, owner, 0) === owner) {

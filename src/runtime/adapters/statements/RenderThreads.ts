@@ -1,7 +1,7 @@
 /**
- * Statements rendered in threads of their own, so that nobody waits for a document of thousands of pages: few of them, each with a
- * cap on its memory (architecture, Engine; STS-31). A thread whose reader has gone, that failed, that says nothing any more, or that
- * ran out of memory is ended; the next job gets a new one. One that is done waits for the next job.
+ * Renders statements in worker threads, so that a document of thousands of pages blocks no request: a few threads, each with a
+ * memory limit (architecture, Engine; STS-31). A thread is terminated if its reader has gone, if it failed, after a heartbeat
+ * timeout, or when it runs out of memory; the next job gets a new one. A thread that finished its job waits for the next.
  */
 import { Effect, Fiber, Layer, Option, Queue, Scope, Stream } from "effect"
 import { Worker } from "node:worker_threads"
@@ -13,11 +13,11 @@ import type { FromThread, PackedPiece, RenderThreadData, ToThread } from "./prot
 import { type Seat, Seats, type SeatsOptions } from "./Seats.ts"
 
 export interface RenderThreadsOptions extends SeatsOptions {
-  /** How long a thread may say nothing while it owes a word, milliseconds. */
+  /** Heartbeat timeout, ms: the thread is terminated after this much silence while a reply is due. */
   readonly silentMillis: number
-  /** Of each thread, megabytes: what a statement of 250,000 rows takes, with room. */
+  /** Of each thread, megabytes: enough for a statement of 250,000 rows, with a reserve. */
   readonly memoryMegabytes: number
-  /** The thread's program: a test's. */
+  /** The thread's program; tests replace it. */
   readonly program: URL
 }
 
@@ -29,24 +29,24 @@ const usual: RenderThreadsOptions = {
 
 const away = new Unavailable({ unknown: false })
 
-/** What ends a thread without a fault of the renderer's: the same job may be well in another one. */
+/** The loss of a thread without a fault of the renderer: the same job may succeed in another one. */
 interface Lost {
   readonly type: "lost"
   readonly reason: string
 }
-/** Its place is another partner's now. */
+/** Preempted: the seat went to another partner's job. */
 interface Cut {
   readonly type: "cut"
 }
 type Word = FromThread | Lost | Cut
 
-/** A thread and what it says. */
+/** A thread and its messages. */
 interface Thread {
   readonly worker: Worker
   inbox: Queue.Queue<Word>
-  /** It is between jobs, and well. */
+  /** True while the thread is between jobs and healthy. */
   idle: boolean
-  /** What it made waits to be taken by its reader. */
+  /** True while the reader has not taken the thread's output. */
   isHeldUp: boolean
   ended: boolean
 }
@@ -62,7 +62,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
 
       const open = Effect.gen(function* () {
         const inbox = yield* Queue.unbounded<Word>()
-        // One that was lost between two jobs is none to take.
+        // Skips threads that died while idle.
         for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
           if (found.ended) continue
           found.inbox = inbox
@@ -77,7 +77,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
       const close = (thread: Thread) =>
         Effect.sync(() => {
           if (thread.idle && !thread.ended) {
-            // One that waits for work keeps no process alive.
+            // An idle thread must not keep the process alive.
             thread.worker.unref()
             return void idle.push(thread)
           }
@@ -89,7 +89,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
         Effect.promise(() => Promise.all(idle.splice(0).map(({ worker }) => worker.terminate())))
       )
 
-      /** A thread for as long as the scope is open, or until its reader is cut. */
+      /** A thread for as long as the scope is open, or until its reader is preempted. */
       const thread = (partnerId: number): Effect.Effect<Thread, Unavailable, Scope.Scope> =>
         Effect.gen(function* () {
           const seat: Seat | null = yield* Effect.acquireRelease(
@@ -129,7 +129,7 @@ const startThread = (
   const worker = new Worker(program, {
     workerData: { turns: turns.shared } satisfies RenderThreadData,
     resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32 },
-    // What it prints is nobody's, and it knows nothing of the service's environment.
+    // Discards the thread's output; passes no environment variables.
     stdout: true,
     stderr: true,
     env: {}
@@ -137,7 +137,7 @@ const startThread = (
   const { threadId } = worker
   const thread: Thread = { worker, inbox, idle: false, isHeldUp: false, ended: false }
   const lose = (reason: string) => {
-    // One that was ended on purpose is no loss.
+    // A thread that was terminated on purpose is no loss.
     if (thread.ended) return
     thread.ended = true
     Queue.offerUnsafe(thread.inbox, { type: "lost", reason })
@@ -155,7 +155,7 @@ const startThread = (
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const tell = ({ worker }: Thread, message: ToThread): void => worker.postMessage(message)
 
-/** The pieces one after the other, null behind the last; the next page is read while those of the last one are worked on. */
+/** Emits the pieces in order, then null; the next page is read while the pieces of the last one are processed. */
 const readAhead = (
   pieces: RenderJob["pieces"]
 ): Effect.Effect<Effect.Effect<PackedPiece | null, Unavailable>, never, Scope.Scope> =>
@@ -177,13 +177,13 @@ const readAhead = (
     })
   })
 
-/** Feeds the thread what it wants until it is done; a chunk is taken when the next one is asked for. */
+/** Sends the thread the pieces that it requests until it is done; a chunk counts as taken when the next one is requested. */
 const chunksOf = (
   thread: Thread,
   nextPiece: Effect.Effect<PackedPiece | null, Unavailable>,
   silentMillis: number
 ): Stream.Stream<Uint8Array, Unavailable> => {
-  // It owes a word whenever this waits for one: it has been told that its chunk was taken.
+  // A reply is due whenever this waits: the thread knows that its chunk was taken.
   const word = Effect.suspend(() =>
     Effect.timeoutOrElse(Queue.take(thread.inbox), {
       duration: silentMillis,
@@ -203,7 +203,7 @@ const chunksOf = (
         thread.idle = true
         return Option.none()
       }
-      // A fault of the renderer's is a defect: the same job would meet it again.
+      // A fault of the renderer is a defect: the same job would fail again.
       if (message.type === "failed") return yield* Effect.die(new Error(`a statement: ${message.reason}`))
       if (message.type === "cut") {
         yield* Effect.logInfo("a slow reader of a statement was cut: another partner waited")

@@ -1,43 +1,43 @@
 /**
- * Who has the rendering threads: jobs that run or wait are bounded as a whole and for each partner, and the readers of one partner
- * don't keep all threads from the others (STS-31). A thread that is free goes to the partner that has the fewest; and where others
- * wait, of a partner that has several the one that is held up by its reader is cut, so that slow readers hold one at most.
+ * Seats of the rendering threads: running and waiting jobs are limited in total and for each partner, and the readers of one
+ * partner can't occupy all threads (STS-31). A free thread goes to the partner with the fewest threads. While others wait, a
+ * partner with several threads loses one whose reader is slow, so that slow readers keep one at most.
  */
 import { Deferred, Effect, Option } from "effect"
 
 export interface SeatsOptions {
-  /** Threads at a time. */
+  /** The number of threads. */
   readonly threads: number
-  /** Jobs that wait for one, and how long each may, milliseconds. */
+  /** The most jobs that wait for a thread, and the timeout of each wait, milliseconds. */
   readonly waiting: number
   readonly waitMillis: number
-  /** How long one waits before a slow reader of another partner is cut for it, milliseconds. */
+  /** How long a job waits before a slow reader of another partner is preempted for it, milliseconds. */
   readonly shareMillis: number
-  /** Jobs of one partner that run or wait. */
+  /** The most running and waiting jobs of one partner. */
   readonly ofPartner: number
 }
 
-/** A job's place. */
+/** A job's seat. */
 export interface Seat {
   readonly partnerId: number
   readonly granted: Deferred.Deferred<void>
   state: "waiting" | "running" | "left"
-  /** Whether what it made waits for its reader. */
+  /** True while the job's output waits for its reader. */
   isHeldUp: () => boolean
-  /** Ends it, and tells its reader with the next word. */
+  /** Preempts the job; its reader receives the error with the next chunk. */
   cut: () => void
 }
 
 export class Seats {
   private readonly options: SeatsOptions
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   private readonly seats = new Set<Seat>()
 
   constructor(options: SeatsOptions) {
     this.options = options
   }
 
-  /** A place, running or waiting; null: there is no room. */
+  /** A seat, running or waiting; null if there is no room. */
   enter(partnerId: number): Seat | null {
     const { threads, waiting, ofPartner } = this.options
     const own = [...this.seats].filter((seat) => seat.partnerId === partnerId)
@@ -60,7 +60,7 @@ export class Seats {
     this.grant()
   }
 
-  /** Waits for a thread; false: for longer than anybody should. */
+  /** Waits for a thread; false after the timeout. */
   granted(seat: Seat): Effect.Effect<boolean> {
     const { waitMillis, shareMillis } = this.options
     return Effect.gen({ self: this }, function* () {
@@ -79,7 +79,7 @@ export class Seats {
     )
   }
 
-  /** Threads that are free go to whoever has the fewest, of those to who came first. */
+  /** Gives free threads to the partner with the fewest threads, among its jobs to the first. */
   private grant(): void {
     while (this.running().length < this.options.threads) {
       const waiting = [...this.seats].filter(({ state }) => state === "waiting")
@@ -92,7 +92,7 @@ export class Seats {
     }
   }
 
-  /** Cuts a slow reader, the last that came, of a partner that has more threads than whoever waits would have. */
+  /** Preempts a slow reader, the latest one, of a partner that has more threads than the waiting partner would have. */
   private makeRoom({ partnerId }: Seat): void {
     const fair = this.running(partnerId).length + 1
     const slow = this.running().findLast((seat) => this.running(seat.partnerId).length > fair && seat.isHeldUp())

@@ -1,6 +1,6 @@
 /**
- * Business time: what is stored, compared or due. In the sandbox it runs ahead of the wall clock by an offset that
- * is kept in the database; it never goes back. Timeouts, rate windows and TLS use the wall clock instead.
+ * Business time: the clock of stored times, comparisons and due times. In the sandbox it runs ahead of the wall clock by an
+ * offset that is kept in the database; it never goes back. Timeouts, rate windows and TLS use the wall clock instead.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { clockSlackMillis, driftLimit, type VenueTime } from "../../../machines/venue/timeChecks.ts"
@@ -13,9 +13,9 @@ export class BusinessClock extends Context.Service<
     readonly offset: () => number
     /** The times that messages of the venue can have. A jump may play the venue ahead of this clock (C4). */
     readonly venueTime: () => VenueTime
-    /** Measures the venue's clock by the time of a message that has just arrived, Unix ms. */
+    /** Records a sample of the venue's clock: the time of a message that has just arrived, Unix ms. */
     readonly measure: (at: number) => void
-    /** The venue is asked to play to here before this clock follows; 0: it is not. */
+    /** The time up to which the venue is requested to play before this clock follows, Unix ms; 0 ends the request. */
     readonly expect: (to: number) => void
     /** Records that the venue's clock is, or may have been, behind this one until now. Only in a sandbox (C4). */
     readonly noteBehind: () => void

@@ -1,6 +1,6 @@
 /**
- * A batch as it is sent: its commits encoded row by row into the columns of one statement, its events numbered, what it
- * writes for good sealed. The numbers and the seal go on from the counters it is begun with.
+ * A batch in the form in which it is sent: its commits are encoded row by row into the columns of one statement, its events
+ * numbered, and its append-only rows sealed. Event numbers and the seal continue from the given counters.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { catalogue, type TableName } from "../../tables/Catalogue.ts"
@@ -28,7 +28,7 @@ export interface Statement {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** A batch as it is written, and the counters that stand once it is in. */
+/** An encoded batch, and the counters that are valid after its COMMIT. */
 export interface Prepared {
   readonly statement: Statement
   readonly counters: Counters
@@ -36,7 +36,7 @@ export interface Prepared {
 
 const isSealed = (table: TableName): table is SealedTable => table in sealedTables
 
-/** The rows of one part so far. */
+/** The rows of one part, as encoded so far. */
 export interface Group {
   readonly name: EnginePart | TableName
   readonly part: Part
@@ -44,7 +44,7 @@ export interface Group {
   rows: number
 }
 
-/** Columns of one table with the place their sealed values are bound to. */
+/** The columns of one table, each with the place that its sealed values are bound to. */
 type Places = ReadonlyArray<string>
 const places = new Map<string, Places>()
 const placesOf = (spec: TableSpec): Places => {
@@ -55,21 +55,21 @@ const placesOf = (spec: TableSpec): Places => {
   return found
 }
 
-/** Buffers of a batch, to be used again by a later one. */
+/** Buffers of a written batch, reused by a later one. */
 export type BatchBuffers = Map<EnginePart | TableName, Group>
 
 export class BatchDraft {
   private readonly before: Counters
   private readonly sealing: Sealing
   private readonly numbers: EventNumbers
-  /** Id of the last row of each sealed table. */
+  /** The id of the last row of each sealed table. */
   private readonly ends = new Map<SealedTable, number>()
   private readonly totals = new PostingTotals()
   private readonly buffers: BatchBuffers
   /** One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a current one. */
   private readonly stamps = new Set<string>()
   private sealed: Counters["seal"]
-  /** The last one asked for: commits of a batch mostly share one. */
+  /** The last stamp looked up: most commits of a batch share one. */
   private stamped: PartnerStamp | null = null
 
   constructor(before: Counters, sealing: Sealing, buffers: BatchBuffers = new Map()) {
@@ -84,7 +84,7 @@ export class BatchDraft {
     }
   }
 
-  /** One more commit of the batch that `takeBatch` cut. Throws on a value that no column holds: start anew. */
+  /** Adds one commit of the batch that `takeBatch` cut. Throws on a value that no column can hold; the draft is then unusable. */
   add(commit: Commit): void {
     this.addFence(commit)
     this.addPartner(commit)
@@ -115,7 +115,7 @@ export class BatchDraft {
     }
   }
 
-  /** The draft as the batch of this number, written by the owner of this epoch. */
+  /** Finishes the draft as the batch of this number, written by the owner of this epoch. */
   finish(epoch: number, batch: number): Prepared {
     const present = this.groups()
     const params: Array<unknown> = [PgTypes.int8(BigInt(epoch)), PgTypes.int8(BigInt(batch))]
@@ -127,7 +127,7 @@ export class BatchDraft {
     return { statement: { sql: batchText(present.map(({ part }) => part)), params }, counters }
   }
 
-  /** What the batch writes, a group a part, in the order of `parts`: once, after the last commit. */
+  /** One group for each part of the batch, in the order of `parts`. Called once, after the last commit. */
   groups(): ReadonlyArray<Group> {
     this.addTotals()
     this.sealed = this.seal()
@@ -137,7 +137,7 @@ export class BatchDraft {
     })
   }
 
-  /** Seals what the batch writes for good, with a row of its own. */
+  /** Seals the append-only rows of the batch, and adds the row of the seal. */
   private seal(): Counters["seal"] {
     const sealed = sealedTableNames.flatMap((table): ReadonlyArray<SealedColumns> => {
       const group = this.buffers.get(table)
@@ -150,7 +150,7 @@ export class BatchDraft {
     return seal
   }
 
-  /** The buffers of a batch that is in and will not be sent again. */
+  /** Releases the buffers. Only for a batch that is committed and will not be sent again. */
   release(): BatchBuffers {
     return this.buffers
   }
@@ -210,7 +210,7 @@ export class BatchDraft {
     if (last !== undefined && isSealed(table)) this.ends.set(table, idIn(table, last))
   }
 
-  /** The group of a part with one more row to be filled. */
+  /** Starts a new row in the group of a part. */
   private row(name: EnginePart | TableName): Group {
     let group = this.buffers.get(name)
     if (group === undefined) {

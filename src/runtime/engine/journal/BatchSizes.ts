@@ -1,4 +1,4 @@
-/** How many commits the batches of this process had: the last ones one by one, all of them as a histogram (metrics). */
+/** The sizes of this process's batches in commits: the last ones one by one, and all of them as a histogram (metrics). */
 export const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
 
 const kept = 1_024
@@ -6,7 +6,7 @@ const kept = 1_024
 export class BatchSizes {
   /** Newest last. */
   readonly recent: Array<number> = []
-  /** Batches of at most as many commits as the bucket of the same place, and of more than the one before. */
+  /** Each entry counts batches of at most as many commits as the bucket of the same index, and of more than the bucket before. */
   readonly buckets: Array<number> = batchBuckets.map(() => 0)
   batches = 0
   commits = 0

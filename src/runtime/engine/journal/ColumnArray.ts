@@ -1,11 +1,11 @@
 /**
- * One column of a batch in PostgreSQL's binary array format, written value by value into a buffer that serves again. These
- * bytes are what is sent and what is sealed (decision 7).
+ * One column of a batch in PostgreSQL's binary array format, written value by value into a reusable buffer. The same bytes are
+ * sent and sealed (decision 7).
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
-/** Element and array types that columns of a batch have. */
+/** The element and array types of the columns of a batch. */
 const kinds = {
   int8: { element: PgTypes.OID.int8, array: 1016 },
   text: { element: PgTypes.OID.text, array: 1009 },
@@ -14,12 +14,12 @@ const kinds = {
 } as const
 export type ColumnKind = keyof typeof kinds
 
-/** Dimensions, null flag, element type, length, lower bound. */
+/** The header consists of dimensions, null flag, element type, length and lower bound. */
 const headerBytes = 20
 const startBytes = 1_024
-/** A column that a rare big value has made larger than this starts anew. */
+/** A buffer that a rare large value has made larger than this is dropped after use. */
 const keptBytes = 1_048_576
-/** Up to here a loop over characters beats a call into the encoder. */
+/** For texts of at most this length a loop over the characters is faster than a call of the encoder. */
 const shortText = 40
 const twoTo32 = 4_294_967_296
 
@@ -45,7 +45,7 @@ export class ColumnArray {
   int8(value: number | bigint): void {
     this.reserve(12)
     this.writeInt32(8)
-    // Half a bigint at a time makes bigints of its own: an amount that a number holds exactly is written as one.
+    // Arithmetic on bigints allocates intermediate bigints: an amount that a number holds exactly is written as a number.
     const small = Number(value)
     if (Number.isSafeInteger(small)) {
       this.writeInt32(Math.floor(small / twoTo32))
@@ -135,8 +135,8 @@ export class ColumnArray {
 }
 
 /**
- * The driver's codecs for a connection that sends such columns: an array that is bytes already goes out as it is, any
- * other as the driver would encode it.
+ * The driver's codecs for a connection that sends such columns: an array that is already bytes is sent unchanged, any other array
+ * is encoded as usual.
  */
 export const columnTypes = (): PgTypes.Registry => {
   const registry = PgTypes.makeRegistry()

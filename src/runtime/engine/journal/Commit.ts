@@ -1,13 +1,13 @@
 /**
- * What one turn wants written, as plain data: all of it in one database transaction or nothing.
- * Built by `CommitBuilder`, written by a Journal, adopted into memory only after COMMIT.
+ * The writes of one turn, as plain data: all of them in one database transaction or none. Built by `CommitBuilder`, written by a
+ * Journal, adopted into memory only after COMMIT.
  */
 import { catalogue, type CommitRows, keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
 
 /** A mailbox's address: `client:<id>`, `partner:<id>` or `system`. */
 export type SubjectKey = string
 
-/** Compare-and-set of a subject's commit token. `expected` null: the subject is created by this commit. */
+/** Compare-and-set of a subject's optimistic lock version (its token). `expected` null: the subject is created by this commit. */
 export interface Fence {
   readonly subject: SubjectKey
   readonly expected: number | null
@@ -26,8 +26,8 @@ export interface Claim {
 }
 
 /**
- * A timer of a subject that a commit removes. With `dueAt` only while it still is due then: a firing removes what fired,
- * and never the same timer set again meanwhile.
+ * A timer of a subject that a commit removes. With `dueAt` it is removed only while it is due at that time: a firing removes the
+ * timer that fired, never the same timer set again since.
  */
 export interface ClearedTimer {
   readonly subject: SubjectKey
@@ -39,41 +39,41 @@ export interface Commit {
   readonly fence: Fence | null
   readonly partner: PartnerStamp | null
   readonly claims: ReadonlyArray<Claim>
-  /** Claims given back, so that the fact is free again. */
+  /** Claims that the commit releases, so that the facts are free again. */
   readonly releases: ReadonlyArray<string>
   readonly rows: CommitRows
   /** Timers removed by this commit. */
   readonly clearedTimers: ReadonlyArray<ClearedTimer>
-  /** Refs of the venue calls that end with this commit: nothing is in flight under them any more. */
+  /** Refs of the venue calls that end with this commit: no call is in flight under them any more. */
   readonly endedCalls: ReadonlyArray<string>
   /** Idempotency-Keys that must have no stored answer yet: the commit begins a request whose answer a later one stores. */
   readonly freshKeys?: ReadonlyArray<AnswerKey>
 }
 
-/** What a stored answer is found by. */
+/** The key of a stored answer. */
 export type AnswerKey = Pick<Tables["answers"], "principal" | "key">
 
 const none: ReadonlyArray<never> = []
 
 const answerPrefix = "answer:"
 
-/** The name under which a stored answer counts as a claim: the first one for a key wins. */
+/** The name under which a stored answer counts as a claim: the first answer of a key wins. */
 export const answerClaim = (principal: string, key: string): string => `${answerPrefix}${principal}:${key}`
 
-/** Whether a claim is that of a stored answer. */
+/** True for the claim of a stored answer. */
 export const isAnswerClaim = (name: string): boolean => name.startsWith(answerPrefix)
 
-/** The keys that a commit needs to be without an answer: those that it answers, and those that it begins a request of. */
+/** The keys that must not have an answer yet: those that the commit answers, and those of the requests that it begins. */
 export const answerKeys = ({ rows: { answers = none }, freshKeys }: Commit): ReadonlyArray<AnswerKey> =>
   freshKeys === undefined ? answers : [...answers, ...freshKeys]
 
-/** Every unique fact a commit needs: its claims, and that its keys have no answer. */
+/** Every unique fact that a commit needs: its claims, and its keys without an answer. */
 export const claimNames = (commit: Commit): ReadonlyArray<string> => [
   ...commit.claims.map((claim) => claim.name),
   ...answerKeys(commit).map(({ principal, key }) => answerClaim(principal, key))
 ]
 
-/** Rows that the commit writes, claims or takes away, at least one: what a batch and a flush are measured in. */
+/** The rows that the commit writes, claims or removes, at least one: the measure of a batch and of a flush. */
 export const rowsOf = (commit: Commit): number => {
   const { claims, releases, rows, clearedTimers, endedCalls, freshKeys = [] } = commit
   let count = claims.length + releases.length + clearedTimers.length + endedCalls.length + freshKeys.length
@@ -81,23 +81,23 @@ export const rowsOf = (commit: Commit): number => {
   return Math.max(1, count)
 }
 
-/** At most this many rows and claims in one commit: a turn that wants more is a defect. */
+/** The most rows and claims of one commit: a turn with more is a defect. */
 export const maxCommitRows = 4_096
 
-/** Up to here looking through the rows of a table beats a map of them. */
+/** Up to this many rows of a table, a linear search is faster than a map. */
 const fewRows = 8
 
-/** Whether two rows of a table are the same one: what `keyOf` says, without making the keys. */
+/** True if two rows of a table have the same key. Compares without building the keys of `keyOf`. */
 const sameKey = (table: TableName, one: object, other: object): boolean =>
   catalogue[table].key.every(
     (name) => (one as Record<string, unknown>)[name] === (other as Record<string, unknown>)[name]
   )
 
-/** Rows of one table in the order of their first put, each key once. */
+/** The rows of one table in the order of their first put; each key occurs once. */
 class TableRows {
   private readonly table: TableName
   readonly list: Array<object> = []
-  /** Places by key, once there are many rows. */
+  /** The index of each row by its key; built only once there are many rows. */
   private places: Map<string, number> | null = null
 
   constructor(table: TableName) {
@@ -152,18 +152,18 @@ export class CommitBuilder {
     if (++this.size > maxCommitRows) throw new RangeError(`a commit holds at most ${maxCommitRows} rows`)
   }
 
-  /** The row put earlier in this turn, if any: later steps of one turn see the earlier ones. */
+  /** The row that an earlier step of this turn put, if any. */
   peek<T extends TableName>(table: T, key: string): Tables[T] | undefined {
     return this.tables.get(table)?.get(key) as Tables[T] | undefined
   }
 
-  /** The rows of a table put earlier in this turn, in that order. */
+  /** The rows of a table that earlier steps of this turn put, in that order. */
   written<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
     const list: ReadonlyArray<unknown> = this.tables.get(table)?.list ?? none
     return list as ReadonlyArray<Tables[T]>
   }
 
-  /** Keeps events of one turn apart until the journal numbers them; their order in the turn is their order for ever. */
+  /** The temporary number of an event of this turn, until the journal numbers it. Events keep their order within the turn. */
   nextEventSlot(): number {
     return ++this.eventSlots
   }
@@ -176,38 +176,41 @@ export class CommitBuilder {
     this.releaseList.push(name)
   }
 
-  /** The commit is refused as one that lost a claim where this Idempotency-Key has an answer. */
+  /** Refuses the commit, like one that lost a claim, if this Idempotency-Key has an answer. */
   beginKey({ principal, key }: AnswerKey): void {
     this.fresh.push({ principal, key })
   }
 
-  /** Removes a timer, one set earlier in this turn too. */
+  /** Removes a timer, also one that was set earlier in this turn. */
   clearTimer(subject: SubjectKey, name: string): void {
     this.tables.get("timers")?.delete(keyOf("timers", { subject, name }))
     this.cleared.push({ subject, name })
   }
 
-  /** Removes the timer that fired; set again meanwhile, it stays. */
+  /** Removes the timer that fired. If it has been set again since, it stays. */
   clearFired(timer: Tables["timers"]): void {
     this.cleared.push({ subject: timer.subject, name: timer.name, dueAt: timer.dueAt })
   }
 
-  /** Removes the row of a venue call: what became of it is in this commit. */
+  /** Removes the row of a venue call whose result is in this commit. */
   endCall(ref: string): void {
     this.ended.push(ref)
   }
 
-  /** Whether the call ends with this commit already. */
+  /** True if the call ends with this commit. */
   ends(ref: string): boolean {
     return this.ended.includes(ref)
   }
 
-  /** The decision rests on a partner: the commit is refused once it has moved, as one that is stamped by its command. */
+  /**
+   * Makes the decision depend on a partner: the commit is refused if the partner has changed since. The stamp of a command has
+   * the same effect.
+   */
   restOn(partner: PartnerStamp): void {
     this.restsOn = partner
   }
 
-  /** Rows and facts so far; a row that was put again counts again. */
+  /** The rows and facts so far; a row that was put twice counts twice. */
   get rowCount(): number {
     const { size, claimList, releaseList, cleared, ended, fresh } = this
     return size + claimList.length + releaseList.length + cleared.length + ended.length + fresh.length

@@ -1,4 +1,4 @@
-/** Commits that wait to be written, first in first out, and the buffers that their batches are encoded in. */
+/** Commits that wait to be written, first in first out, and the buffers in which their batches are encoded. */
 import { type BatchBuffers, BatchDraft } from "./BatchDraft.ts"
 import type { Commit } from "./Commit.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
@@ -7,7 +7,7 @@ import { takeBatch, type Waiting } from "./takeBatch.ts"
 
 export class CommitQueue {
   private readonly waiting: Array<Waiting> = []
-  /** Buffers of the last batch that is in, to be used again: the server holds none of them any more. */
+  /** Buffers of the last committed batch, for reuse: the driver no longer reads them. */
   private spare: BatchBuffers | undefined
   private readonly sealing: Sealing
 
@@ -28,12 +28,12 @@ export class CommitQueue {
     return takeBatch(this.waiting)
   }
 
-  /** Everything that waits, gone from the queue. */
+  /** Removes and returns all waiting commits. */
   clear(): ReadonlyArray<Waiting> {
     return this.waiting.splice(0)
   }
 
-  /** The batch encoded, after `counters`. Throws on a value that no column can hold. */
+  /** Encodes a batch that follows `counters`. Throws on a value that no column can hold. */
   encode(batch: ReadonlyArray<Waiting>, counters: Counters): BatchDraft {
     const { spare } = this
     this.spare = undefined
@@ -42,14 +42,14 @@ export class CommitQueue {
     return draft
   }
 
-  /** Commits encoded as a batch that will not be written. */
+  /** Encodes commits as a batch that will not be written. */
   rehearse(commits: ReadonlyArray<Commit>, counters: Counters): BatchDraft {
     const draft = new BatchDraft(counters, this.sealing)
     for (const commit of commits) draft.add(commit)
     return draft
   }
 
-  /** A batch is in: its buffers serve again. */
+  /** Takes the buffers of a committed batch for reuse. */
   written(draft: BatchDraft): void {
     this.spare = draft.release()
   }

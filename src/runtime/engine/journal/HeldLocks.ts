@@ -1,23 +1,23 @@
 /**
- * What another database session holds locked, as far as commits ran into it: rows and tables by name (lockNeeds). Who needs
- * one of them is refused at once; whether they are still held is asked again and again, with commits that needed them.
+ * Locks of other database sessions that commits ran into: rows and tables by name (lockNeeds). A commit that needs one of them is
+ * refused at once. The service polls whether they are still held, with commits that needed them.
  */
 import type { Commit } from "./Commit.ts"
 import { batchLimit } from "./Journal.ts"
 import { isWide, needNames, rowName, writerRow } from "./lockNeeds.ts"
 
-/** Names remembered; the one that was found first gives way, and is found again when it is needed. */
+/** The most names remembered; the oldest gives way, and is found again when a commit needs it. */
 const limit = 4_096
 
-/** Without these no commit of a mailbox can be written. */
+/** Without these no mailbox can write a commit. */
 const everybodyNeeds = ["writer", rowName(writerRow), "subjects"]
 
 export class HeldLocks {
-  /** Commits that show it, by name; the longest unasked first. */
+  /** For each held name the commits that showed the lock; the name that was polled longest ago comes first. */
   private readonly held = new Map<string, ReadonlyArray<Commit>>()
   private tables = 0
 
-  /** Nothing at all can be written. */
+  /** True if no commit can be written at all. */
   get stopsAll(): boolean {
     return this.tables > 0 && everybodyNeeds.some((name) => this.held.has(name))
   }
@@ -26,17 +26,17 @@ export class HeldLocks {
     return this.held.size > 0
   }
 
-  /** How many, for health and metrics; the writer's row counts as a table. */
+  /** The number of held locks, for health and metrics; the writer's row counts as a table. */
   counts(): { readonly rows: number; readonly tables: number } {
     return { rows: this.held.size - this.tables, tables: this.tables }
   }
 
-  /** Whether the commit needs something that is held. */
+  /** True if the commit needs a held lock. */
   stops(commit: Commit): boolean {
     return this.held.size > 0 && needNames(commit).some((name) => this.held.has(name))
   }
 
-  /** Takes over what was found; the names that are new. */
+  /** Adds locks that a search found. Returns the names that are new. */
   add(found: ReadonlyMap<string, ReadonlyArray<Commit>>): ReadonlyArray<string> {
     const fresh: Array<string> = []
     for (const [name, commits] of found) {
@@ -51,12 +51,12 @@ export class HeldLocks {
     return fresh
   }
 
-  /** Commits that show whether what was longest unasked is still held, as many as a batch holds. */
+  /** Commits that show whether the locks polled longest ago are still held; at most one batch. */
   oldest(): ReadonlyArray<Commit> {
     return [...new Set([...this.held.values()].slice(0, batchLimit).flat())].slice(0, batchLimit)
   }
 
-  /** Forgets what these commits were shown for and is held no more. */
+  /** Forgets the locks shown by these commits that are no longer held. */
   dropShownBy(commits: ReadonlySet<Commit>, held: ReadonlyMap<string, unknown>): void {
     for (const [name, shown] of this.held) {
       if (!held.has(name) && shown.every((commit) => commits.has(commit))) this.delete(name)

@@ -1,6 +1,6 @@
 /**
- * Ids in blocks: each kind has a sequence that steps by its block size, so that one `nextval` reserves a block.
- * Taking an id is a memory read; the next block is fetched while the current one is half used. Gaps are normal.
+ * Ids in blocks: the sequence of each kind steps by its block size, so that one `nextval` reserves a block. Taking an id is a
+ * memory read; the next block is fetched once the current one is half used. Gaps are normal.
  */
 import { Effect } from "effect"
 import { describeFailure } from "./sqlFailure.ts"
@@ -16,7 +16,7 @@ export const idBlockSize = (kind: IdKind): number => blockSizes[idBlocks[kind]]
 
 export const idSequenceOf = (kind: IdKind): string => `id_${kind.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}`
 
-/** No id of the kind is reserved at this moment: wait for `refilled` and decide again. */
+/** No id of the kind is reserved at the moment: the turn waits for `refilled` and is decided again. */
 export class IdsExhausted extends Error {}
 
 interface Block {

@@ -9,10 +9,9 @@ import type { BatchSizes } from "./BatchSizes.ts"
 import type { Claim, Commit, SubjectKey } from "./Commit.ts"
 
 /**
- * What became of a commit.
- * `ClaimLost`: a unique fact is taken (by `owner`); nothing was written. `Fenced`: memory was stale; reload and decide
- * again. `PartnerMoved`: the partner changed meanwhile; decide again. `Rejected`: the database refuses the data; nothing
- * was written. `Unavailable`: nothing was written, or nobody can know yet (`unknown`); the caller retries later.
+ * The outcome of a commit. `ClaimLost`: a unique fact is taken (by `owner`); nothing was written. `Fenced`: memory was stale;
+ * reload and decide again. `PartnerMoved`: the partner has changed; decide again. `Rejected`: the database refuses the data;
+ * nothing was written. `Unavailable`: nothing was written, or the outcome is not known yet (`unknown`); the caller retries later.
  */
 export type Outcome =
   | { readonly _tag: "Committed" }
@@ -23,12 +22,12 @@ export type Outcome =
   | { readonly _tag: "Unavailable"; readonly unknown: boolean }
 
 /**
- * Whose commit it is. Those of callers are refused when the queue is full; internal ones (what the venue says, results of
- * calls, timers, sweeps) never are: who submits them holds back (InternalLane).
+ * The origin of a commit. Commits of callers are refused when the queue is full. Internal commits (venue events, results of
+ * calls, timers, sweeps) never are: InternalLane limits them before they are submitted.
  */
 export type Lane = "callers" | "internal"
 
-/** A subject as stored: its token (null when it does not exist) and its resident rows. */
+/** A subject as stored: its token (null if it does not exist) and its resident rows. */
 export interface SubjectImage {
   readonly token: number | null
   readonly rows: ReadonlyArray<{ readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName]>
@@ -43,35 +42,35 @@ export class Journal extends Context.Service<
   Journal,
   {
     /**
-     * Queues a commit; `done` is called in order when its fate is known. Never throws, never blocks. After
-     * `Unavailable` with `unknown` it is called once more, with `Committed`, if the commit turns out to be in: nobody
-     * waits for that word any more, but what follows committed rows must hear it, before the journal accepts again.
-     * Both lanes have one queue: ids are taken at the decision, and their order is that of the commits. Default: callers.
+     * Queues a commit; `done` is called in order when its outcome is known. Never throws, never blocks. After `Unavailable` with
+     * `unknown`, `done` is called once more, with `Committed`, if the commit turns out to be in: no caller waits any more, but
+     * projections of committed rows must receive it before the journal accepts again. Both lanes share one queue: ids are taken
+     * at the decision, and their order is that of the commits. Default lane: callers.
      */
     submit(commit: Commit, done: (outcome: Outcome) => void, lane?: Lane): void
     /**
-     * False while the database is away or can't write, or, for callers (the default), the queue is full: refuse before
-     * anything is claimed.
+     * False while the database is away or can't write, or, for callers (the default), while the queue is full. Checked before a
+     * command claims anything.
      */
     readonly accepting: (lane?: Lane) => boolean
-    /** False while nobody knows whether the last batch is in: what memory holds may be behind the database. */
+    /** False while the outcome of the last batch is unknown: memory may be behind the database. */
     readonly certain: () => boolean
     /**
-     * Whether this process owns the database, asked of the database itself: what must not happen twice waits for it. False
-     * also while it is not known.
+     * Queries the database whether this process owns it. Actions that must not happen twice wait for it. False also while
+     * ownership is unknown.
      */
     readonly owns: Effect.Effect<boolean>
     /**
-     * Wall time, Unix ms, before the last flush that is in was sent: the database has said with it that this process owned it
-     * then. -Infinity while it has not, or the database is away.
+     * Wall time, Unix ms, just before the last committed flush was sent: this process owned the database then. -Infinity before
+     * the first flush, or while the database is away.
      */
     readonly ownedAt: () => number
     /**
-     * What other database sessions hold locked that commits need: such commits are refused. `tables` counts whole tables,
-     * and the one row without which nothing can be written.
+     * The locks of other database sessions that commits need; such commits are refused. `tables` counts whole tables, and the
+     * writer row, without which no commit can be written.
      */
     readonly held: () => { readonly rows: number; readonly tables: number }
-    /** Reads subjects in one go; a subject that does not exist has token null. */
+    /** Reads subjects in one go; the token of a subject that does not exist is null. */
     load(subjects: ReadonlyArray<SubjectKey>): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, JournalUnavailable>
     /** The next id of a kind. Ids are taken in decision order, which is commit order (gaps are normal). */
     readonly nextId: (kind: IdKind) => number
@@ -79,7 +78,7 @@ export class Journal extends Context.Service<
     readonly idsRefilled: Effect.Effect<void>
     /** Waits until every submitted commit has its outcome. */
     readonly drain: Effect.Effect<void>
-    /** Called once when another process has taken the database over: this one must stop. */
+    /** Registers `stop`, called once when another process has taken over the database: this process must stop. */
     readonly onUsurped: (stop: () => void) => void
     /** Sizes of the last batches (newest last, at most 1,024), for the benchmark and metrics. */
     readonly batchSizes: () => ReadonlyArray<number>
@@ -88,17 +87,17 @@ export class Journal extends Context.Service<
   }
 >()("brokerage/runtime/engine/journal/Journal") {}
 
-/** Commits waiting for a flush; more of callers are refused with `Unavailable`. */
+/** The most commits that wait for a flush; further commits of callers are refused with `Unavailable`. */
 export const journalQueueLimit = 8_192
-/** Commits in one batch. */
+/** The most commits in one batch. */
 export const batchLimit = 256
 /**
- * Rows in one batch; a commit that has more by itself goes alone. A full batch of money commits (256 of twelve rows) fits.
- * Measured on two busy cores: 1,024 rows are in after some 20 ms, 2,048 after 40, 3,072 after 60 (decision 14).
+ * The most rows in one batch; a larger commit is written alone. A full batch of money commits (256 of twelve rows) fits. Measured
+ * on two busy cores: 1,024 rows are committed after some 20 ms, 2,048 after 40, 3,072 after 60 (decision 14).
  */
 export const batchRowLimit = 3_072
 /**
- * Rows of internal commits in one batch; a commit that has more by itself goes alone. Half of what the lane lets in
- * (`InternalLane`): while the server writes one half, the other is decided.
+ * The most rows of internal commits in one batch; a larger commit is written alone. Half of the rows that `InternalLane` admits:
+ * while the server writes one half, the other half is decided.
  */
 export const internalBatchRows = 1_024

@@ -1,7 +1,7 @@
 /**
- * The journal without a database: the promises of JournalPg over a MemoryStore, for tests and deterministic
- * simulation. It has no time and no chance of its own: the scheduler and the faults are given. Held to the same suite
- * as JournalPg, test/runtime/engine/journalConformance.ts (architecture section 4, Journal).
+ * The journal without a database: the guarantees of JournalPg over a MemoryStore, for tests and deterministic simulation. The
+ * scheduler and the faults are given, so that runs are deterministic. Held to the same suite as JournalPg,
+ * test/runtime/engine/journalConformance.ts (architecture section 4, Journal).
  */
 import { Effect } from "effect"
 import type { DefectLog } from "../DefectLog.ts"
@@ -20,22 +20,22 @@ import { MemoryStore } from "./MemoryStore.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { takeBatch, conclude, concludeLate, type Waiting } from "./takeBatch.ts"
 
-/** What goes wrong with one batch. */
+/** A fault of one batch. */
 export interface BatchFault {
-  /** The batch takes this long, in scheduler ms. */
+  /** The duration of the batch, in scheduler ms. */
   readonly latencyMillis?: number
-  /** The connection is lost before the batch is in, or after it is in but before the answer. */
+  /** The connection is lost before the batch is committed, or after it is committed but before the response. */
   readonly lost?: "before-commit" | "after-commit"
-  /** After a loss: until the store can be reached again, in scheduler ms. */
+  /** The time after a loss until the store is reachable again, in scheduler ms. */
   readonly awayMillis?: number
 }
 
 export interface MemoryFaults {
-  /** Asked each time a batch is written (again); null: nothing goes wrong. */
+  /** Called for each attempt to write a batch; null: no fault. */
   readonly batch?: (commits: ReadonlyArray<Commit>) => BatchFault | null
-  /** True for a commit that needs what another session holds locked: refused, and the others of its batch are written. */
+  /** True for a commit that needs a lock of another session: it is refused, and the other commits of its batch are written. */
   readonly held?: (commit: Commit) => boolean
-  /** True while the store can't be reached; asked before each batch, load and reconnection. */
+  /** True while the store is unreachable; called before each batch, load and reconnection. */
   readonly away?: () => boolean
 }
 
@@ -47,15 +47,15 @@ export interface JournalMemoryOptions {
   readonly faults?: MemoryFaults
   /** Runs a task later. The default is the next turn of the event loop, whatever the delay. */
   readonly schedule?: (task: () => void, delayMillis: number) => void
-  /** The process's wall clock, Unix ms; without one nobody is told when the store was last owned. */
+  /** The process's wall clock, Unix ms; without it `ownedAt` is never known. */
   readonly wall?: () => number
-  /** How long callers wait while the fate of their batch is unknown, in scheduler ms. */
+  /** The longest wait of callers while the outcome of their batch is unknown, in scheduler ms. */
   readonly patienceMillis?: number
-  /** Gets what a callback of a commit throws. The default throws it again, on its own: an uncaught error. */
+  /** Receives the errors that callbacks of commits throw. Default: each is thrown again as an uncaught error. */
   readonly defects?: DefectLog
 }
 
-/** Between two looks for a store that is away, in scheduler ms. */
+/** The interval of attempts to reach a store that is away, in scheduler ms. */
 const reconnectMillis = 50
 
 /** Takes the store over and starts a journal on it. */
@@ -81,7 +81,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
         }, 0)
       ),
     nextId: ids.next,
-    // A block is there as soon as it is asked for: nobody ever waits.
+    // A block is reserved synchronously: no caller ever waits.
     idsRefilled: Effect.void,
     drain: writer.drain,
     onUsurped: (stop) => (writer.stop = stop),
@@ -90,7 +90,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   }
 }
 
-/** A double hides no defect: this ends the process, or fails the test that runs. */
+/** A test double must not hide defects: this ends the process, or fails the running test. */
 const throwAlone: DefectLog = (_, cause) =>
   queueMicrotask(() => {
     throw cause
@@ -120,7 +120,7 @@ class MemoryWriter {
     this.schedule = options.schedule ?? ((task) => void setImmediate(task))
     this.patienceMillis = options.patienceMillis ?? 3_000
     this.wall = options.wall ?? (() => -Infinity)
-    // A replaced journal that does nothing has to notice too.
+    // A replaced journal without work must notice its replacement too.
     this.epoch = this.store.takeOver(this.owner, () =>
       this.schedule(() => {
         if (this.up && !this.busy) this.usurp([])
@@ -208,7 +208,7 @@ class MemoryWriter {
     this.flush()
   }
 
-  /** Another process owns the store: this one stops for good. Returns the batch, still to be answered. */
+  /** Another process owns the store: this one stops for good. Returns the batch, which still has to be answered. */
   private usurp(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
     this.up = false
     for (const waiting of this.queue.splice(0)) conclude(waiting, { _tag: "Unavailable", unknown: false })
@@ -217,7 +217,7 @@ class MemoryWriter {
     return batch
   }
 
-  /** The connection went with the batch: `committed` is what the writer only learns once it is back. */
+  /** The connection was lost with the batch. The writer learns `committed` only after it has reconnected. */
   private lose(batch: ReadonlyArray<Waiting>, committed: boolean, fault: BatchFault): void {
     this.up = false
     const giveUpWaiting = (): void => {

@@ -1,4 +1,4 @@
-/** The journal on Postgres: one writer (Writer) with its own connection, ids in blocks, subjects read through the pool. */
+/** The journal on Postgres: one writer (Writer) with its own connection, ids in blocks, and subjects read through the pool. */
 import { Effect, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { makeDefectLog } from "../DefectLog.ts"
@@ -17,7 +17,7 @@ export const makeJournalPg = (
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const writer = new Writer(options)
-    // Added first, so it runs last: the flushing fibers must be gone before their connection is.
+    // Added first, so it runs last: the flushing fibers must end before their connection does.
     yield* Scope.addFinalizer(scope, writer.close)
     yield* writer.takeOver
     const defects = yield* makeDefectLog

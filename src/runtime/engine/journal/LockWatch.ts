@@ -1,6 +1,6 @@
 /**
- * The writer's way around locks of other sessions: what a batch waited for is looked up and remembered (HeldLocks), asked
- * for again every second, and forgotten once it is free. Meanwhile the writer waits only briefly for any lock.
+ * Keeps the writer working beside locks of other sessions. The locks that a batch waited for are searched and remembered
+ * (HeldLocks), polled every second, and forgotten once they are free. Meanwhile the writer waits only briefly for any lock.
  */
 import { Effect, Result } from "effect"
 import { PgTypes } from "@effect/sql-pg"
@@ -12,40 +12,40 @@ import { HeldLocks } from "./HeldLocks.ts"
 import { tableOf } from "./lockNeeds.ts"
 import type { WriterConnection } from "./WriterConnection.ts"
 
-/** Between two questions, and how many times longer than the last one took. */
+/** The interval between two polls; after a slow poll it is a multiple of the poll's duration. */
 const askEveryMillis = 1_000
 const pauseFactor = 10
 
 export class LockWatch {
   readonly held = new HeldLocks()
-  /** When to ask again, by the process's own clock (ms). */
+  /** The time of the next poll, by the process's own clock (ms). */
   private nextAt = 0
   private readonly connection: WriterConnection
   private readonly draft: (commits: ReadonlyArray<Commit>) => BatchDraft
 
-  /** `draft` encodes commits as a batch would be. */
+  /** `draft` encodes commits as a batch. */
   constructor(connection: WriterConnection, draft: (commits: ReadonlyArray<Commit>) => BatchDraft) {
     this.connection = connection
     this.draft = draft
   }
 
-  /** Whether it is time to ask again. */
+  /** True if the next poll is due. */
   get due(): boolean {
     return this.held.any && performance.now() >= this.nextAt
   }
 
-  /** After a batch waited too long: whether anything of it is held. */
+  /** Searches the locks of a batch that waited too long. True if another session holds any. */
   search(commits: ReadonlyArray<Commit>): Effect.Effect<boolean, SqlError.SqlError> {
     return Effect.gen({ self: this }, function* () {
       const { held } = yield* this.find(commits)
       yield* this.take(held)
-      // Held for a moment only: the next try is worth the usual patience.
+      // A lock that was held only for a moment: the next attempt may wait as long as usual.
       yield* this.connection.waitForLocks(held.size === 0 ? "usual" : "brief")
       return held.size > 0
     })
   }
 
-  /** Asks for what is remembered, the longest unasked first, at most a batch of commits. */
+  /** Polls the remembered locks, those polled longest ago first, with at most one batch of commits. */
   readonly askAgain: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     const commits = this.held.oldest()
     const { held, unasked } = yield* this.find(commits)
@@ -72,7 +72,7 @@ export class LockWatch {
     })
   }
 
-  /** Which tables, and who may hold them; never keys, which can name persons. */
+  /** Logs the tables and the sessions that may hold them; never keys, because a key can name a person. */
   private report(names: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError> {
     const tables = [...new Set(names.map(tableOf))]
     return Effect.flatMap(

@@ -18,7 +18,7 @@ interface Write {
 }
 
 export class MemoryStore {
-  /** The writer row: who owns the store, and the number of its reign. */
+  /** The current epoch of the writer row. */
   epoch = 0
   owner = "nobody"
   private takenFrom: () => void = () => {}
@@ -30,7 +30,7 @@ export class MemoryStore {
   private readonly uniques = new Map<string, string>()
   private readonly sequences = new Map<IdKind, number>()
 
-  /** Makes `owner` the only writer; the one before learns it by its `replaced`. Returns the new epoch. */
+  /** Makes `owner` the only writer and calls the `replaced` of the one before. Returns the new epoch. */
   takeOver(owner: string, replaced: () => void): number {
     this.takenFrom()
     this.takenFrom = replaced
@@ -38,7 +38,7 @@ export class MemoryStore {
     return ++this.epoch
   }
 
-  /** The first id of a fresh block; blocks are as long as in the database, so that gaps look alike. */
+  /** The first id of a fresh block; blocks are as long as in the database, so that gaps are the same. */
   reserveIds(kind: IdKind): number {
     const first = this.sequences.get(kind) ?? 1
     this.sequences.set(kind, first + idBlockSize(kind))
@@ -67,7 +67,7 @@ export class MemoryStore {
     return { token, rows } as SubjectImage
   }
 
-  /** Writes a commit as a whole, or says why not and writes nothing. */
+  /** Writes a commit as a whole, or writes nothing and returns the reason. */
   apply(commit: Commit): Outcome {
     let stamped: ReturnType<typeof stampBatch>
     let writes: ReadonlyArray<Write>
@@ -92,7 +92,7 @@ export class MemoryStore {
     return { _tag: "Committed" }
   }
 
-  /** Fence, partner and claims, in the order in which the database journal names culprits. */
+  /** Checks fence, partner and claims, in the order in which the database journal names culprits. */
   private guard(commit: Commit): Outcome | null {
     const { fence, partner } = commit
     if (fence !== null && (this.tokens.get(fence.subject) ?? null) !== fence.expected) return { _tag: "Fenced" }
@@ -180,7 +180,7 @@ export class MemoryStore {
   }
 }
 
-/** The subject that holds a row; null for rows of none. */
+/** The subject that holds a row; null if the row belongs to no subject. */
 const subjectOf = (table: TableName, stored: StoredRow): SubjectKey | null => {
   const { residence } = catalogue[table]
   if (residence === null) return null

@@ -1,11 +1,11 @@
 /**
- * What the postings of a batch add to clients' money, summed per partner, currency, ledger type and UTC day: summaries read
- * these sums instead of every posting (doc 3, Settlement report; A3-22). Summed here, where type and time are at hand;
- * a trigger would have to look both up for each posting.
+ * The sums of a batch's postings on clients' money per partner, currency, ledger type and UTC day: summaries read these sums
+ * instead of every posting (doc 3, Settlement report). Summed here, where type and time are at hand; a trigger would have to
+ * query both for each posting (A3-22).
  */
 import type { CommitRows } from "../../tables/Catalogue.ts"
 
-/** Milliseconds of a totals row. Fixed for ever: rows are stored under it. */
+/** The length of a totals row, ms. It must never change: stored rows depend on it. */
 export const totalsDayMillis = 86_400_000
 
 export interface PostingTotal {
@@ -18,7 +18,7 @@ export interface PostingTotal {
 
 export class PostingTotals {
   private readonly sums = new Map<string, PostingTotal>()
-  /** The sum added to last: postings of a batch mostly add to the same one. */
+  /** The sum of the last posting: most postings of a batch add to the same one. */
   private last: PostingTotal | null = null
 
   /** A commit writes a transaction together with its postings. */

@@ -1,7 +1,7 @@
 /**
- * Reads subjects as stored: their commit tokens and resident rows, many subjects of one kind in one statement however many
- * tables they have. Its rows have room for the widest: each table's columns go to the places of their kind, the rest is
- * null, so that nothing is turned into another form on its way (no JSON around amounts or sealed bytes).
+ * Reads subjects as stored: their commit tokens and resident rows. One statement reads many subjects of one kind, however many
+ * tables they have. Its result rows are as wide as the widest table: the columns of each table take the places of their type, and
+ * the other places are null. So no value is converted on its way (no JSON around amounts or sealed bytes).
  */
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
@@ -21,7 +21,7 @@ const kindOf = (subject: SubjectKey): SubjectKind => subject.split(":", 1)[0] as
 const residents = (kind: SubjectKind): ReadonlyArray<TableSpec> =>
   tableNames.map((name) => catalogue[name] as TableSpec).filter((spec) => spec.residence?.subject === kind)
 
-/** Decodes a row as the driver returned it (columns in snake case). Throws when a newer program wrote it. */
+/** Decodes a row as the driver returned it (columns in snake case). Throws if a newer program wrote it. */
 export const decodeRow = (
   spec: TableSpec,
   raw: Readonly<Record<string, unknown>>,
@@ -91,7 +91,7 @@ const loadKind = (
       if (own === undefined) rows.set(subject, [{ table: spec.table, row }])
       else own.push({ table: spec.table, row })
     }
-    // Rows without their subject are left out: plain SQL may have written them.
+    // Rows of a subject that does not exist are left out: plain SQL may have written them.
     return new Map(
       group.map((subject) => {
         const token = tokens.get(subject) ?? null
@@ -101,7 +101,10 @@ const loadKind = (
   })
 }
 
-/** What one statement of a kind of subject gives: rows of a number (0: tokens, then the tables) and of places for values. */
+/**
+ * The result layout of a statement for one kind of subject: a number for each sort of row (0: tokens, then the tables), and the
+ * places of values.
+ */
 interface Layout {
   readonly text: string
   /** For each table, the place of each of its columns. */

@@ -1,12 +1,11 @@
 /**
- * The journal's writer on Postgres: whatever queued while the last flush ran becomes one statement on one connection. One flush at
- * a time, first in first out, so that id order is commit order. A failed guard or bad data undoes the batch: the commits at
- * fault are found and answered on their own, the rest is written again. When the server does not answer, a new connection
- * ends the old backend, raises the epoch and reads the number of the last batch from the writer row: it says whether the
- * batch is in. A server that can't write (disk full, read-only) is asked again and again with the batch it refused, undone
- * each time, and everything else is refused meanwhile. Commits that need what another session holds locked are left out
- * and refused until it lets go. A foreign epoch means that another process owns the database: this
- * one stops for good.
+ * The journal's writer on Postgres. The commits that queued during the last flush become one statement on one connection. One
+ * flush runs at a time, first in first out, so that id order is commit order. A failed guard or bad data undoes the batch: the
+ * commits at fault are found and answered individually, the others are written again. If the server does not answer, a new
+ * connection ends the old backend, raises the epoch and reads the number of the last batch from the writer row, which shows
+ * whether the batch is committed. A server that can't write (disk full, read-only) is polled with the refused batch, which is
+ * rolled back each time; all other commits are refused meanwhile. Commits that need a lock of another session are refused until
+ * it is released. A foreign epoch means that another process owns the database: this one stops for good.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Effect, Exit, Fiber, Latch, type Redacted, Schedule } from "effect"
@@ -32,34 +31,34 @@ export interface WriterOptions {
   readonly sealing: Sealing
   /** Names this process in the writer row; no two processes share it. */
   readonly owner: string
-  /** How long callers wait for the fate of their batch before they get `Unavailable`. */
+  /** The longest wait of callers for the outcome of their batch; then they get `Unavailable`. */
   readonly patienceMillis?: number
 }
 
-/** Pauses before asking a server that refused to write whether it can again: each question costs it a little log. */
+/** Pauses between polls of a server that refused to write: each poll costs the server a little log. */
 const askAgainMillis = [250, 500, 1_000, 2_000]
 const longestPause = 5_000
 
-/** Shows whether anything can be written, when no batch is at hand. */
+/** Shows whether the server can write, when no batch is at hand. */
 const touchWriter: Statement = { sql: "UPDATE writer SET batch = batch WHERE id = 1", params: [] }
 
 export class Writer {
   readonly locks: LockWatch
   readonly sizes = new BatchSizes()
   up = false
-  /** Wall time before the last batch that is in was sent. */
+  /** Wall time just before the last committed batch was sent. */
   private sentAt = -Infinity
   stop: () => void = () => {}
   private readonly queue: CommitQueue
   private usurped = false
   private busy = false
-  /** In, but not answered yet: see `deliver`. */
+  /** Committed, but not answered yet: see `deliver`. */
   private committed: ReadonlyArray<Waiting> = []
   private batch = 0
   private counters: Counters = noCounters
-  /** What the server could not write for lack of room or leave; null while it writes. */
+  /** The statement that the server could not write for lack of space or permission; null while it writes. */
   private refused: Statement | null = null
-  /** How often it was asked since. */
+  /** The number of polls since. */
   private asked = 0
   private readonly connection: WriterConnection
   private readonly work = Latch.makeUnsafe(false)
@@ -86,7 +85,7 @@ export class Writer {
     this.work.openUnsafe()
   }
 
-  /** Flushes for ever; one batch at a time. */
+  /** Flushes for ever, one batch at a time. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
@@ -102,7 +101,7 @@ export class Writer {
         this.sizes.push(batch.length)
         this.busy = true
         return this.write(batch, 1).pipe(
-          // A defect of ours: nobody is left waiting, and memory is read again.
+          // A defect in this program: no caller is left waiting, and memory is read again.
           Effect.tapCause(() => Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: true }))),
           Effect.ensuring(Effect.sync(() => (this.busy = false)))
         )
@@ -153,7 +152,7 @@ export class Writer {
 
   private send({ sql, params }: Statement): Effect.Effect<unknown, SqlError.SqlError> {
     const sent = Effect.suspend(() => this.connection.session.queryValues(sql, params))
-    // Runs in a fiber of its own. An interrupt of the statement would wait for the server. The end of the connection stops the
+    // Runs in its own fiber. An interrupt of the statement would wait for the server. The end of the connection stops the
     // statement at once.
     return Effect.flatMap(Effect.forkDetach(sent, { startImmediately: true }), (running) => {
       this.deliver()
@@ -161,7 +160,7 @@ export class Writer {
     })
   }
 
-  /** Answers the last batch while the server works on the next one: neither waits for the other. */
+  /** Answers the last batch while the server works on the next one. */
   private deliver(): void {
     const batch = this.committed
     this.committed = []
@@ -194,14 +193,17 @@ export class Writer {
               })
             )
       case "Lost":
-        // A statement that can't even be sent twice in a row is a value the driver can't carry.
+        // A statement that can't be sent twice in a row has a value that the driver can't encode.
         return attempt >= 3 && batch.length >= 1 && this.up && !SqlError.isSqlError(failure.cause)
           ? this.bisect(batch, failure.cause)
           : this.resolve(batch, attempt, prepared, failure.cause)
     }
   }
 
-  /** The batch waited too long for a lock: what is held is looked up, who needs it refused, the others written again. */
+  /**
+   * The batch waited too long for a lock: the held locks are searched, the commits that need them refused, and the others written
+   * again.
+   */
   private waited(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return Effect.matchCauseEffect(
       Effect.suspend(() => this.locks.search(batch.map(({ commit }) => commit))),
@@ -210,7 +212,7 @@ export class Writer {
         onSuccess: (found) => {
           if (found) return this.write(this.leaveOutHeld(batch), 1)
           if (attempt < 3) return this.write(batch, attempt + 1)
-          // Held again and again and never when looked for: nothing shows who needs it.
+          // The batch timed out repeatedly, but each search found no lock: the commits at fault are unknown.
           this.standStill(prepared.statement)
           return Effect.andThen(
             Effect.logWarning("batches wait for a lock that can't be found"),
@@ -221,7 +223,7 @@ export class Writer {
     )
   }
 
-  /** Refuses the commits that need what another session holds; the others. */
+  /** Refuses the commits that need a lock of another session. Returns the others. */
   private leaveOutHeld(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
     const { held } = this.locks
     if (!held.any) return batch
@@ -237,12 +239,12 @@ export class Writer {
     (cause) => this.resolve([], 1, { statement: touchWriter, counters: this.counters }, cause)
   )
 
-  /** What is held is asked for again every second, whether or not anybody still wants it. */
+  /** Held locks are polled every second, even if no waiting commit needs them. */
   readonly watchLocks: Effect.Effect<void> = Effect.sync(() => {
     if (this.locks.due) this.work.openUnsafe()
   }).pipe(Effect.repeat(Schedule.spaced("200 millis")), Effect.asVoid)
 
-  /** Nothing can be written: whoever waits is answered at once, and so is whoever comes until `askAgain` finds room. */
+  /** The server can write nothing: waiting and new commits are refused until `askAgain` succeeds. */
   private standStill(statement: Statement): void {
     this.refused = statement
     this.asked = 0
@@ -253,7 +255,7 @@ export class Writer {
     this.answer(this.queue.clear(), { _tag: "Unavailable", unknown: false })
   }
 
-  /** Whether the server could write now what it refused. Any other answer than the same refusal means that it can. */
+  /** Polls whether the server can write the refused statement. Any result other than the same refusal means that it can. */
   private askAgain(statement: Statement): Effect.Effect<void> {
     this.idle.openUnsafe()
     return Effect.sleep(askAgainMillis[this.asked++] ?? longestPause).pipe(
@@ -272,7 +274,7 @@ export class Writer {
     for (const waiting of batch) conclude(waiting, outcome)
   }
 
-  /** A guard failed: answer the commits at fault, write the others again. */
+  /** A guard failed: answers the commits at fault and writes the others again. */
   private exclude(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return this.connection
       .within((session) => findCulprits(session, batch))
@@ -280,7 +282,7 @@ export class Writer {
         Effect.flatMap((verdicts) => {
           for (const [waiting, outcome] of verdicts) conclude(waiting, outcome)
           const rest = batch.filter((waiting) => !verdicts.has(waiting))
-          // No culprit means that the cause has gone meanwhile: write again, but not for ever.
+          // No culprit means that the cause is gone: write again, but only a few times.
           return verdicts.size === 0 && attempt >= 3
             ? this.bisect(rest, "a guard failed without a culprit")
             : this.write(rest, verdicts.size === 0 ? attempt + 1 : 1)
@@ -303,7 +305,7 @@ export class Writer {
     )
   }
 
-  /** `unknown`: the new owner came before this one could learn whether the batch is in. */
+  /** `unknown`: the new owner came before this process could read whether the batch is committed. */
   private usurp(batch: ReadonlyArray<Waiting>, unknown: boolean): Effect.Effect<void> {
     return Effect.sync(() => {
       this.up = false
@@ -314,7 +316,10 @@ export class Writer {
     })
   }
 
-  /** The connection or its epoch was lost. A new one shows the owner and whether the batch is in. `unknown`: it may be. */
+  /**
+   * The connection or its epoch was lost. A new connection shows the owner and whether the batch is committed. `unknown`: it may
+   * be.
+   */
   private resolve(
     batch: ReadonlyArray<Waiting>,
     attempt: number,
@@ -352,7 +357,7 @@ export class Writer {
     })
   }
 
-  /** Start: whoever owned the database before is fenced out from here on. */
+  /** At start: fences out the previous owner of the database. */
   readonly takeOver: Effect.Effect<void, SqlError.SqlError> = Effect.suspend(() => this.connection.takeOver).pipe(
     Effect.map(({ batch, counters }) => {
       this.batch = batch
@@ -374,7 +379,7 @@ export class Writer {
     return this.up ? this.sentAt : -Infinity
   }
 
-  /** An idle process also has to notice that it was replaced. */
+  /** An idle process must notice its replacement too. */
   readonly watchOwner: Effect.Effect<void> = Effect.suspend(() =>
     this.up && !this.busy ? withinTime(this.storedOwner, () => hanging) : Effect.succeed([])
   ).pipe(

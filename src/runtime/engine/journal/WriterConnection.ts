@@ -1,7 +1,7 @@
 /**
- * The journal's one connection and what it stands for: the writer row's epoch, and the backend that wrote (or may still be
- * writing) the last batch. Coming back after a loss ends that backend first, so that the number of the last batch it reads
- * is final (architecture, Engine, Journal: unknown outcome).
+ * The journal's one connection: the writer row's epoch, and the backend that wrote (or may still be writing) the last batch.
+ * After a loss that backend is ended first, so that the number of the last batch is final when it is read (architecture, Engine,
+ * Journal: unknown outcome).
  */
 import { PgConnection, PgTypes } from "@effect/sql-pg"
 import type { Socket } from "node:net"
@@ -19,20 +19,20 @@ import type { Counters } from "./stamp.ts"
 import { decodeRow } from "./SubjectLoader.ts"
 import { answerMillis, applicationName, lockPatience, writerSession, type WriterSession } from "./writerSession.ts"
 
-/** What a new connection finds. `writable` false: the server answers, but can't write now. */
+/** The result of a reconnection. `writable` false: the server answers, but can't write now. */
 export type Return =
   | { readonly _tag: "Usurped" }
   | { readonly _tag: "Back"; readonly batch: number; readonly writable: boolean }
 
-/** The most raises of the epoch that a process loses to other raises before it reconnects. */
+/** The most attempts to raise the epoch that a process may lose to other attempts before it reconnects. */
 const mostRaises = 3
 
 export class WriterConnection {
   epoch = 0
-  /** The backend of the last connection that wrote, and the backend of the last raise of the epoch. */
+  /** The backend of the last connection that wrote, and the backend that last raised the epoch. */
   private backend = 0
   private raising = 0
-  /** How long statements of the session wait for a lock; null before it is said. */
+  /** How long statements of the session wait for a lock; null before it is set. */
   private patience: keyof typeof lockPatience | null = null
   private open: { readonly scope: Scope.Closeable; readonly session: WriterSession; readonly socket: Socket } | null =
     null
@@ -50,7 +50,7 @@ export class WriterConnection {
     return this.open.session
   }
 
-  /** Start: whoever owned the database before is fenced out from here on. Where the last batch left off. */
+  /** At start: fences out the previous owner of the database. Returns the position of the last batch. */
   readonly takeOver: Effect.Effect<{ readonly batch: number; readonly counters: Counters }, SqlError.SqlError> =
     Effect.gen({ self: this }, function* () {
       const session = yield* this.connect
@@ -70,7 +70,9 @@ export class WriterConnection {
       }
     })
 
-  /** Connects, ends the old backends and raises the epoch if the row is still ours. Fails while the outcome can't be known. */
+  /**
+   * Connects, ends the old backends and raises the epoch if the row still names this process. Fails while the outcome is unknown.
+   */
   readonly comeBack: Effect.Effect<Return, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     yield* this.disconnect
     const session = yield* this.connect
@@ -114,13 +116,13 @@ export class WriterConnection {
     })
   }
 
-  /** From now on the session writes batches. It may be idle for as long as there are no commits. */
+  /** Makes the session the one that writes batches. It may be idle while there are no commits. */
   private adopt(session: WriterSession): Effect.Effect<void, SqlError.SqlError> {
     this.backend = session.processId
     return Effect.andThen(session.query("SET idle_session_timeout = 0"), this.waitForLocks("usual"))
   }
 
-  /** A server that refuses every write can't raise the epoch; once the old backend is gone nobody needs it raised. */
+  /** A server that refuses every write can't raise the epoch. Once the old backend has ended, a raise is not needed. */
   private backUnwritable(
     session: WriterSession,
     cause: Cause.Cause<SqlError.SqlError>
@@ -143,7 +145,7 @@ export class WriterConnection {
     })
   }
 
-  /** Runs a statement as it would be run, and undoes it: whether the server could write it now. */
+  /** Executes a statement and rolls it back: shows whether the server could write it now. */
   rehearse(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Exit.Exit<unknown, SqlError.SqlError>> {
     return this.within((session) =>
       Effect.gen(function* () {
@@ -154,7 +156,9 @@ export class WriterConnection {
     )
   }
 
-  /** Runs several statements within the time of one. After it the connection is destroyed, and the statements fail as lost. */
+  /**
+   * Runs several statements within the time limit of one. After it the connection is destroyed, and the statements fail as lost.
+   */
   within<A, E>(work: (session: WriterSession) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       if (this.open === null) throw new Error("the journal has no connection")
@@ -162,7 +166,7 @@ export class WriterConnection {
     })
   }
 
-  /** From here on statements wait so long for a lock. */
+  /** Sets how long statements wait for a lock from now on. */
   waitForLocks(patience: keyof typeof lockPatience): Effect.Effect<void, SqlError.SqlError> {
     return Effect.suspend(() =>
       this.patience === patience
@@ -179,7 +183,7 @@ export class WriterConnection {
     const { open } = this
     this.open = null
     if (open === null) return Effect.void
-    // A silent network path delivers no end of the connection. A wait for that end would keep the process alive.
+    // A silent network path delivers no end of the connection, and a wait for that end would keep the process alive.
     return Effect.ensuring(
       Scope.close(open.scope, Exit.void),
       Effect.sync(() => open.socket.destroySoon())
@@ -201,7 +205,7 @@ export class WriterConnection {
       connectTimeout: 3_000,
       startupParameters: writerSession,
       types: columnTypes(),
-      // Texts of batches, and the few statements of a take-over or of a search for culprits.
+      // Texts of batches, and the few statements of a takeover or of a search for culprits.
       preparedStatementCacheSize: textsKept + 16
     }).pipe(
       Scope.provide(scope),

@@ -1,21 +1,20 @@
 /**
- * One batch of commits as ONE statement: a chain of data-modifying CTEs, so that a batch costs a single round trip
- * and is a transaction by itself. Guards compare row counts and raise, which undoes the whole statement; the
- * writer then looks for the culprit (Writer). The text depends only on which parts take part, so that the
- * server keeps it prepared.
+ * One batch of commits as one statement: a chain of data-modifying CTEs, so that a batch costs a single round trip and is a
+ * transaction by itself. Guards compare row counts and raise an error, which undoes the whole statement; the writer then searches
+ * the culprit (Writer). The text depends only on the parts of the batch, so that the server keeps it prepared.
  */
 import { catalogue, type TableName, tableNames } from "../../tables/Catalogue.ts"
 import type { TableSpec } from "../../tables/Table.ts"
 import type { ColumnKind } from "./ColumnArray.ts"
 import { columnKind } from "./columnValues.ts"
 
-/** A part of the statement: rows given as parallel arrays, and what it does with them. */
+/** A part of the statement: rows given as parallel arrays, and the write that uses them. */
 export interface Part {
   readonly name: string
   readonly columns: ReadonlyArray<ColumnKind>
   /** The part's statement when its columns are the parameters from `first` on. */
   readonly sql: (first: number) => string
-  /** What a count other than the number of rows means; null where every count is right. */
+  /** The meaning of a count other than the number of rows; null if every count is right. */
   readonly guard: "fence" | "partner" | "claim" | null
 }
 
@@ -74,7 +73,7 @@ const engineParts = {
     ["text", "int8"],
     (rows) => `INSERT INTO claims (name, owner) SELECT n, o FROM ${rows} AS v(n, o) ON CONFLICT DO NOTHING RETURNING 1`
   ),
-  // Looked for key by key: what a batch needs is few of very many.
+  // A lookup for each key: a batch needs few keys of very many.
   fresh: part(
     "fresh",
     "claim",
@@ -91,7 +90,7 @@ const engineParts = {
       `DELETE FROM timers USING ${rows} AS v(s, n, d) WHERE subject = v.s AND name = v.n AND (v.d IS NULL OR due_at = v.d)`
   ),
   ended: part("ended", null, ["text"], (rows) => `DELETE FROM venue_calls USING ${rows} AS v(r) WHERE ref = v.r`),
-  // The sum of a batch may leave 64 bits before the total does.
+  // The sum of a batch may overflow 64 bits before the total does.
   totals: part(
     "totals",
     null,
@@ -111,15 +110,15 @@ const tablePart = (table: TableName): Part => {
   return part(`t_${spec.sqlName}`, guard, kinds, insertInto(spec))
 }
 
-/** Every part by its name in a batch: the engine's own, then the tables in the catalogue's order. */
+/** Every part by its name: the engine's own parts, then the tables in the catalogue's order. */
 export const parts: ReadonlyMap<EnginePart | TableName, Part> = new Map<EnginePart | TableName, Part>([
   ...(Object.entries(engineParts) as ReadonlyArray<[EnginePart, Part]>),
   ...tableNames.map((table) => [table, tablePart(table)] as const)
 ])
 
 /**
- * Texts kept, and with them the statements that the writer's connection keeps prepared: a text a set of parts that took
- * part together, the ones used last (decision 12).
+ * The most texts kept, and so the most statements that the writer's connection keeps prepared: one text for each set of parts
+ * that occurred together, least recently used evicted (decision 12).
  */
 export const textsKept = 128
 
@@ -128,12 +127,12 @@ let made = 0
 /** The last text. Under load consecutive batches have the same parts. */
 let last: { readonly present: ReadonlyArray<Part>; readonly text: string } = { present: [], text: "" }
 
-/** How many texts are kept, and how many had to be made since the start. */
+/** The number of texts kept, and of texts built since the start. */
 export const statementTexts = (): { readonly kept: number; readonly made: number } => ({ kept: texts.size, made })
 
 /**
- * The statement's text when these parts take part, in the order of `parts`. Parameters: writer epoch, number of the
- * batch, then for each part its columns and, where it is guarded, how many rows it has.
+ * The text of the statement for these parts, in the order of `parts`. Parameters: writer epoch, number of the batch, then for
+ * each part its columns and, if it is guarded, its number of rows.
  */
 export const batchText = (present: ReadonlyArray<Part>): string => {
   if (present.length !== last.present.length || present.some((each, at) => each !== last.present[at]))

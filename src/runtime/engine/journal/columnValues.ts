@@ -1,4 +1,4 @@
-/** How a value of a row becomes a value of its column, and back. */
+/** Conversion between a value of a row and the value of its column. */
 import type { ColumnType } from "../../tables/Table.ts"
 import type { ColumnArray, ColumnKind } from "./ColumnArray.ts"
 import type { Sealing } from "../sealing/Sealing.ts"

@@ -1,4 +1,4 @@
-/** After a failed guard: which commits of the batch can't be written, and why. Nothing of the batch is stored by then. */
+/** Finds the commits of a batch that a guard refused, and the reasons. The batch has been rolled back by then. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"

@@ -1,11 +1,11 @@
 /**
- * After a statement that waited too long for a lock: which rows and tables of the batch another session holds. Nothing of
- * the batch is stored by then, and nothing of this search stays: it runs in a transaction that is undone.
+ * Finds the rows and tables of a batch that another session holds, after the batch's statement waited too long for a lock. The
+ * batch has been rolled back by then, and the search runs in a transaction that is rolled back too.
  *
- * Three questions, each quick however much is held. Tables are locked as the batch would lock them, without waiting. Rows
- * that are there are locked without waiting. What is left is what can't be seen (a row that somebody has inserted and not
- * committed, whatever a trigger locks): the statement's parts are rehearsed one by one under a short patience, and where
- * one waits its commits are halved until those that wait are found.
+ * Three steps, each quick however many locks are held. Tables are locked as the batch would lock them, without waiting. Existing
+ * rows are locked without waiting. The remaining locks can't be seen (a row that another session has inserted and not committed,
+ * or a lock of a trigger): the parts of the statement are rehearsed one by one with a short lock timeout. Where a part waits, its
+ * commits are bisected until those that wait are found.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Result } from "effect"
@@ -29,21 +29,21 @@ import {
 import { classify } from "./sqlFailure.ts"
 import type { WriterSession } from "./writerSession.ts"
 
-/** How long a rehearsed part may wait for one lock. */
+/** The lock timeout of a rehearsed part, ms. */
 export const rehearsalMillis = 20
-/** Rehearsals of one search that may end in waiting; who is not tried then stays unasked. */
+/** The most rehearsals of one search that may time out; the remaining commits stay unchecked. */
 const waitLimit = 24
 
 export interface Search {
   readonly session: WriterSession
-  /** Commits encoded as a batch would be. */
+  /** Encodes commits as a batch. */
   readonly draft: (commits: ReadonlyArray<Commit>) => BatchDraft
 }
 
 export interface Findings {
-  /** What is held, by name, with commits that show it. */
+  /** The held locks by name, with commits that show them. */
   readonly held: ReadonlyMap<string, ReadonlyArray<Commit>>
-  /** Commits of which the search did not come to know. */
+  /** Commits that the search did not reach. */
   readonly unasked: ReadonlySet<Commit>
 }
 
@@ -78,7 +78,7 @@ class Trial {
     this.session = session
   }
 
-  /** Rows of the statement; null when it waited for a lock. Any other refusal says nothing of locks: no rows. */
+  /** The rows of the statement; null if it waited for a lock. Any other error means nothing about locks: no rows. */
   run(
     sql: string,
     params: ReadonlyArray<unknown> = []
@@ -86,7 +86,7 @@ class Trial {
     const { session } = this
     return Effect.gen(function* () {
       yield* session.query("SAVEPOINT trial")
-      // Not prepared: such statements are rare, and would drive the batches' own out of the cache.
+      // Not prepared: such statements are rare, and would evict those of the batches from the cache.
       const exit = yield* Effect.exit(session.queryValues(sql, params, false))
       if (Exit.isFailure(exit) && classify(exit.cause)._tag === "Lost") return yield* Effect.failCause(exit.cause)
       yield* session.query("ROLLBACK TO trial")
@@ -142,7 +142,7 @@ const heldRows = (trial: Trial, commits: ReadonlyArray<Commit>, found: Found) =>
     }
   })
 
-/** Keys of rows that are there and can't be locked now. */
+/** The query for keys of existing rows that can't be locked now. */
 const heldRowsText = (table: string): string => {
   const columns = keyColumnsOf(table)
   const given = `unnest(${columns.map(({ kind }, at) => `$${at + 1}::${kind}[]`).join(", ")})`
@@ -229,7 +229,7 @@ const waitingParts = (
     }
   })
 
-/** Whether the part has to wait for a lock. */
+/** True if the part has to wait for a lock. */
 const rehearse = (trial: Trial, { part, columns }: Group): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     trial.run(
@@ -239,16 +239,16 @@ const rehearse = (trial: Trial, { part, columns }: Group): Effect.Effect<boolean
     (rows) => rows === null
   )
 
-/** What a commit that waits in a table is known by: its subject and its own rows there, without either the whole table. */
+/** The names of a waiting commit in a table: its subject and its own rows there; if it has neither, the whole table. */
 const ownNames = (commit: Commit, table: string): ReadonlyArray<string> => {
   const own = rowNeeds(commit).filter((need) => need !== writerRow && [table, "subjects"].includes(need.table))
   return own.length === 0 ? [table] : own.map(rowName)
 }
 
-/** Whether commits wait in a part; null when nothing may be tried any more. */
+/** True if the commits wait in a part; null if the limit of rehearsals is reached. */
 type Waits = (commits: ReadonlyArray<Commit>) => Effect.Effect<boolean | null, SqlError.SqlError>
 
-/** The first, the middle and the last commit if each of them waits by itself: such a lock is not for one row. */
+/** The first, the middle and the last commit, if each of them waits alone: such a lock is not on a single row. */
 const bothEnds = (
   waits: Waits,
   commits: ReadonlyArray<Commit>
@@ -265,7 +265,7 @@ interface Halves {
   readonly untried: ReadonlyArray<Commit>
 }
 
-/** Of commits of which at least one waits, those that do. */
+/** The waiting commits of a list of which at least one waits. */
 const halve = (waits: Waits, commits: ReadonlyArray<Commit>): Effect.Effect<Halves, SqlError.SqlError> =>
   Effect.gen(function* () {
     if (commits.length <= 1) return { waiting: commits, untried: [] }

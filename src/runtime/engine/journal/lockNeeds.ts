@@ -1,6 +1,6 @@
 /**
- * What a commit has to lock in the database: rows by their keys, tables as wholes. By these names the journal knows which
- * commits run into a lock that somebody else holds (HeldLocks), and asks the server for it (findHeld).
+ * The locks that a commit needs in the database: rows by their keys, and whole tables. By these names the journal knows which
+ * commits run into a lock of another session (HeldLocks), and searches for it (findHeld).
  */
 import { catalogue, type TableName } from "../../tables/Catalogue.ts"
 import type { TableSpec } from "../../tables/Table.ts"
@@ -15,7 +15,7 @@ export interface KeyColumn {
   readonly kind: ColumnKind
 }
 
-/** A row that the commit changes, or would have to wait for; found by the columns of `keyColumnsOf` its table. */
+/** A row that the commit changes or may have to wait for; found by the columns of `keyColumnsOf` its table. */
 export interface RowNeed {
   /** SQL name of the table. */
   readonly table: string
@@ -27,7 +27,7 @@ const int8 = (sqlName: string): KeyColumn => ({ sqlName, kind: "int8" })
 
 const specs = Object.values(catalogue) as ReadonlyArray<TableSpec>
 
-/** By SQL name. Rows of tables that only grow are new, and nobody waits for what is new. */
+/** By SQL name. Rows of append-only tables are new, so that no session holds them. */
 const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
   ["writer", [int8("id")]],
   ["subjects", [text("subject")]],
@@ -35,7 +35,7 @@ const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
   ["posting_totals", [int8("partner_id"), text("currency"), text("type"), int8("day")]],
   // Written once, and removed by the commit that ends it.
   ["venue_calls", [text("ref")]],
-  // Written by a trigger: which of its rows depends on the state an item had before, so a partner's rows count as one.
+  // Written by a trigger. The row depends on the previous state of an item, so all rows of a partner count as one.
   ["settlement_totals", [int8("partner_id")]],
   ...specs
     .filter(({ mode }) => mode !== "insert")
@@ -48,7 +48,7 @@ const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
     ])
 ])
 
-/** Throws for a table whose rows nobody waits for. */
+/** Throws for a table whose rows are never waited for. */
 export const keyColumnsOf = (table: string): ReadonlyArray<KeyColumn> => {
   const columns = keyColumns.get(table)
   if (columns === undefined) throw new Error(`rows of ${table} are never waited for`)
@@ -83,7 +83,7 @@ export const rowNeeds = (commit: Commit): ReadonlyArray<RowNeed> => {
   return needs
 }
 
-/** A table is locked as a whole against the one or the other. */
+/** A lock on a whole table that conflicts with the commit. */
 export interface TableNeed {
   /** SQL name of the table. */
   readonly table: string
@@ -115,10 +115,10 @@ export const tableName = ({ table, mode }: TableNeed): string => (mode === "writ
 /** The table that a name belongs to. */
 export const tableOf = (name: string): string => (name.split("\u0000", 1)[0] as string).replace(/^read /, "")
 
-/** Whether a name is a whole table's, or that of the row without which nothing can be written. */
+/** True for the name of a whole table, or of the row that every batch changes. */
 export const isWide = (name: string): boolean => !name.includes("\u0000") || name === rowName(writerRow)
 
-/** Every name under which something can be held that the commit needs. */
+/** Every name of a lock that could block the commit. */
 export const needNames = (commit: Commit): ReadonlyArray<string> => [
   ...tableNeeds(commit).map(tableName),
   ...rowNeeds(commit).map(rowName)

@@ -1,6 +1,6 @@
 /**
- * Rows as the memory store keeps them: copied on the way in and frozen on the way out, so that nobody changes what is stored,
- * and refused for the same values that the database's column types refuse.
+ * Rows of the memory store: copied on the way in and frozen on the way out, so that no reader can change them. Values that the
+ * column types of the database refuse are refused here too.
  */
 import { catalogue, type TableName, type Tables } from "../../tables/Catalogue.ts"
 import type { ColumnType, TableSpec } from "../../tables/Table.ts"
@@ -10,7 +10,7 @@ import { unstorableDocument } from "./columnValues.ts"
 /** Column values by name; JSON as text. */
 export type StoredRow = Readonly<Record<string, unknown>>
 
-/** Data the database would refuse; the message says which column, never the value. */
+/** Data that the database would refuse; the message names the column, never the value. */
 export class RefusedData extends Error {}
 
 const maxInt8 = 2n ** 63n - 1n
@@ -42,7 +42,7 @@ const encodeValue = (value: unknown, type: ColumnType, place: string): unknown =
   }
 }
 
-/** The row as it is stored. Throws when a column type can't hold a value; empty columns are `missingColumn`'s. */
+/** The row as it is stored. Throws if a column type can't hold a value; `missingColumn` checks empty columns. */
 export const encodeRow = (table: TableName, row: object): StoredRow => {
   const spec = catalogue[table] as TableSpec
   const stored: Record<string, unknown> = {}
@@ -53,15 +53,15 @@ export const encodeRow = (table: TableName, row: object): StoredRow => {
   return stored
 }
 
-/** The first column that is empty and may not be, if any. */
+/** The first empty column that must not be empty, if any. */
 export const missingColumn = (table: TableName, stored: StoredRow): string | undefined => {
   return catalogue[table].columns.find(({ name, nullable }) => stored[name] === null && !nullable)?.name
 }
 
-/** What was decoded of a stored row, for as long as somebody keeps that row. */
+/** The decoded row of each stored row, as long as the stored row is referenced. */
 const decodedRows = new WeakMap<StoredRow, object>()
 
-/** The row in the present version of its machine, frozen: whoever reads it shares it. Throws when a newer program wrote it. */
+/** The row in the current version of its machine, frozen, because all readers share it. Throws if a newer program wrote it. */
 export const decodeStored = <T extends TableName>(table: T, stored: StoredRow): Tables[T] => {
   let row = decodedRows.get(stored)
   if (row === undefined) decodedRows.set(stored, (row = frozen(decoded(table, stored))))

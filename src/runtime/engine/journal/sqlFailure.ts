@@ -1,38 +1,38 @@
 /**
- * What a failed statement means for the batch it carried. The first question is always whether the server answered:
- * if it did, the transaction is undone for certain; if not, nobody knows yet and the writer row decides.
+ * Classifies a failed statement by its meaning for the batch. The first distinction is whether the server answered: if it did,
+ * the transaction is rolled back for certain; if not, the outcome is unknown and the writer row decides.
  */
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 
 export type Failure =
-  /** A guard of the batch statement: which promise did not hold. */
+  /** A guard of the batch statement failed. */
   | { readonly _tag: "Guard"; readonly guard: "epoch" | "fence" | "partner" | "claim" }
   /** The server refused the data; the same batch will be refused again. */
   | { readonly _tag: "Data"; readonly cause: unknown }
   /**
-   * The server is there but can't do it now (disk full, read-only, lock or statement timeout); nothing was written.
-   * `standstill`: it can write nothing at all until somebody makes room or lets it write again. `locked`: another session
-   * held something locked for longer than this one waits.
+   * The server responds but can't write now (disk full, read-only, lock or statement timeout); nothing was written. `standstill`:
+   * it can write nothing until an operator frees space or permits writes. `locked`: another session held a lock for longer than
+   * the lock timeout.
    */
   | { readonly _tag: "Busy"; readonly cause: unknown; readonly standstill: boolean; readonly locked: boolean }
-  /** No answer: the statement may or may not have been committed. */
+  /** No response: the statement may or may not have been committed. */
   | { readonly _tag: "Lost"; readonly cause: unknown }
 
-/** SQLSTATE that `journal_guard` raises with. */
+/** The SQLSTATE that `journal_guard` raises. */
 export const guardState = "BJ001"
 
-/** SQLSTATE of a lock that did not come in time, or at once where nobody wanted to wait. */
+/** The SQLSTATE of a lock timeout, or of NOWAIT on a held lock. */
 const lockNotAvailable = "55P03"
 
 interface ServerError {
   readonly code: string
   readonly message: string
-  /** The server's source file that raised it. */
+  /** The server's source file that raised the error. */
   readonly file: string
 }
 
-/** The error and what it was caused by, outermost first. */
+/** The error and its causes, outermost first. */
 const chain = (error: unknown): ReadonlyArray<object> => {
   const links: Array<object> = []
   for (let at: unknown = error; at !== null && typeof at === "object" && links.length < 6;) {
@@ -44,8 +44,8 @@ const chain = (error: unknown): ReadonlyArray<object> => {
 }
 
 /**
- * The server's own error fields inside a SqlError, if the server answered at all. Known by their severity: a socket's
- * EPIPE looks like a SQLSTATE too.
+ * The server's error fields inside a SqlError, if the server answered. Recognised by their severity: the EPIPE of a socket
+ * resembles a SQLSTATE.
  */
 export const serverError = (error: unknown): ServerError | null => {
   for (const link of chain(error)) {
@@ -57,15 +57,15 @@ export const serverError = (error: unknown): ServerError | null => {
   return null
 }
 
-/** The driver could not put a value on the wire: nothing was sent, and the same batch will fail again. */
+/** The driver could not encode a value: nothing was sent, and the same batch will fail again. */
 const isUnsendable = (error: unknown): boolean =>
   chain(error).some((link) =>
     ["PgTypesCodecError", "PgProtocolEncodeError"].includes((link as { readonly _tag?: string })._tag ?? "")
   )
 
 /**
- * A failure for logs and for whoever asks why a commit was refused: codes and names, never values. The server's detail
- * lines and many messages quote rows, and rows hold personal data.
+ * A description of a failure for logs and for the refused caller: codes and names, never values. The server's detail lines and
+ * many messages quote rows, and rows hold personal data.
  */
 export const describeFailure = (error: unknown): string => {
   const links = chain(error)
@@ -76,7 +76,7 @@ export const describeFailure = (error: unknown): string => {
   )
   const name = typeof source["name"] === "string" ? source["name"] : typeof error
   if (refusal !== undefined) return ["the server refused:", ...facts].join(" ")
-  // The driver's own words about its connection are fixed sentences.
+  // The driver's messages about its connection are constant sentences.
   const driver = links.map((link) => (link as { readonly message?: unknown }).message).find(isDriverSentence)
   return [driver ?? name, ...facts].join(" ")
 }
@@ -87,12 +87,12 @@ const isDriverSentence = (message: unknown): message is string =>
 // Operator intervention, resources, system errors, read-only transactions, connection classes.
 const busyClasses = ["53", "55", "57", "58", "40", "25"]
 
-/** Read-only transaction, disk full, input/output error: no statement of ours can be written. */
+/** Read-only transaction, disk full, input/output error: the server can write no statement. */
 const standstillStates = ["25006", "53100", "58030"]
 
 /**
- * Where the server touches its files. What has no SQLSTATE of its own there (a quota, a file size limit: internal error; a
- * file system gone read-only: insufficient privilege) is trouble with the disk and not with the data.
+ * The server's source files for storage. An error that they raise without a SQLSTATE of its own (a quota or file size limit:
+ * internal error; a read-only file system: insufficient privilege) is a fault of the disk and not of the data.
  */
 const storageFiles = ["md.c", "fd.c", "slru.c", "xlog.c", "smgr.c", "buffile.c"]
 
@@ -116,7 +116,7 @@ export const classify = (cause: Cause.Cause<unknown>): Failure => {
     : { _tag: "Data", cause: error }
 }
 
-/** What a server that says nothing for too long counts as: the same as a lost connection. */
+/** The error of a server that does not respond in time: treated as a lost connection. */
 export const hanging = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({
     cause: new Error("no answer"),

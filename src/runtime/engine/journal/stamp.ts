@@ -1,6 +1,6 @@
 /**
- * What only the writer of a batch can give: gap-free event numbers per partner and the seal that follows. The new counters
- * are adopted after COMMIT, so a lost batch leaves no hole and no broken link.
+ * The values that only the writer of a batch can assign: gap-free event numbers per partner and the next seal. The new counters
+ * are adopted after COMMIT, so a lost batch leaves no gap and no broken link.
  */
 import type { EventRow } from "../../tables/webhook.ts"
 import type { SealRow } from "../../tables/engine.ts"
@@ -8,14 +8,14 @@ import type { Commit } from "./Commit.ts"
 import { inIdOrder, type SealedTable, sealedTableNames, sealGenesis, sealRows } from "../sealing/seal.ts"
 
 export interface Counters {
-  /** Last event number per partner; a partner not listed has none yet. */
+  /** The last event number per partner; a partner without events is not listed. */
   readonly seqs: ReadonlyMap<number, number>
   readonly seal: SealRow
 }
 
 export const noCounters: Counters = { seqs: new Map(), seal: sealGenesis }
 
-/** Numbers events in the order in which they are asked for. */
+/** Numbers events in the order of the calls. */
 export class EventNumbers {
   private readonly before: ReadonlyMap<number, number>
   private readonly moved = new Map<number, number>()
@@ -24,7 +24,7 @@ export class EventNumbers {
     this.before = before
   }
 
-  /** The next event of its partner. */
+  /** Gives the event the next number of its partner. */
   number(event: EventRow): EventRow {
     const { partnerId } = event
     const seq = (this.moved.get(partnerId) ?? this.before.get(partnerId) ?? 0) + 1
@@ -38,13 +38,13 @@ export class EventNumbers {
   }
 }
 
-/** One batch with its events numbered and its seal, and the counters after it. */
+/** Numbers the events of one batch and makes its seal. Returns the counters after it. */
 export const stampBatch = (
   commits: ReadonlyArray<Commit>,
   before: Counters
 ): {
   readonly events: ReadonlyArray<EventRow>
-  /** Null when the batch writes nothing that is sealed. */
+  /** Null if the batch writes no sealed rows. */
   readonly seal: SealRow | null
   readonly counters: Counters
 } => {

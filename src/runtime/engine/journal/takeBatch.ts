@@ -1,8 +1,7 @@
 /**
- * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an
- * earlier one of it, touch the same subject, timer or venue call, or follow a change of its partner: those must see the earlier
- * commit first (one statement sees none of its own writes). And it ends where it is large: by commits, by rows, and by rows of
- * internal commits.
+ * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an earlier one of
+ * it, touch the same subject, timer or venue call, or follow a change of its partner: such a commit must see the earlier one, and
+ * one statement sees none of its own writes. A batch is also limited by commits, by rows, and by rows of internal commits.
  */
 import type { DefectLog } from "../DefectLog.ts"
 import { answerClaim, answerKeys, type Commit, rowsOf } from "./Commit.ts"
@@ -11,15 +10,15 @@ import { batchLimit, batchRowLimit, internalBatchRows, type Lane, type Outcome }
 export interface Waiting {
   readonly commit: Commit
   readonly done: (outcome: Outcome) => void
-  /** Whose it is; default: a caller's. */
+  /** The origin of the commit; default: a caller. */
   readonly lane?: Lane | undefined
-  /** Gets what `done` throws. */
+  /** Receives the errors that `done` throws. */
   readonly defects: DefectLog
-  /** Whether it has its outcome: the first one stands. */
+  /** True once the commit has its outcome: the first one stands. */
   concluded?: boolean
 }
 
-/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms no other commit. */
+/** Gives a commit its outcome, once. An error of the callback is a separate defect and affects no other commit. */
 export const conclude = (waiting: Waiting, outcome: Outcome): void => {
   if (waiting.concluded === true) return
   waiting.concluded = true
@@ -30,7 +29,7 @@ export const conclude = (waiting: Waiting, outcome: Outcome): void => {
   }
 }
 
-/** The second word to commits that were answered "unknown": they are in, so the live views must have them. */
+/** The second outcome of commits that were answered as unknown: they are committed, so the projections must receive them. */
 export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
   for (const waiting of batch) {
     waiting.concluded = false
@@ -38,7 +37,7 @@ export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
   }
 }
 
-/** What the commits of a batch hold between them, and whether one more may join. */
+/** The facts of the commits of a batch; decides whether one more may join. */
 class BatchFacts {
   private count = 0
   private size = 0

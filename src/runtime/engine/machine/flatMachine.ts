@@ -1,9 +1,9 @@
 /**
- * A flat machine compiled to what a step needs: per state the transitions of each event, with guards and actions looked
- * up once. XState's own step is made for nested and parallel charts: it allocates some thirty collections to move from
- * one name to another, half of everything a collateral report allocated. Machines stay XState definitions; what this
- * subset can't express is refused when the machine is first used, and test/machines/all.test.ts holds the result equal
- * to XState's transition() over every reachable state and event. Source: decision record 5.
+ * A flat machine, compiled for fast steps: for each state the transitions of each event, with guards and actions resolved once.
+ * XState's own step supports nested and parallel charts: it allocates some thirty collections for one transition, half of all
+ * allocations of a collateral report. Machines stay XState definitions. A machine outside this subset is refused when it is first
+ * used, and test/machines/all.test.ts holds the result equal to XState's transition() over every reachable state and event.
+ * Source: decision record 5.
  */
 import type { AnyStateMachine, AnyStateNode, EventObject } from "xstate"
 import type { MachineEffect } from "../../../machines/Effects.ts"
@@ -15,7 +15,7 @@ interface Given {
 }
 type Guard = (given: Given) => boolean
 
-/** What an action does: gives a new context, emits an effect, or decides which actions take its place. */
+/** The effect of an action: it returns a new context, emits an effect, or chooses the actions that replace it. */
 type Action =
   | { readonly assigns: (given: Given) => Context }
   | { readonly emits: (given: Given) => MachineEffect }
@@ -28,7 +28,7 @@ interface Transition {
   readonly actions: ReadonlyArray<Action>
 }
 
-/** Moves of one machine. Throws what a guard, an action or a context factory throws. */
+/** The transitions of one machine. Throws the errors of guards, actions and context factories. */
 export interface FlatMachine {
   readonly begin: (input: unknown) => Moved
   /** Null when the state does not accept the event. Throws on a state name that the machine does not have. */
@@ -84,7 +84,7 @@ const run = (state: string, actions: ReadonlyArray<Action>, given: Given): Moved
   return { state, context: perform(actions, given, effects), effects }
 }
 
-/** The context after the actions; what they emit is appended to `effects`. */
+/** The context after the actions; the effects that they emit are appended to `effects`. */
 const perform = (actions: ReadonlyArray<Action>, { context, event }: Given, effects: Array<MachineEffect>): Context => {
   let given: Given = { context, event }
   for (const action of actions) {
@@ -133,7 +133,7 @@ const compileGuard = (machine: AnyStateMachine, node: AnyStateNode, guard: unkno
   return found as Guard
 }
 
-/** What XState's action creators hang on the functions that they return. */
+/** The properties that XState's action creators set on the functions that they return. */
 interface Creator {
   readonly type?: string
   readonly assignment?: unknown

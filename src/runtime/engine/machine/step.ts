@@ -1,8 +1,8 @@
 /**
- * Runs the state machines without running actors: stored row and event in, next row and effects out, nothing else
- * touched (architecture, Machines). XState defines the machines; flatMachine.ts runs them, several times faster than
- * XState's transition(), which stays the yardstick: test/machines/all.test.ts holds `step` and `stepSlow` equal over
- * every reachable state.
+ * Steps state machines without running actors: from a stored row and an event to the next row and its effects, as pure functions
+ * (architecture, Machines). XState defines the machines; flatMachine.ts runs them several times faster than XState's
+ * transition(), which stays the reference: test/machines/all.test.ts holds `step` and `stepSlow` equal over every reachable
+ * state.
  */
 import { channel } from "node:diagnostics_channel"
 import {
@@ -21,7 +21,7 @@ import type { MachineEffect } from "../../../machines/Effects.ts"
 import { type Kind, machines } from "../../../machines/registry.ts"
 import { compileFlat, type FlatMachine } from "./flatMachine.ts"
 
-/** What a row keeps of a machine. The state is a single name: our machines are flat. */
+/** The stored part of a machine. The state is a single name, because the machines are flat. */
 export interface Stored<M extends AnyStateMachine = AnyStateMachine> {
   readonly state: string
   readonly context: ContextFrom<M>
@@ -30,11 +30,11 @@ export interface Stored<M extends AnyStateMachine = AnyStateMachine> {
 export interface Step<M extends AnyStateMachine = AnyStateMachine> extends Stored<M> {
   /** In the order the machine emitted them. */
   readonly effects: ReadonlyArray<MachineEffect>
-  /** False when the state does not accept the event: nothing may be written, a caller gets 409 code 4092. */
+  /** False if the state does not accept the event: no row may be written, and a caller gets 409 code 4092. */
   readonly changed: boolean
 }
 
-/** A step as it is told: null before an object is there. */
+/** A step as it is published; the state before is null for a new object. */
 export interface StepTold {
   readonly machine: AnyStateMachine
   readonly before: Stored | null
@@ -42,7 +42,9 @@ export interface StepTold {
   readonly after: string
 }
 
-/** Where steps are told to whoever listens: the record of what scenarios go through (scripts/machineCoverage.ts), in no service. */
+/**
+ * Publishes each step to subscribers. Only the coverage record of scenarios subscribes (scripts/machineCoverage.ts), no service.
+ */
 const told = channel("brokerage.machine.step")
 
 const compiled = new WeakMap<AnyStateMachine, FlatMachine>()
@@ -53,14 +55,14 @@ const flat = (machine: AnyStateMachine): FlatMachine => {
   return found
 }
 
-/** The first row of a machine with the effects of its entry. Throws when the context factory fails. */
+/** The first row of a machine with the effects of its entry. Throws if the context factory fails. */
 export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const { state, context, effects } = flat(machine).begin(input)
   if (told.hasSubscribers) told.publish({ machine, before: null, event: null, after: state } satisfies StepTold)
   return { state, context: context as ContextFrom<M>, effects, changed: true }
 }
 
-/** One event on a stored row. An unhandled event, or a guard that says no, leaves `changed` false and no effects. */
+/** One event on a stored row. An unhandled event, or a guard that refuses it, leaves `changed` false and no effects. */
 export const step = <M extends AnyStateMachine>(
   machine: M,
   stored: Stored<NoInfer<M>>,
@@ -91,13 +93,13 @@ const stateOf = (snapshot: AnyMachineSnapshot): string => {
   return snapshot.value
 }
 
-/** Only emits may leave a machine: anything else is a programming error. */
+/** Machines may only emit: any other action is a programming error. */
 const emitted = (action: ExecutableActionObject): MachineEffect => {
   if (action.type !== "xstate.emit") throw new Error(`a machine must only emit, found action ${action.type}`)
   return (action.params as { readonly event: MachineEffect }).event
 }
 
-/** `begin` in XState's documented form: the yardstick for tests, not for the service. */
+/** `begin` in XState's documented form: the reference for tests, not for the service. */
 export const beginSlow = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const [snapshot, actions] = initialTransition(machine, input as never)
   return {
@@ -108,7 +110,7 @@ export const beginSlow = <M extends AnyStateMachine>(machine: M, input: InputFro
   }
 }
 
-/** `step` in XState's documented form: the yardstick for tests, not for the service. */
+/** `step` in XState's documented form: the reference for tests, not for the service. */
 export const stepSlow = <M extends AnyStateMachine>(
   machine: M,
   stored: Stored<NoInfer<M>>,
@@ -121,7 +123,7 @@ export const stepSlow = <M extends AnyStateMachine>(
     state: stateOf(after),
     context: after.context as ContextFrom<M>,
     effects: actions.map(emitted),
-    // A handled event that only emits may return the very snapshot it came from (xstate/State microstep).
+    // XState's microstep may return the same snapshot for a handled event that only emits.
     changed: after !== (before as AnyMachineSnapshot) || actions.length > 0
   }
 }

@@ -1,19 +1,19 @@
 /**
- * Stored rows of older machine versions are brought to the present one as they are read, by the steps their tables name;
- * a row that a newer program wrote is refused.
+ * Brings stored rows of older machine versions to the current version as they are read, by the upcasts that their tables name. A
+ * row that a newer program wrote is refused.
  */
 import { Result, Schema } from "effect"
 import type { TableSpec, Upcaster } from "../../tables/Table.ts"
 import { versionOf } from "./step.ts"
 
-/** A row as loaded: the machine version it was written under beside it. */
+/** A row as loaded, with the machine version under which it was written. */
 export interface Versioned {
   readonly version: string
   readonly state: string
   readonly context: unknown
 }
 
-/** A row written by a newer program, or under no version at all: refused, never guessed at. */
+/** A row that a newer program wrote, or one without a version: refused, never guessed. */
 export class MachineVersionUnknown extends Schema.TaggedError<MachineVersionUnknown>()("MachineVersionUnknown", {
   kind: Schema.String,
   stored: Schema.String,
@@ -24,7 +24,7 @@ export class MachineVersionUnknown extends Schema.TaggedError<MachineVersionUnkn
   }
 }
 
-/** The row brought to version `known` by the steps vN to vN+1, `steps[N - 1]` leaving version N. Pure. */
+/** The row in version `known`, by the steps vN to vN+1; `steps[N - 1]` leaves version N. Pure. */
 export const upcastWith = (
   kind: string,
   known: string,
@@ -46,7 +46,7 @@ export const upcastWith = (
   return Result.succeed({ version: known, state: current.state, context: current.context })
 }
 
-/** A row as read from its table, with its machine's state and context in the present version. Throws when it is newer. */
+/** A row as read from its table, with its machine's state and context in the current version. Throws if the row is newer. */
 export const presentRow = (
   { machine, upcasters }: Pick<TableSpec, "machine" | "upcasters">,
   row: Record<string, unknown>

@@ -1,4 +1,4 @@
-/** One subject as the host keeps it: its mailbox, its committed state when loaded, and what it is doing. Plain data. */
+/** One subject in the host: its mailbox, its committed state when loaded, and its current activity. Plain data. */
 import type { Effect } from "effect"
 import type { SubjectKey } from "../journal/Commit.ts"
 import type { Command } from "./Command.ts"
@@ -8,13 +8,13 @@ import type { JournalUnavailable } from "../journal/Journal.ts"
 import type { SubjectState } from "./SubjectState.ts"
 import type { Written } from "./written.ts"
 
-/** A command on its way, and whom to answer. */
+/** A command in a mailbox, and the caller to answer. */
 export interface Envelope {
   readonly command: Command<unknown>
   readonly resume: (result: Effect.Effect<unknown, DispatchError>) => void
-  /** Decided, and not written. */
+  /** The command is decided, but not written. */
   readonly dryRun: DryRun | null
-  /** Is told what was written; null: its answer does not say it. */
+  /** Collects the written rows; null if the answer does not list them. */
   readonly written: Written | null
   tries: number
 }
@@ -26,7 +26,7 @@ export interface Actor {
   state: SubjectState | null
   busy: boolean
   loading: boolean
-  /** The use of the host at which it was put at the end of the order of last use. */
+  /** The value of the host's use counter when the actor was last moved to the end of the order of last use. */
   movedAt: number
 }
 

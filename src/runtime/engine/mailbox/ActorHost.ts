@@ -1,10 +1,10 @@
 /**
- * Mailboxes and turns. Every subject (client, partner, system) has one mailbox; a turn decides on the committed
- * state, the journal makes the result durable, only then is it adopted, shown to the live views and answered
- * (output gate). The next turn of the same subject starts after that; subjects never wait for each other.
+ * Mailboxes and turns. Every subject (client, partner, system) has one mailbox. A turn decides on the committed state, and the
+ * journal makes the result durable; only then is it adopted into memory, published to the projections and answered (output gate).
+ * The next turn of the same subject starts after that; subjects never wait for each other.
  *
- * Turns run in callbacks, not in the caller's fiber: a caller that disconnects never interrupts between decide
- * and commit. A mailbox costs one object; nothing runs for an idle subject.
+ * Turns run in callbacks, not in the caller's fiber: a caller that disconnects never interrupts between decision and commit. A
+ * mailbox costs one object, and an idle subject runs no code.
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
@@ -35,42 +35,45 @@ export { CallerBarred, ClaimLost, CommitRejected, FactNeeded } from "./DispatchE
 export { type DispatchError, Unavailable }
 export { type Attribution, type Command, type StoreAnswer, storeNothing, type Turn } from "./Command.ts"
 
-/** Commands waiting in one mailbox; one more of a caller is refused. */
+/** The most commands in one mailbox; a further command of a caller is refused. */
 export const mailboxLimit = 1_024
-/** Decisions of one command when its partner or its subject keeps moving under it. */
+/** The most decisions of one command whose partner or subject changes repeatedly. */
 const redecideLimit = 8
 
 export class ActorHost extends Context.Service<
   ActorHost,
   {
-    /** Runs a command in its subject's mailbox. Completes after COMMIT, with the value `decide` returned. */
+    /** Runs a command in its subject's mailbox. Completes after COMMIT with the value that `decide` returned. */
     dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError>
     /** Writes rows that belong to no subject (the stored answer of a refused request); default: for a caller. */
     record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError>
     /**
-     * The committed state of a subject, now. Never waits for running turns. A look that throws `ForeignSubject` gets an empty
-     * state. The host first does the same work as for a subject that does not exist.
+     * The committed state of a subject, now. Never waits for running turns. If `look` throws `ForeignSubject`, it is called again
+     * with an empty state, after the same work as for a subject that does not exist.
      */
     read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /**
-     * As `read`, but looks as it is called where the subject is in memory: what is known already is answered without a fiber. For
-     * whoever runs the effect at once, and once.
+     * As `read`, but calls `look` synchronously if the subject is in memory, without a fiber. The caller must run the effect at
+     * once, and once.
      */
     readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /**
-     * The first result of `check` that is not null: on the committed state now, after each commit of the subject, or once a
-     * doubt has loaded it again. Null after `millis` of wall time.
+     * The first result of `check` that is not null: for the committed state now, after each commit of the subject, or after a
+     * reload of doubtful state. Null after `millis` of wall time.
      */
     awaitCommitted<A>(subject: SubjectKey, check: Check<A>, millis: number): Effect.Effect<A | null, Unavailable>
-    /** The market of now, for what is shown of rows that were read apart from their mailbox. */
+    /** The current market facts, for views of rows that were read outside their mailbox. */
     readonly facts: () => Facts
-    /** Calls `listener` with every committed row of a table, after COMMIT and before the answer; a lower `place` runs first. */
+    /**
+     * Calls `listener` with every committed row of a table, after COMMIT and before the answer; listeners of a lower `place` run
+     * first.
+     */
     onCommitted<T extends TableName>(table: T, listener: RowListener<T>, place?: number): void
     /** Calls `policy` at the end of every turn that writes; its rows are part of the same commit. */
     onDecided(policy: (turn: Turn) => void, place?: number): void
     /** Calls `listener` with the ref of every venue call that a commit has ended, after COMMIT and before the answer. */
     onCallEnded(listener: EndListener, place?: number): void
-    /** Whether internal commands wait for room in the journal: what can wait longer gives way to them, and to callers. */
+    /** True while internal commands wait for room in the journal: less urgent work yields to them and to callers. */
     readonly pressed: () => boolean
     /** Counts for metrics and tests. */
     readonly stats: () => { readonly resident: number; readonly waiting: number }
@@ -78,7 +81,7 @@ export class ActorHost extends Context.Service<
     readonly drain: Effect.Effect<void>
   }
 >()("brokerage/runtime/engine/mailbox/ActorHost") {
-  /** `residentLimit`: idle subjects kept in memory. `facts`: the market of now; without it none is attached. */
+  /** `residentLimit`: idle subjects kept in memory. `facts`: the current market; without it, turns see no market facts. */
   static readonly layer = (options: {
     readonly residentLimit: number
     readonly facts?: () => Facts
@@ -199,7 +202,7 @@ class Host {
   )
 
   private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
-    // First, for the one who has its answer goes on at once, and is not to find itself among those who wait.
+    // This comes first: the answered caller continues at once, and must no longer count as waiting.
     if (--this.waiting === 0) this.quiet.openUnsafe()
     envelope.resume(result)
   }
@@ -217,7 +220,9 @@ class Host {
     }
   }
 
-  /** The command whose turn it is. An internal one that has to wait keeps its place, and callers' go past it. */
+  /**
+   * The next command of the mailbox. An internal command that has to wait keeps its place, and commands of callers overtake it.
+   */
   private next(actor: Actor): Envelope | undefined {
     const { queue } = actor
     if (queue[0]?.command.lane !== "internal" || this.lane.admits(actor)) return queue.shift()
@@ -241,7 +246,7 @@ class Host {
       stored = command.store?.row(value, turn) ?? null
       const { once } = command.by
       if (once !== undefined && !draft.isEmpty) draft.claim(once.name, once.owner)
-      // A request that changes nothing but has a key is stored without touching the subject's token.
+      // A request that has a key but changes nothing is stored without a change of the subject's token.
       const fence = draft.isEmpty ? null : { subject: actor.subject, expected: state.token }
       if (stored !== null) draft.put("answers", stored)
       if (draft.isEmpty) return this.settle(envelope, Effect.succeed(value))
@@ -249,7 +254,7 @@ class Host {
     } catch (error) {
       if (error instanceof IdsExhausted) return this.after(actor, envelope, this.journal.idsRefilled)
       if (error instanceof TurnHeld) {
-        // Each row that it reads brings it on: a turn on the ends of many calls or events may need as many.
+        // Each row that the turn reads is progress: a turn for the ends of many calls or events may need as many attempts.
         if (error.reads) envelope.tries--
         return this.after(actor, envelope, error.released)
       }
@@ -266,7 +271,7 @@ class Host {
     })
   }
 
-  /** Live views get every commit that is in, also one whose caller was told that its outcome is unknown. */
+  /** Projections get every commit that succeeds, also one whose caller was answered with an unknown outcome. */
   private submit(commit: Commit, lane: Lane | undefined, first: (outcome: Outcome) => void): void {
     const rows = lane === "internal" ? rowsOf(commit) : 0
     this.lane.sent(rows)
@@ -292,7 +297,7 @@ class Host {
       this.committed.publish(commit)
       envelope.written?.add(commit)
     }
-    // On any doubt memory is dropped and read again.
+    // On any doubt the state is dropped from memory and read again.
     if (outcome._tag === "Fenced" || (outcome._tag === "Unavailable" && outcome.unknown)) actor.state = null
     this.reads.wake(actor, outcome._tag === "Committed" ? commit : null)
     if (outcome._tag === "Fenced" || outcome._tag === "PartnerMoved") this.again(actor, envelope)
@@ -304,7 +309,7 @@ class Host {
     actor.queue.unshift(envelope)
   }
 
-  /** The turn needs what is not there yet (an id, its partner): it keeps its place and is decided again. */
+  /** The turn needs something that is not available yet (an id, its partner): it keeps its place and is decided again. */
   private after(actor: Actor, envelope: Envelope, ready: Effect.Effect<void>): void {
     actor.busy = true
     this.again(actor, envelope)

@@ -1,40 +1,42 @@
 /**
- * The lane of internal commands: what the venue says, results of calls, timers, sweeps. None is refused for a full mailbox
- * or a full journal; instead they wait, before their decision, while the journal holds as many rows of theirs as a short
- * flush takes. So whatever a caller does has at most that much before it, however many internal commands there are. Subjects
- * wait in the order in which they came, each with one command at a time; callers' commands go past them. The journal writes at most
- * half of those rows at once (`internalBatchRows`), so that the server writes one half while the other is decided.
+ * The priority queue of internal commands: venue events, results of calls, timers, sweeps. None is refused for a full mailbox or
+ * a full journal. Instead they wait before their decision while the journal holds as many of their rows as a short flush takes.
+ * So a caller's command waits for at most that much, however many internal commands there are. Subjects wait in the order of
+ * arrival, each with one command at a time; commands of callers overtake them. The journal writes at most half of those rows at
+ * once (`internalBatchRows`), so that the server writes one half while the other is decided.
  */
 import { Effect, Latch } from "effect"
 import type { Actor } from "./Actor.ts"
 
 /**
- * Rows of internal commits in the journal, waiting or being written, from which on the next ones wait; the last one may go
- * beyond it. Measured on two busy cores: a flush of 2,048 rows takes 34 to 48 ms, one of 3,072 rows 52 to 66 (decision 14).
+ * The backpressure limit: from this many rows of internal commits in the journal, waiting or being written, further commands
+ * wait. The last commit may exceed it. Measured on two busy cores: a flush of 2,048 rows takes 34 to 48 ms, one of 3,072 rows 52
+ * to 66 (decision 14).
  */
 export const internalRows = 2_048
-/** Subjects, and rows of theirs, that are decided before everybody else's work has its turn: also the word that a batch is in. */
+/** The subjects, and rows of theirs, that are decided before other work gets its turn, such as the outcome of a batch. */
 const decidedAtOnce = { subjects: 64, rows: 256 } as const
 
 export class InternalLane {
   private rows = 0
-  /** Rows of commands that were decided as they came, since a batch was last committed or a waiting command decided. */
+  /** Rows of commands decided on arrival since a batch was last committed or a waiting command was decided. */
   private atOnce = 0
-  /** Subjects with an internal command that waits, the longest waiting first. */
+  /** Subjects with a waiting internal command, the longest waiting first. */
   private readonly waiting = new Set<Actor>()
   private readonly work = Latch.makeUnsafe(false)
   private deciding = false
   private readonly pump: (actor: Actor) => void
 
-  /** `pump` goes on with the commands of a subject. */
+  /** `pump` continues the commands of a subject. */
   constructor(pump: (actor: Actor) => void) {
     this.pump = pump
   }
 
-  /** Whether the subject's next internal command may be decided now; else it waits, and is pumped when its turn comes. */
+  /** True if the subject's next internal command may be decided now; otherwise it waits and is pumped when its turn comes. */
   admits(actor: Actor): boolean {
     const isOpen = this.rows < internalRows
-    // Commands for many subjects at once, such as the cancels of one mark, wait as well: the work of others comes between them.
+    // Commands for many subjects at once, such as the cancels after one mark price, wait as well, so that other work runs between
+    // them.
     if (isOpen && (this.deciding || (this.waiting.size === 0 && this.atOnce < decidedAtOnce.rows))) {
       this.waiting.delete(actor)
       return true
@@ -44,25 +46,27 @@ export class InternalLane {
     return false
   }
 
-  /** Whether internal commands wait for room: there is more to do than the lane lets through. */
+  /** True while internal commands wait for room: there is more work than the limit admits. */
   get isPressed(): boolean {
     return this.waiting.size > 0
   }
 
-  /** So many rows of an internal commit are given to the journal. */
+  /** Counts rows of an internal commit that the journal has received. */
   sent(rows: number): void {
     this.rows += rows
     this.atOnce += rows
   }
 
-  /** So many of them have their outcome. */
+  /** Counts rows whose outcome is known. */
   settled(rows: number): void {
     this.rows -= rows
     this.atOnce = 0
     if (this.waiting.size > 0 && this.rows < internalRows) this.work.openUnsafe()
   }
 
-  /** Decides what waits as room comes, for ever; the journal begins with the first of it while the next is decided. */
+  /**
+   * Decides the waiting commands as room becomes free, for ever; the journal starts with the first while the next are decided.
+   */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(Effect.sync(() => this.decide())),
     Effect.andThen(Effect.yieldNow),
@@ -77,7 +81,7 @@ export class InternalLane {
     let pumped = 0
     for (const actor of this.waiting) {
       if (this.rows >= internalRows) break
-      // It comes by itself when its turn of now has ended, and keeps its place until then.
+      // The actor is pumped again when its current turn ends, and keeps its place until then.
       if (actor.busy || actor.loading) continue
       if (pumped++ === decidedAtOnce.subjects || this.rows >= until) {
         this.work.openUnsafe()

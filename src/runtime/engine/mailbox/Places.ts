@@ -1,4 +1,4 @@
-/** Items in the order of their places, whichever came first. Items of one place keep the order in which they came. */
+/** Items in the order of their places. Items of one place keep the order in which they were added. */
 export class Places<Item> {
   readonly items: Array<Item> = []
   private readonly places: Array<number> = []

@@ -1,9 +1,9 @@
-/** The subjects that the host keeps in memory: those in use, and the idle ones that were used last. */
+/** The subjects in the host's memory: those in use, and the idle ones that were used last. */
 import type { SubjectKey } from "../journal/Commit.ts"
 import { ShortLivedMap } from "../ShortLivedMap.ts"
 import { type Actor, newActor } from "./Actor.ts"
 
-/** Idle subjects that one eviction checks at most. */
+/** The most idle subjects that one eviction checks. */
 const checkedAtMost = 64
 
 export class Residents {
@@ -20,12 +20,12 @@ export class Residents {
     return this.actors.size
   }
 
-  /** The subject's actor. A new one is not loaded. */
+  /** The subject's actor. A new actor is not loaded. */
   get(subject: SubjectKey): Actor {
     const found = this.actors.get(subject)
     const use = ++this.uses
     if (found !== undefined) {
-      // The map's order is that of last use, nearly: an actor that was put at its end lately keeps its place.
+      // The map's order is approximately that of last use: an actor that was moved to the end recently is not moved again.
       if (use - found.movedAt > this.limit >> 2) {
         this.actors.delete(subject)
         this.actors.set(subject, found)
@@ -35,18 +35,19 @@ export class Residents {
     }
     const actor = newActor(subject)
     actor.movedAt = use
-    // Room is made first: the new actor is idle for a moment too, and dropped now it would get a second mailbox later.
+    // The eviction runs first: the new actor is idle for a moment too, and if it were evicted now, its subject would get a second
+    // mailbox later.
     if (this.actors.size >= this.limit) this.evict()
     this.actors.set(subject, actor)
     return actor
   }
 
-  /** Does nothing for an actor that was loaded outside its mailbox. */
+  /** No effect for an actor that was loaded outside its mailbox. */
   forget(actor: Actor): void {
     if (this.actors.get(actor.subject) === actor) this.actors.delete(actor.subject)
   }
 
-  /** Drops idle subjects, the longest unused first. */
+  /** Drops idle subjects, least recently used first. */
   private evict(): void {
     let checked = 0
     for (const actor of this.actors.values()) {

@@ -1,6 +1,6 @@
 /**
- * Subjects on their way into memory: those that are asked for while others are read are read together next. Those that a caller
- * waits for are read apart and in turns with the others, of which there can be very many: they wait for one reading at the most.
+ * Loading of subjects into memory: requests that arrive during one read are combined in the next. Subjects that a caller waits
+ * for are read separately, in turns with the others, of which there can be very many: so they wait for one read at most.
  */
 import { Effect, Latch } from "effect"
 import type { SubjectKey } from "../journal/Commit.ts"
@@ -9,15 +9,17 @@ import { withinTime } from "../withinTime.ts"
 import type { Actor } from "./Actor.ts"
 import { SubjectState } from "./SubjectState.ts"
 
-/** Subjects read from the database in one go: that callers wait for, and others, whose rows must not keep the thread from callers. */
+/**
+ * The most subjects in one read: those that callers wait for, and the others, whose rows must not keep the thread from callers.
+ */
 const readAtOnce = { urgent: 256, others: 64 } as const
-/** Subjects that go on, each with what waits for it, before everybody else's work has its turn. */
+/** The most subjects that continue, each with its waiting commands, before other work gets its turn. */
 const givenAtOnce = 16
 
 type Loaded = (actor: Actor, found: SubjectState | JournalUnavailable) => void
 
 export class SubjectLoading {
-  /** Those that a caller waits for, and the others, each in the order in which they came. */
+  /** Subjects that a caller waits for, and the others, each in the order of arrival. */
   private readonly urgent = new Set<Actor>()
   private readonly others = new Set<Actor>()
   private wasUrgent = false
@@ -25,14 +27,14 @@ export class SubjectLoading {
   private readonly journal: Pick<Journal["Service"], "load">
   private readonly loaded: Loaded
 
-  /** `loaded` gets what was read of each, or why it was not. */
+  /** `loaded` gets the rows that were read of each subject, or the error. */
   constructor(journal: Pick<Journal["Service"], "load">, loaded: Loaded) {
     this.journal = journal
     this.loaded = loaded
   }
 
   load(actor: Actor): void {
-    // It may wait among the others, and a caller come meanwhile.
+    // The subject may already wait among the others when a caller arrives.
     if (actor.loading && !this.others.has(actor)) return
     actor.loading = true
     if (isAwaited(actor)) {
@@ -57,7 +59,7 @@ export class SubjectLoading {
 
   /** Reads waiting subjects, many at a time, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
-    // Whoever comes with the first one is read with it: alone it would cost a statement of its own.
+    // Subjects that are requested at the same time are read together: the first alone would cost its own statement.
     Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {
@@ -81,7 +83,7 @@ export class SubjectLoading {
     Effect.forever({ disableYield: true })
   )
 
-  /** In stretches, or whoever else is there would wait for the turns of all. */
+  /** In slices, so that other work does not wait for the turns of all subjects. */
   private give(actors: Array<Actor>, images: ReadonlyMap<SubjectKey, SubjectImage>): Effect.Effect<void> {
     const found = ({ subject }: Actor) => {
       const image = images.get(subject)
@@ -97,7 +99,7 @@ export class SubjectLoading {
     })
   }
 
-  /** The first ones leave the list as they go on: what fails then concerns the others alone. */
+  /** Each subject leaves the list as it continues: a later failure concerns only the rest. */
   private end(actors: Array<Actor>, most: number, found: (actor: Actor) => SubjectState | JournalUnavailable): void {
     for (const actor of actors.slice(0, most)) {
       actors.shift()

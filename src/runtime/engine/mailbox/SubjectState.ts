@@ -3,20 +3,20 @@ import { catalogue, keyOf, type TableName, type Tables } from "../../tables/Cata
 import type { Commit, SubjectKey } from "../journal/Commit.ts"
 import type { SubjectImage } from "../journal/Journal.ts"
 
-/** The rows of some tables, as a reading of them sees a subject. */
+/** The rows of some tables, as a projection sees a subject. */
 export interface RowsOf<T extends TableName> {
   all<K extends T>(table: K): ReadonlyArray<Tables[K]>
   one<K extends T>(table: K): Tables[K] | undefined
 }
 
-/** What is made of the rows of some tables, and of nothing else. */
+/** A pure projection of the rows of some tables. */
 export interface Reading<A, T extends TableName = TableName> {
   readonly of: ReadonlySet<TableName>
-  // A method, so that readings of different tables are all readings.
+  // A method, so that projections of different tables have a common type.
   read(rows: RowsOf<T>): A
 }
 
-/** A reading of these tables. Make it once: what is read is kept by it. */
+/** Makes a projection of these tables. Make it once: results are memoised by its identity. */
 export const reading = <A, const T extends TableName>(
   tables: ReadonlyArray<T>,
   read: (rows: RowsOf<T>) => A
@@ -30,9 +30,9 @@ export class SubjectState {
   token: number | null
   private readonly tables = new Map<TableName, Map<string, object>>()
   private readonly lists = new Map<TableName, ReadonlyArray<object>>()
-  /** What was read of the rows, until one of those that it was read from changes. */
+  /** Memoised results, each until a row of its tables changes. */
   private readonly views = new Map<Reading<unknown, never>, unknown>()
-  /** What the rows may give back by currency, kept: an account may have very many of them. */
+  /** The sums of `returning` by currency: an account may have very many rows. */
   private readonly backs = new Map<string, bigint>()
 
   constructor(subject: SubjectKey, image: SubjectImage) {
@@ -46,7 +46,7 @@ export class SubjectState {
     return this.tables.get(table)?.get(key) as Tables[T] | undefined
   }
 
-  /** One list until a row of the table changes. */
+  /** The same list until a row of the table changes. */
   all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
     const rows = this.tables.get(table)
     if (rows === undefined) return none
@@ -60,7 +60,7 @@ export class SubjectState {
     return this.all(table)[0]
   }
 
-  /** What a reading makes of the rows, worked out once for as long as those of its tables stay as they are. */
+  /** The result of a projection, memoised until a row of its tables changes. */
   derived<A, T extends TableName>(view: Reading<A, T>): A {
     if (this.views.has(view)) return this.views.get(view) as A
     const made = view.read(this)
@@ -68,12 +68,14 @@ export class SubjectState {
     return made
   }
 
-  /** What may come back of a currency: of all rows that hold some of it (`returns` of their tables), in minor units. */
+  /**
+   * The sum of a currency that may be returned: over all rows that hold some of it (`returns` of their tables), in minor units.
+   */
   returning(currency: string): bigint {
     return this.backs.get(currency) ?? 0n
   }
 
-  /** Takes over what a committed commit wrote. */
+  /** Applies a commit after COMMIT. */
   adopt(commit: Commit): void {
     if (commit.fence !== null) this.token = (commit.fence.expected ?? 0) + 1
     for (const table in commit.rows) {
@@ -84,7 +86,7 @@ export class SubjectState {
     for (const ref of commit.endedCalls) this.drop("venueCalls", keyOf("venueCalls", { ref }))
   }
 
-  /** A copy with what a commit would write; this one stays as it is. */
+  /** A copy after a commit; this state stays as it is. */
   after(commit: Commit): SubjectState {
     const copy = new SubjectState(this.subject, { token: this.token, rows: [] })
     for (const [table, rows] of this.tables) copy.tables.set(table, new Map(rows))
@@ -109,7 +111,7 @@ export class SubjectState {
     this.replace(table, keyOf(table, row), only !== undefined && !only.test(row as never) ? null : row)
   }
 
-  /** Null: the row is not there any more. */
+  /** `row` null: the row is removed. */
   private replace(table: TableName, key: string, row: object | null): void {
     let rows = this.tables.get(table)
     if (rows === undefined) this.tables.set(table, (rows = new Map()))

@@ -1,8 +1,9 @@
 /**
- * Thrown inside a turn, by its stamp or its decision, while nothing may be decided for the partner (doc 3, Changing
- * the custody model; D15), or while the turn reads what no mailbox holds. The turn keeps its place in the mailbox and is
- * decided once it is released; `released` must not fail. How often a turn is decided again is bounded, because what it waits for
- * may move for ever; not for one that `reads`: it has what it read from then on, and may need as many rows as it decides on.
+ * Thrown inside a turn, by its stamp or its decision: while decisions for the partner are on hold (doc 3, Changing the custody
+ * model), or while the turn reads rows that no mailbox holds. The turn keeps its place in the mailbox and is decided again after
+ * `released`, which must not fail. The number of repeated decisions is bounded, because the partner may change for ever. It is
+ * not bounded for a turn that `reads`: each read row stays available to it, and the turn may need as many rows as it decides on
+ * (D15).
  */
 import type { Effect } from "effect"
 

@@ -1,7 +1,7 @@
 /**
- * A command run for its answer alone (operator surface, --dry-run): every turn of the request decides as it would, on the
- * committed state and what the request's earlier turns would have changed, and its commit is dropped. The mark belongs to
- * the request's fiber and whatever it forks, so that nothing done on its behalf can be written by mistake.
+ * A command that runs only for its answer (operator surface, --dry-run). Every turn of the request decides on the committed state
+ * and the changes of the request's earlier turns, and its commit is dropped. The marker belongs to the request's fiber and its
+ * child fibers, so that no write on its behalf can happen by mistake.
  */
 import { Context, Effect, Fiber } from "effect"
 import type { Currency } from "../../../machines/shared/Currency.ts"
@@ -13,7 +13,7 @@ import { ClaimLost, type Unavailable } from "./DispatchError.ts"
 import type { SubjectState } from "./SubjectState.ts"
 import { type Change, changesOf } from "./written.ts"
 
-/** What the commits of a dry run would have written. Names no person: neither rows nor the content of events. */
+/** The writes that the commits of a dry run would have made. Names no person: neither rows nor the content of events. */
 export interface DryRunSummary {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
@@ -31,10 +31,10 @@ export interface DryRunSummary {
   }>
 }
 
-/** Which unique facts are taken; a dry run loses to them as the command itself would. */
+/** Queries which unique facts are taken; a dry run loses to them like the command itself. */
 export type Holders = (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Claim>, Unavailable>
 
-/** No sequence comes this far; the ids after it are still exact numbers. */
+/** No sequence reaches this value; the ids above it are still exact numbers. */
 const beyondIds = 9_000_000_000_000_000
 
 export class DryRun {
@@ -47,7 +47,7 @@ export class DryRun {
     this.holders = holders
   }
 
-  /** Ids beyond those that objects ever get: none is used up, and none is another object's. */
+  /** Ids above those of real objects: the sequences are not used. */
   readonly nextId = (kind: IdKind): number => {
     const id = (this.given.get(kind) ?? beyondIds) + 1
     this.given.set(kind, id)
@@ -59,7 +59,7 @@ export class DryRun {
     return this.states.get(committed.subject) ?? committed
   }
 
-  /** Drops a commit and remembers what it would have done; fails as it would have if a claim of it is taken. */
+  /** Drops a commit and records its writes; fails like the commit if one of its claims is taken. */
   drop(state: SubjectState | null, commit: Commit): Effect.Effect<void, ClaimLost | Unavailable> {
     const names = claimNames(commit)
     return Effect.flatMap(names.length === 0 ? Effect.succeed([]) : this.holders(names), (claims) => {
@@ -75,7 +75,7 @@ export class DryRun {
     return this.dropped.flatMap((commit): ReadonlyArray<Tables[T]> => commit.rows[table] ?? []).at(-1)
   }
 
-  /** The facts that the audit would have got. */
+  /** The facts that the audit would have received. */
   changes(): ReadonlyArray<Change> {
     return this.dropped.flatMap(changesOf)
   }
@@ -106,10 +106,10 @@ const postingView = ({ account, clientId, currency, kind, amount }: PostingRow) 
   amount: formatAmount(amount, currency as Currency)
 })
 
-/** The dry run that a request is; null for everything that is meant. */
+/** The dry run of a request; null for every other fiber. */
 export const CurrentDryRun = Context.Reference<DryRun | null>("brokerage/runtime/engine/CurrentDryRun", {
   defaultValue: () => null
 })
 
-/** The dry run of the running fiber, asked without an effect: mailboxes ask it on every command. */
+/** The dry run of the running fiber. Synchronous, because mailboxes read it on every command. */
 export const currentDryRun = (): DryRun | null => Fiber.getCurrent()?.getRef(CurrentDryRun) ?? null

@@ -1,10 +1,10 @@
-/** Rows of a subject as its turn sees them: what is committed, and over it what the turn itself has written. */
+/** Rows of a subject as its turn sees them: the committed rows, overlaid with those that the turn has written. */
 import { keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
 import type { Turn } from "./Command.ts"
 
 type Seeing = Pick<Turn, "state" | "draft">
 
-/** The rows of a table that are in memory, those that the turn has written last, ended ones among them. */
+/** The resident rows of a table, with the rows of this turn last, including ended ones. */
 export const rowsInTurn = <T extends TableName>({ state, draft }: Seeing, table: T): ReadonlyArray<Tables[T]> => {
   const written = draft.written(table)
   if (written.length === 0) return state.all(table)

@@ -1,21 +1,20 @@
 /**
- * What one request has changed, for its answer: the facts that its commits wrote into the audit, no more (operator surface,
- * rules for every command). The mark belongs to the request's fiber; what that leaves running in the background is not told
- * any more once the answer is made.
+ * The changes of one request, for its answer: only the facts that its commits wrote into the audit (operator surface, rules for
+ * every command). The marker belongs to the request's fiber. Changes of its background work after the answer are not reported.
  */
 import { Context, Fiber } from "effect"
 import type { Commit } from "../journal/Commit.ts"
 
-/** One audited fact: a state before and after, or what was noted. */
+/** One audited fact: a state before and after, or a note. */
 export interface Change {
-  /** KIND:ID; null for what is about no object. */
+  /** KIND:ID; null if the fact concerns no object. */
   readonly object: string | null
   readonly action: string
   readonly before: string | null
   readonly after: string | null
 }
 
-/** A request that changes more is answered with the first ones. */
+/** The most changes in an answer; further ones are left out. */
 const mostChanges = 100
 
 /** The facts in a commit. */
@@ -30,17 +29,17 @@ export class Written {
     if (!this.answered) this.changes.push(...changesOf(commit).slice(0, mostChanges - this.changes.length))
   }
 
-  /** In the order of the commits. Nothing is added from now on. */
+  /** In the order of the commits. Later changes are not added. */
   answer(): ReadonlyArray<Change> {
     this.answered = true
     return this.changes
   }
 }
 
-/** Null for everything whose answer does not say what changed. */
+/** Null if the answer does not list changes. */
 export const CurrentWritten = Context.Reference<Written | null>("brokerage/runtime/engine/CurrentWritten", {
   defaultValue: () => null
 })
 
-/** Of the running fiber, asked without an effect: mailboxes ask it on every command. */
+/** Of the running fiber. Synchronous, because mailboxes read it on every command. */
 export const currentWritten = (): Written | null => Fiber.getCurrent()?.getRef(CurrentWritten) ?? null

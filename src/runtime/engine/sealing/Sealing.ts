@@ -1,8 +1,8 @@
 /**
- * Encryption at rest (architecture section 8): AES-256-GCM with a key kept outside the database. A sealed value is
- * 1 byte key number, 12 bytes nonce, 16 bytes tag, ciphertext. Old keys stay readable, so that keys can be rotated.
- * The row's table and column are authenticated with it: a value copied to another column does not open. The fingerprint
- * key stays derived from the first key for ever: fingerprints are looked up, so they can't change.
+ * Encryption at rest (architecture section 8): AES-256-GCM with a key kept outside the database. A sealed value is 1 byte key
+ * number, 12 bytes nonce, 16 bytes tag, ciphertext. Old keys stay readable, so that keys can be rotated. The row's table and
+ * column are authenticated with the value: a value copied to another column does not open. The fingerprint key stays derived from
+ * the first key for ever, because fingerprints are stored and searched.
  */
 import {
   createCipheriv,
@@ -37,20 +37,20 @@ export interface Sealing {
   readonly learn: (keyring: SealingKeys) => void
   /** Takes in further keys and seals with their current one from now on. Throws SealingError when a known key differs. */
   readonly adopt: (keyring: SealingKeys) => void
-  /** A keyed one-way hash (hex), for finding equal values without storing them readably. */
+  /** A keyed one-way hash (hex): finds equal values without storing them readably. */
   readonly fingerprint: (text: string) => string
-  /** The same at a sixth of the cost, for what is compared with one stored value: SHA-256 over the key and the text. */
+  /** The same at a sixth of the cost, for comparison with one stored value: SHA-256 over the key and the text. */
   readonly quickFingerprint: (text: string) => string
 }
 
-/** A key's number is one byte of every sealed value, and 0 stands for none. */
+/** The number of a key is one byte of every sealed value; 0 means no key. */
 export const lastKeyNumber = 255
 
 export class SealingError extends Error {}
 
 /**
- * `keys` are 32 bytes each; throws SealingError when a value does not open. `readAgain` is asked once for a key number
- * that is not known: another process may have added it before this one took the database over.
+ * `keys` are 32 bytes each; throws SealingError if a value does not open. `readAgain` is called once for an unknown key number:
+ * another process may have added the key before this one took over the database.
  */
 export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys): Sealing => {
   const keys = new Map<number, { readonly bytes: Buffer; readonly object: KeyObject }>()
@@ -59,7 +59,7 @@ export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys)
     for (const [at, bytes] of more.keys) {
       const known = keys.get(at)
       if (known !== undefined && !known.bytes.equals(bytes)) throw new SealingError(`key ${at} is not the one in use`)
-      // Key objects: handing a cipher the bytes of a key costs three times the encryption itself.
+      // Key objects, because passing key bytes to a cipher costs three times as much as the encryption itself.
       if (known === undefined) keys.set(at, { bytes, object: createSecretKey(bytes) })
     }
   }
@@ -93,13 +93,13 @@ export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys)
   const openBytes = (sealed: Uint8Array, place: string): Buffer => {
     const key = keyOf(sealed[0] ?? 0)
     if (key === undefined) throw new SealingError(`sealed with unknown key ${sealed[0]} (${place})`)
-    // A cut value is refused here: the cipher would take a shorter tag for a weaker one.
+    // A truncated value is refused here: the cipher would accept a shorter, weaker tag.
     if (sealed.length < 29) throw new SealingError(`a sealed value of ${place} is too short`)
     const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 13))
     decipher.setAAD(placeBytes(place))
     decipher.setAuthTag(sealed.subarray(13, 29))
     try {
-      // Everything is in the first part: the mode pads nothing.
+      // The first part holds the whole text, because the mode has no padding.
       const plain = decipher.update(sealed.subarray(29))
       decipher.final()
       return plain
@@ -123,7 +123,7 @@ export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys)
 }
 
 const places = new Map<string, Buffer>()
-/** Bytes of a table and column; there are as many as sealed columns. */
+/** The bytes of a table and column, cached: there are as many as sealed columns. */
 const placeBytes = (place: string): Buffer => {
   let bytes = places.get(place)
   if (bytes === undefined) places.set(place, (bytes = Buffer.from(place)))

@@ -1,4 +1,4 @@
-/** The process's Sealing as a service, so that stores and services decode rows without passing keys around. */
+/** The process's Sealing as a service, so that stores and services decode rows without passing keys as parameters. */
 import { Context, Layer } from "effect"
 import type { Sealing } from "./Sealing.ts"
 

@@ -1,12 +1,12 @@
 /**
- * A piece of a statement's text as it is stored: compressed, for it is a tenth as long then to seal, to write and to read. Pieces that
- * were stored before, and short ones, are the text itself: none begins with a control character, as compressed ones do.
+ * A compressed piece of a statement's text, as it is stored: sealing, writing and reading it costs a tenth. Older and short
+ * pieces are stored as plain text: a plain text never begins with a control character, and a compressed one always does.
  */
 import { gunzipSync, gzipSync } from "node:zlib"
 
-/** The first byte of everything compressed (RFC 1952). */
+/** The first byte of a compressed piece (RFC 1952). */
 const compressed = 0x1f
-/** Bytes below which compressing costs more than it spares. */
+/** Below this many bytes, compression costs more than it saves. */
 const worthwhile = 1_024
 
 export const packed = (content: string | Uint8Array): Uint8Array => {
@@ -15,8 +15,8 @@ export const packed = (content: string | Uint8Array): Uint8Array => {
 }
 
 /**
- * The window of zlib that a text fills. Its usual room is a quarter of a megabyte outside of the heap: for each of very many short texts
- * that is more to clear than to compress, and so much garbage that V8 collects all the heap over and over.
+ * The zlib window that fits a text. The default window takes a quarter of a megabyte outside the heap: for very many short texts,
+ * clearing it costs more than compressing, and the garbage makes V8 collect the whole heap repeatedly.
  */
 const roomFor = (length: number) => {
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(length))))

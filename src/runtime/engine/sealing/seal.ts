@@ -1,9 +1,8 @@
 /**
- * The chain over what must never change: decisions, the audit, ledger transactions and postings, payments between the
- * firms and changes of custody models. Each batch that writes any of them seals them: SHA-256 over the seal before it and
- * the rows as they are sent to the server, columns in the binary form of a batch. A row changed, added or removed later
- * breaks the seal of its batch and every one after it (architecture, Ledger; A3-45). Rows belong to a seal by their ids,
- * which are given in commit order.
+ * The hash chain over append-only rows: decisions, the audit, ledger transactions and postings, payments between the firms and
+ * changes of custody models. Each batch that writes such rows seals them: SHA-256 over the previous seal and the rows as they are
+ * sent to the server, columns in the binary form of a batch. A row changed, added or removed later breaks the seal of its batch
+ * and every later one (architecture, Ledger). Rows belong to a seal by their ids, which are given in commit order (A3-45).
  */
 import { hash } from "node:crypto"
 import { catalogue, type Tables } from "../../tables/Catalogue.ts"
@@ -14,8 +13,8 @@ import { appendValue, columnKind } from "../journal/columnValues.ts"
 import type { Sealing } from "./Sealing.ts"
 
 /**
- * The sealed tables in the order of the hash, with the column that orders their rows. A table without rows adds nothing
- * to a hash, so a new one goes to the end and older seals still hold.
+ * The sealed tables in the order of the hash, with the column that orders their rows. A table without rows adds nothing to a
+ * hash, so a new table goes to the end and older seals stay valid.
  */
 export const sealedTables = {
   audit: "id",
@@ -28,7 +27,7 @@ export const sealedTables = {
 export type SealedTable = keyof typeof sealedTables
 export const sealedTableNames = Object.keys(sealedTables) as ReadonlyArray<SealedTable>
 
-/** Before the first seal. */
+/** The seal before the first one. */
 export const sealGenesis: SealRow = {
   number: 0,
   hash: "0".repeat(64),
@@ -40,7 +39,7 @@ export const sealGenesis: SealRow = {
   custodyTo: 0
 }
 
-/** Where a seal says which row of each table was its last. */
+/** The columns of a seal that name the last sealed row of each table. */
 export const sealEnds = {
   audit: "auditTo",
   decisions: "decisionTo",
@@ -55,22 +54,22 @@ export interface SealedColumns {
   readonly table: SealedTable
   readonly rows: number
   readonly columns: ReadonlyArray<ColumnArray>
-  /** Id of the last row. */
+  /** The id of the last row. */
   readonly end: number
 }
 
-/** What a seal is made over, put together for one call of the hash: a call for each column costs more than the hashing. */
+/** The input of a seal, collected for one call of the hash: one call for each column costs more than the hashing. */
 class SealedBytes {
   private bytes = Buffer.allocUnsafeSlow(65_536)
   private at = 0
 
-  /** Empty again; what a rare big batch took is given back. */
+  /** Empties the buffer; one that a rare big batch enlarged is released. */
   clear(): void {
     if (this.bytes.length > keptBytes) this.bytes = Buffer.allocUnsafeSlow(65_536)
     this.at = 0
   }
 
-  /** ASCII alone. */
+  /** ASCII only. */
   text(value: string): void {
     this.reserve(value.length)
     this.at += this.bytes.write(value, this.at, "latin1")
@@ -83,7 +82,7 @@ class SealedBytes {
     this.at += content.length
   }
 
-  /** SHA-256 in lower-case hex. */
+  /** The SHA-256 in lower-case hex. */
   hash(): string {
     return hash("sha256", this.bytes.subarray(0, this.at), "hex")
   }
@@ -98,10 +97,10 @@ class SealedBytes {
 }
 
 const keptBytes = 4_194_304
-/** Filled and read within one call. */
+/** Shared, because it is filled and read within one call. */
 const sealedBytes = new SealedBytes()
 
-/** The seal that follows: `parts` in the order of `sealedTables`, those without rows left out. */
+/** The next seal: `parts` in the order of `sealedTables`, without those that have no rows. */
 export const sealColumns = (before: SealRow, parts: ReadonlyArray<SealedColumns>): SealRow => {
   sealedBytes.clear()
   sealedBytes.text(before.hash)
@@ -123,7 +122,7 @@ const secret = (): never => {
 }
 export const nothingSecret: Pick<Sealing, "seal" | "open"> = { seal: secret, open: secret }
 
-/** The seal that follows over rows, or the one before when there are none. */
+/** The next seal over rows, or the previous seal if there are none. */
 export const sealRows = (before: SealRow, rows: SealedRows): SealRow => {
   const parts = sealedTableNames.flatMap((table) => {
     const list: ReadonlyArray<object> = rows[table] ?? []
@@ -142,7 +141,7 @@ const columnsOf = (table: SealedTable, rows: ReadonlyArray<object>): SealedColum
   return { table, rows: rows.length, columns, end: idIn(table, rows.at(-1) as object) }
 }
 
-/** Rows of one commit in the order of their ids: a turn may write them in another than it took the ids. */
+/** The rows of one commit in the order of their ids: a turn may write rows in another order than it took their ids. */
 export const inIdOrder = <Row extends object>(table: SealedTable, rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   for (let at = 1; at < rows.length; at++) {
     if (idIn(table, rows[at - 1] as Row) > idIn(table, rows[at] as Row)) {
@@ -152,6 +151,6 @@ export const inIdOrder = <Row extends object>(table: SealedTable, rows: Readonly
   return rows
 }
 
-/** The id by which a row is ordered in its chain. */
+/** The id that orders a row in its chain. */
 export const idIn = (table: SealedTable, row: object): number =>
   (row as Readonly<Record<string, number>>)[sealedTables[table]] as number

@@ -1,4 +1,4 @@
-/** Due timers as the memory store has them, for deterministic simulation: the promises of DueTimers without SQL. */
+/** Due timers in the memory store, for deterministic simulation: the guarantees of DueTimers without SQL. */
 import { Effect, Layer } from "effect"
 import { JournalUnavailable } from "../journal/Journal.ts"
 import type { MemoryStore } from "../journal/MemoryStore.ts"
@@ -7,7 +7,7 @@ import { DueTimers } from "./DueTimers.ts"
 
 export interface DueTimersMemoryOptions {
   readonly store: MemoryStore
-  /** True while the store can't be reached; asked at each read. */
+  /** True while the store is unreachable; called at each read. */
   readonly away?: () => boolean
 }
 

@@ -1,9 +1,9 @@
 /**
- * Durable timers: rows due at a business time, unique by (subject, name). A name is a handler's, or `<handler>:<id>` for one
- * of the many objects that a subject may have. What is due is fired in due order as commands of the subjects; the firing
- * commit deletes the row it fired, and one pass waits for the other, so that a handler runs once per row. A timer set again
- * between its look-up and its turn does not fire: the new row stands. When the sandbox clock is advanced everything that
- * became due fires, in order. A subject that can't be written now keeps no other timers waiting.
+ * Durable timers: rows due at a business time, unique by (subject, name). A name is that of a handler, or `<handler>:<id>` for
+ * one of the many objects that a subject may have. Due timers fire in due order as commands of their subjects. The firing commit
+ * deletes the row that it fired, and passes run one at a time, so that a handler runs once for each row. A timer set again
+ * between the query and its turn does not fire: the new row stays. When the sandbox clock is advanced, all timers that became due
+ * fire in order. A subject that can't be written now delays no timers of other subjects.
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
 import { DueTimers } from "./DueTimers.ts"
@@ -13,22 +13,22 @@ import { ActorHost, type Attribution, type DispatchError, type Turn } from "../m
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import type { JournalUnavailable } from "../journal/Journal.ts"
 
-/** Decides what a due timer does; runs in its subject's mailbox. `dueAt` in Unix ms; `id`: the object's, null without one. */
+/** The action of a due timer; runs in its subject's mailbox. `dueAt` in Unix ms; `id`: the object's, null without one. */
 export type TimerHandler = (turn: Turn, dueAt: number, id: string | null) => void
-/** By the name before the first colon. */
+/** The handlers by the name before the first colon. */
 export type TimerHandlers = Readonly<Record<string, TimerHandler>>
 
 export class Timers extends Context.Service<
   Timers,
   {
     /**
-     * Fires everything that is due now; the number fired. Fails when some could not be fired now, after all others were:
-     * those are fired by a later round.
+     * Fires all timers that are due now, and returns their number. Fails if some could not be fired now, after all others were: a
+     * later round fires those.
      */
     readonly fireDue: Effect.Effect<number, DispatchError | JournalUnavailable>
-    /** How many of each handler this process has fired, whoever asked for it. */
+    /** The number of timers of each handler that this process has fired. */
     readonly fired: () => ReadonlyMap<string, number>
-    /** Timers due at `now` (Unix ms) or before, the first one first; at most `limit` of them. */
+    /** Timers due at `now` (Unix ms) or before, the earliest first; at most `limit` of them. */
     readonly due: (now: number, limit: number) => Effect.Effect<ReadonlyArray<TimerRow>, JournalUnavailable>
   }
 >()("brokerage/runtime/engine/timers/Timers") {
@@ -54,16 +54,16 @@ export class Timers extends Context.Service<
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "timer", requestId: "timer", actor: "system:timers" }
 
-/** Rows read at a time, and the longest sleep between two looks. */
+/** The rows of one query; and the longest sleep between two queries. */
 const pageSize = 512
 const lookEvery = Duration.seconds(30)
-/** A pass that had to put off more than this gives up: the fault is not one subject's. */
+/** A pass with more postponed timers than this fails: the fault is not that of one subject. */
 const putOffLimit = 4 * pageSize
 
 const nameOf = ({ subject, name }: TimerRow): string => `${subject} ${name}`
 const keyOf = (timer: TimerRow): string => `${nameOf(timer)} ${timer.dueAt}`
 
-/** Timers committed since a look-up began: when each is due now, by subject and name. */
+/** Timers committed since a query began: the current due time of each, by subject and name. */
 type SetSince = Map<string, number>
 
 interface FiringParts {
@@ -71,11 +71,11 @@ interface FiringParts {
   readonly clock: BusinessClock["Service"]
   readonly due: DueTimers["Service"]
   readonly handlers: TimerHandlers
-  /** Two passes at once would look up the same rows and fire them twice. */
+  /** Two concurrent passes would read the same rows and fire them twice. */
   readonly onePass: Semaphore.Semaphore
 }
 
-/** What one pass could not fire now, and why at last. */
+/** The timers that one pass could not fire now, and the last error. */
 class PutOff {
   readonly keys = new Set<string>()
   error: DispatchError | null = null
@@ -86,9 +86,9 @@ class Firing {
   private readonly wake = Latch.makeUnsafe(true)
   private nextDueAt = 0
   private readonly lookUps = new Set<SetSince>()
-  /** Timers whose firing is a defect: logged once and left alone until the next start, so that they hold up no other. */
+  /** Timers whose firing is a defect: logged once and skipped until the next start, so that they delay no other timer. */
   private readonly stuck = new Set<string>()
-  /** One entry a handler. */
+  /** One entry for each handler. */
   readonly fired = new Map<string, number>()
 
   constructor(parts: FiringParts) {
@@ -106,9 +106,9 @@ class Firing {
     this.parts.onePass.withPermits(1)(this.pass)
   )
 
-  /** Fires what is due as it becomes due, for as long as the scope lives. */
+  /** Fires timers as they become due, for as long as the scope lives. */
   readonly rounds: Effect.Effect<void, never, Scope.Scope> = Effect.suspend(() => {
-    // Warned once until a round succeeds: a database that is away or full is no place for a line a second.
+    // Only the first failure is logged until a round succeeds, so that a database outage does not log a line each second.
     let failing = false
     return this.round.pipe(
       Effect.tap(() => Effect.sync(() => (failing = false))),
@@ -128,7 +128,7 @@ class Firing {
   private readonly round = Effect.gen({ self: this }, function* () {
     this.wake.closeUnsafe()
     yield* this.fireDue
-    // Every timer committed while the next one is looked up counts, so none is missed between look and note.
+    // Timers committed during the query lower this value, so none is missed between the query and the note of its result.
     this.nextDueAt = Number.MAX_SAFE_INTEGER
     const found = yield* this.nextDue
     this.nextDueAt = Math.min(this.nextDueAt, found)
@@ -148,7 +148,7 @@ class Firing {
     this.wake.openUnsafe()
   }
 
-  /** Page after page until nothing is due but what was put off. */
+  /** Fires page after page until only postponed timers are due. */
   private readonly pass: Effect.Effect<number, DispatchError | JournalUnavailable> = Effect.gen(
     { self: this },
     function* () {
@@ -171,13 +171,13 @@ class Firing {
     }
   )
 
-  /** Fires the first page of what is due; the number fired, and whether there may be more. */
+  /** Fires the first page of due timers. Returns the number fired, and whether there may be more. */
   private firePage(since: SetSince, putOff: PutOff) {
     return Effect.gen({ self: this }, function* () {
       const limit = pageSize + this.stuck.size + putOff.keys.size
       const page = yield* this.parts.due.first(this.parts.clock.now(), limit)
       const free = page.filter((timer) => !this.stuck.has(keyOf(timer)) && !putOff.keys.has(keyOf(timer)))
-      // Subjects run side by side; the timers of one subject in due order.
+      // Subjects run concurrently; the timers of one subject run in due order.
       const fired = yield* Effect.forEach(
         Map.groupBy(free, (timer) => timer.subject).values(),
         (group) => this.fireInOrder(group, since, putOff),
@@ -187,7 +187,7 @@ class Firing {
     })
   }
 
-  /** The timers of one subject, up to the first that has to be put off; the number fired. */
+  /** Fires the timers of one subject up to the first that has to be postponed. Returns the number fired. */
   private fireInOrder(group: ReadonlyArray<TimerRow>, since: SetSince, putOff: PutOff): Effect.Effect<number> {
     return Effect.gen({ self: this }, function* () {
       let fired = 0
@@ -203,7 +203,7 @@ class Firing {
     })
   }
 
-  /** Fires one timer; why not, when it can't be fired now. */
+  /** Fires one timer. Returns the error if it can't be fired now. */
   private fire(timer: TimerRow, since: SetSince): Effect.Effect<DispatchError | null> {
     const colon = timer.name.indexOf(":")
     const name = colon === -1 ? timer.name : timer.name.slice(0, colon)

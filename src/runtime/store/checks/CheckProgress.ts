@@ -1,11 +1,11 @@
-/** Who wants to know how far `ledger verify` is; nobody by default. */
+/** An observer of the progress of `ledger verify`; none by default. */
 import { Context } from "effect"
 
 export interface CheckedSoFar {
-  /** Checks that are done. */
+  /** The number of completed checks. */
   readonly done: number
   readonly of: number
-  /** The one that runs. */
+  /** The running check. */
   readonly check: string
 }
 

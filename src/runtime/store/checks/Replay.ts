@@ -1,6 +1,6 @@
-/** A check of `ledger verify` that goes through rows in their order, because no sum can say it. */
+/** A check of `ledger verify` that reads rows in order, because no SQL sum can express it. */
 
-/** Goes through the rows of one check; answers what breaks the rule, the first time that something does. */
+/** Reads the rows of one check and returns the first violation. */
 export interface Replay<Row> {
   readonly take: (row: Row) => string | null
   /** After the last row. */
@@ -9,9 +9,9 @@ export interface Replay<Row> {
 
 export interface ReplayCheck<Row extends object> {
   readonly name: string
-  /** One row, one column `n`: how much is looked at. */
+  /** One row, one column `n`: the number of checked rows. */
   readonly figure: string
-  /** All rows, in the order in which they are gone through. */
+  /** All rows, in the order of the replay. */
   readonly rows: string
   readonly begin: () => Replay<Row>
 }

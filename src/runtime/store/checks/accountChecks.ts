@@ -1,9 +1,9 @@
 /**
- * What `ledger verify` asks of the totals that are kept of each account: they are what its fills, contracts and swaps add up to
- * (STS-11). Each side names its columns; one that it does not name is nothing there.
+ * Checks of `ledger verify` on the totals of each account: they equal the sums of its fills, contracts and swaps. Each side names
+ * its columns; a missing column counts as zero (STS-11).
  */
 
-/** Kept of each account, in the order in which they are shown. */
+/** The totals of each account, in the order of display. */
 const totals = [
   "fills",
   "fills_pnl",
@@ -21,18 +21,18 @@ const totals = [
 ] as const
 type Total = (typeof totals)[number]
 
-/** Rows of one source, each total by what the row adds to it. */
+/** Rows of one source, with the amount that each row adds to a total. */
 const part = (source: string, adds: { readonly [T in Total]?: string }): string =>
   `SELECT client_id, ${totals.map((name) => `${adds[name] ?? "0"} AS ${name}`).join(", ")} FROM ${source}`
 
-/** Zero is neither won nor lost. */
+/** Zero counts neither as a win nor as a loss. */
 const outcomes = (result: string) => ({ wins: `(${result} > 0)::int`, losses: `(${result} < 0)::int` })
 
-/** Of a market that is not paid in USDC only the number of trades counts. */
+/** For a market that is not paid in USDC only the number of trades counts. */
 const inUsdc = (family: "PERP" | "SPOT", figure: string): string =>
   `CASE WHEN currency = 'USDC' AND family = '${family}' THEN ${figure} ELSE 0 END`
 
-/** Postings of swaps; a USDC is worth one. */
+/** Postings of swaps; one USDC is worth one. */
 const staking = `SELECT p.client_id, t.type, (t.refs ->> 'reward')::numeric AS reward,
                         CASE p.currency WHEN 'USDC' THEN 1 ELSE (t.refs ->> 'mark')::numeric END AS mark,
                         CASE p.currency WHEN 'USDC' THEN p.amount ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END AS value
@@ -59,7 +59,7 @@ const sources = [
     ...outcomes("CASE WHEN closed_at IS NULL THEN 0 ELSE paid - amount END")
   }),
   part("staking", {
-    // What came of a reward, and what was charged on it, each at the mark that its posting keeps (STS-9).
+    // Rewards and their charges, each at the mark price in its posting (STS-9).
     staking_pnl: "CASE type WHEN 'SWAP_SETTLE' THEN coalesce(floor(reward * mark * 1000000), 0) ELSE 0 END",
     staking_commission: "CASE type WHEN 'COMMISSION' THEN -coalesce(value, 0) ELSE 0 END"
   }),

@@ -1,15 +1,15 @@
 /**
- * What `ledger verify` asks of knock-out contracts (F12, F17; D5): each has exactly one COMMISSION, each that has ended
- * exactly one BARRIER_SETTLE of what its row says, and nothing else is booked in their name.
+ * Checks of `ledger verify` on knock-out contracts: each has exactly one COMMISSION, each ended one has exactly one
+ * BARRIER_SETTLE of its row's amount, and no other posting names them (F12, F17; D5).
  */
 
-/** What contracts make due: key, type, client and the client's amount. */
+/** The expected postings of contracts: key, type, client and the client's amount. */
 const due = `due AS MATERIALIZED (
   SELECT 'commission:contract:' || id AS key, 'COMMISSION' AS type, client_id, -commission AS amount FROM barrier_contracts
    UNION ALL
   SELECT 'settle:' || id, 'BARRIER_SETTLE', client_id, pnl FROM barrier_contracts WHERE state <> 'OPEN')`
 
-/** What is booked for contracts; commissions of fills have other keys. */
+/** The actual postings of contracts; commissions of fills have other keys. */
 const booked = `booked AS MATERIALIZED (
   SELECT t.key, t.type, p.client_id, p.amount
     FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id

@@ -1,7 +1,7 @@
 /**
- * What `ledger verify` proves of collateral: reports and their postings belong together, and what the books say that a
- * partner holds is what its clients were booked (doc 3, Collateral report rules). References are proved with those of all
- * money writes in figureChecks.ts.
+ * Checks of `ledger verify` on collateral: each report has its postings and the reverse, and the collateral of a partner in the
+ * books equals the sum of its clients' bookings (doc 3, Collateral report rules). figureChecks.ts checks the references of all
+ * money writes.
  */
 
 /** Entries of the list in ledgerChecks.ts. */

@@ -1,6 +1,6 @@
 /**
- * What `ledger verify` proves of deposit notices (doc 3, Deposit notice: "ledger key unique per notice so never
- * credited twice"; D9): a CONFIRMED notice has its one posting, and no DEPOSIT posting is without its CONFIRMED notice.
+ * Checks of `ledger verify` on deposit notices (doc 3, Deposit notice: "ledger key unique per notice so never credited twice"): a
+ * CONFIRMED notice has its one posting, and each DEPOSIT posting has its CONFIRMED notice (D9).
  */
 
 /** Entries of the list in ledgerChecks.ts. */

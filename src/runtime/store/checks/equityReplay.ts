@@ -1,7 +1,7 @@
 /**
- * What `ledger verify` proves of the equities that are kept of each midnight (STS-28): cash out of postings, positions out of fills at
- * average cost, contracts out of their openings and ends, at the marks that were kept, in one walk through all of them. An account that
- * held anything at a midnight of a job that is over has one, unless the job failed for it and is tried again.
+ * Checks of `ledger verify` on the stored equities of each midnight: cash from postings, positions from fills at average cost,
+ * contracts from their openings and ends, at the stored mark prices, in one replay. An account that held anything at a midnight
+ * of a finished job has an equity, unless the job failed for it and will retry (STS-28).
  */
 import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
 import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
@@ -10,33 +10,33 @@ import { equityOf, type MarksThen } from "../../../machines/statement/equityThen
 import type { HeldThen } from "../../tables/statementJob.ts"
 import type { Replay, ReplayCheck } from "./Replay.ts"
 
-/** What was booked of a client that has an equity, and the equities themselves, in the order of their times. */
+/** The bookings of clients that have an equity, and the equities themselves, in the order of their times. */
 export interface ReplayedEquity {
   readonly client_id: bigint
-  /** Unix ms; of an equity its midnight, before which everything counts. */
+  /** Unix ms; for an equity its midnight, before which everything counts. */
   readonly at: bigint
   readonly what: "EQUITY" | "CASH" | "HELD" | "FILL" | "CONTRACT" | "END"
-  /** Of a contract its own. */
+  /** For a contract its own id. */
   readonly id: bigint
-  /** Micro-USDC: the equity, null where none is kept, or what came or went; of what else is held its own minor units. */
+  /** Micro-USDC: the equity, null if none is stored, or a change of cash; for other holdings, their own minor units. */
   readonly amount: bigint | null
-  /** Of what else is held its currency, and whether it is reserved. */
+  /** For other holdings, the currency and whether it is reserved. */
   readonly symbol: string | null
   readonly side: "BUY" | "SELL" | null
   readonly qty: string | null
   readonly price: string | null
-  /** JSON: the marks of the midnight, or the contract. */
+  /** JSON: the mark prices of the midnight, or the contract. */
   readonly facts: string | null
-  /** Of an equity: what is kept of how much of it had no mark. */
+  /** For an equity: the stored number of holdings without a mark price. */
   readonly unvalued: bigint | null
-  /** Of an equity: what is kept of what was held, JSON. */
+  /** For an equity: the stored holdings, JSON. */
   readonly held: string | null
 }
 
 class EquityReplay implements Replay<ReplayedEquity> {
   private clientId = 0n
   private cash = 0n
-  /** What is held beside cash in USDC, by currency and kind; never zero. */
+  /** Holdings other than cash in USDC, by currency and kind; never zero. */
   private readonly held = new Map<string, bigint>()
   private readonly positions = new Map<string, PerpPosition>()
   private readonly contracts = new Map<bigint, BarrierContractContext>()
@@ -71,7 +71,7 @@ class EquityReplay implements Replay<ReplayedEquity> {
     else this.held.set(name, sum)
   }
 
-  /** Whether an equity is kept of the account (STS-28). */
+  /** True if the account must have an equity (STS-28). */
   private get holds(): boolean {
     const { cash, held, positions, contracts } = this
     return cash !== 0n || held.size + positions.size + contracts.size > 0
@@ -97,7 +97,7 @@ class EquityReplay implements Replay<ReplayedEquity> {
     const isCash = positions.size + contracts.size === 0
     const marks: MarksThen = isCash || facts === null ? new Map() : new Map(Object.entries(JSON.parse(facts) as object))
     const { equity, unvalued } = equityOf({ cash, positions: positions.values(), contracts: contracts.values() }, marks)
-    // An equity from before 0046 says neither how many had no mark nor what was held.
+    // An equity from before migration 0046 has neither the number without a mark price nor the holdings.
     const isHeld = held === null || this.isHeld(JSON.parse(held) as HeldThen)
     if (equity === amount && isHeld && (kept === null || Number(kept) === unvalued)) return null
     const day = new Date(Number(at)).toISOString().slice(0, 10)
@@ -115,8 +115,8 @@ const none = "NULL::text, NULL::text, NULL::text, NULL::text"
 const kept = "client_id IN (SELECT client_id FROM kept)"
 
 /**
- * Of one time, what was booked comes in the order of ids, and a contract before its end; a midnight before all of it. Midnights of jobs
- * that are over have a row for each account that there was, kept or not.
+ * Bookings of the same time come in the order of their ids, a contract before its end, and a midnight before all of them.
+ * Midnights of finished jobs have a row for each account of that time, stored or not.
  */
 const equityRows = `WITH due AS MATERIALIZED (
     SELECT b.client_id, d.day FROM statement_jobs j

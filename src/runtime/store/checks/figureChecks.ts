@@ -1,13 +1,16 @@
 /**
- * What `ledger verify` proves of figures and names that are kept beside the postings: lifetime deposits (F25), the
- * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and corrected payouts.
+ * Checks of `ledger verify` on figures and names that are stored beside the postings: lifetime deposits (F25), the references of
+ * money writes (A3-01), the times of settlement items (doc 3, Settlement item), and corrected payouts.
  */
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { parUnit, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import { partnerSpaces } from "../references.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
-/** What deposits count whose postings say no value (USDC, and older ones), as rows of a VALUES list: for each minor unit, and for each deposit. */
+/**
+ * The value of deposits whose postings have none (USDC, and older ones), as rows of a VALUES list: for each minor unit, and for
+ * each deposit.
+ */
 const values = currencyCodes
   .map((currency) => {
     const unit = parUnit(currency)
@@ -43,7 +46,7 @@ export const figureChecks = [
                  OR (i.context ->> 'occurredAt')::bigint IS DISTINCT FROM i.occurred_at LIMIT 1`
   },
   {
-    // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 13).
+    // Older payouts under PARTNER custody were booked as if the partner had paid, and are corrected once (decision 13).
     name: "every corrected payout is reversed to its last unit, and booked again as what the partner owes",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE key LIKE 'payout:%:owed'",
     breaks: `WITH steps AS MATERIALIZED (

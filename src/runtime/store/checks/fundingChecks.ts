@@ -1,9 +1,10 @@
 /**
- * What `ledger verify` asks of funding (F14): the key of each posting names its client, market and stamp, and with a correction a
- * trade of the client, so that each is there once; every client is paid by one figure at a stamp; each amount is its quantity's.
+ * Checks of `ledger verify` on funding: the key of each posting names its client, market and stamp, and with a correction a trade
+ * of the client, so that each exists once; every client is paid by one figure at a stamp; each amount follows from its quantity
+ * (F14).
  */
 
-/** A posting with what its refs say; the quantity signed. */
+/** A posting with its refs; the quantity is signed. */
 const booked = `booked AS MATERIALIZED (
   SELECT t.key, t.client_id, t.refs ->> 'symbol' AS symbol, t.refs ->> 'settledAt' AS stamp, p.amount,
          (t.refs ->> 'fundingPerUnit')::numeric AS unit,
@@ -26,7 +27,7 @@ export const fundingChecks = [
                  OR times > 1 LIMIT 1`
   },
   {
-    // Eight places of a unit's payment are kept, and each posting is rounded to a micro-USDC.
+    // The payment of one unit has eight decimal places, and each posting is rounded to a micro-USDC.
     name: "every posting of funding is what its quantity pays, at one figure a market and stamp",
     figure:
       "SELECT count(DISTINCT (refs ->> 'symbol', refs ->> 'settledAt')) AS n FROM ledger_transactions WHERE type = 'FUNDING'",

@@ -1,11 +1,11 @@
 /**
- * What `ledger verify` asks of the accounts that postings stand in (A2-62, A2-98): the type of a transaction says which one is on
- * the other side of the client's. So what the sums over house accounts mean is as certain as what is booked: the venue's is
- * minus the results, exchanges and settlements of the clients, which `sim verify` holds against the venue's own books.
+ * Checks of `ledger verify` on the accounts of postings (A2-62, A2-98): the type of a transaction determines the house account
+ * opposite the client's. So the sums of house accounts are as reliable as the postings: the venue's is minus the results,
+ * exchanges and settlements of the clients, which `sim verify` compares with the venue's own books.
  */
 import { partnerCustodyAccount, postingRules } from "../../../machines/ledger/postingRules.ts"
 
-/** Posting type and house account, that of partners without its number; none where both sides are the client's. */
+/** Posting type and house account, without the partner's number; empty if both sides belong to the client. */
 const houses = Object.entries(postingRules)
   .map(([entry, { house }]) => `('${entry}', ${house === null ? "NULL" : `'${house(0)}'`})`)
   .join(", ")

@@ -1,6 +1,6 @@
 /**
- * What `ledger verify` proves by statements: sums, postings, balances, reserves and events here, and what the
- * files beside it say of their nouns (operator surface, ledger verify).
+ * The SQL checks of `ledger verify`: sums, postings, balances, reserves and events here; the neighbouring files check their own
+ * nouns (operator surface, ledger verify).
  */
 import { venueAccount } from "../../../machines/ledger/postingRules.ts"
 import { accountChecks } from "./accountChecks.ts"
@@ -21,9 +21,9 @@ import { withdrawalChecks } from "./withdrawalChecks.ts"
 
 export interface SqlCheck {
   readonly name: string
-  /** One row, one column `n`: how much was looked at. */
+  /** One row, one column `n`: the number of checked rows. */
   readonly figure: string
-  /** Rows that break the rule, one column `what`; none when it holds. */
+  /** Rows that violate the rule, with one column `what`. */
   readonly breaks: string
 }
 

@@ -13,7 +13,7 @@ const signedQty = "(CASE f.side WHEN 'BUY' THEN 1 ELSE -1 END) * f.qty::numeric"
 
 /** The key of a repayment appends a number to its episode: nbp:7:1. */
 const isRepayment = (key: string): string => `split_part(${key}, ':', 3) <> ''`
-/** Write-offs: one row each. */
+/** Write-offs, one row each. */
 const writeOffs = `off AS MATERIALIZED (
   SELECT tx_id, key, ts, client_id FROM ledger_transactions
    WHERE type = 'NBP_WRITEOFF' AND client_id IS NOT NULL AND NOT ${isRepayment("key")})`
@@ -21,7 +21,7 @@ const minor = (text: string): string => `replace(${text}, '.', '')::bigint`
 /** The withdrawal or the swap that the refs of a posting name. */
 const objectOf = `CASE WHEN t.refs ->> 'requestId' IS NOT NULL THEN 'withdrawal ' || (t.refs ->> 'requestId')
                      WHEN t.refs ->> 'swapId' IS NOT NULL THEN 'swap ' || (t.refs ->> 'swapId') END`
-/** Whether that object is older than the write-off of an episode. */
+/** True if that object is older than the write-off of an episode. */
 const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 'behind' ->> 'requestId')::bigint,
                       (t.refs ->> 'swapId')::bigint < (e.context -> 'behind' ->> 'swapId')::bigint)`
 
@@ -58,7 +58,7 @@ export const marginChecks = [
                  OR s.unrepaid < 0 LIMIT 1`
   },
   {
-    // An object brings back at least the money that it repays. A charge for it may have left in the same commit.
+    // An object returns at least the money that it repays. A charge for it may have left in the same commit.
     name: "every repayment is of money that came back from what stood behind its write-off",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND ${isRepayment("key")}`,
     breaks: `WITH repaid AS MATERIALIZED (
@@ -77,7 +77,7 @@ export const marginChecks = [
               WHERE NOT r.behind OR r.amount > coalesce(c.amount, 0) LIMIT 1`
   },
   {
-    // While a write-off is not fully repaid, each object behind it has repaid all the money that it brought back since.
+    // While a write-off is not fully repaid, each object behind it has repaid all the money that it has returned since.
     name: "no money from behind a write-off that is not repaid has become its client's",
     figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
     breaks: `WITH owed AS MATERIALIZED (
@@ -92,7 +92,7 @@ export const marginChecks = [
                FROM moved WHERE amount > 0 LIMIT 1`
   },
   {
-    // In the order in which the client's mailbox has booked: ids of transactions grow in it.
+    // In booking order: transaction ids increase within a client's mailbox.
     name: "every write-off leaves its client with exactly nothing",
     figure: "SELECT count(DISTINCT client_id) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
     breaks: `WITH ${writeOffs},
@@ -102,7 +102,7 @@ export const marginChecks = [
              SELECT DISTINCT off.key || ' leaves ' || run.cash AS what FROM off JOIN run USING (tx_id) WHERE run.cash <> 0 LIMIT 1`
   },
   {
-    // A trade is placed by its posting. One without any, of the venue's own making, leaves its client out.
+    // The posting of a trade gives its time. A venue trade without a posting excludes its client.
     name: "no write-off while its client has a position",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
@@ -124,7 +124,7 @@ export const marginChecks = [
                FROM run WHERE key IS NOT NULL AND net <> 0 AND client_id NOT IN (SELECT client_id FROM unplaced) LIMIT 1`
   },
   {
-    // What a client was then is what the first change after it began from; without one, what it is.
+    // The category at that time is the origin of the first later change; without a change, it is the current one.
     name: "every write-off is of a client who was RETAIL",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
@@ -136,7 +136,7 @@ export const marginChecks = [
               WHERE coalesce(later.decision = 'CATEGORIZED_RETAIL', c.categorization <> 'RETAIL') LIMIT 1`
   },
   {
-    // A client without a recorded state was never judged: there was no market (A1-12).
+    // A client without a recorded state was never evaluated, because there was no market (A1-12).
     name: "no RETAIL client owes anything once nothing is open and its close-out is over",
     figure: "SELECT count(*) AS n FROM risk_monitors",
     breaks: `SELECT 'client ' || c.id || ' owes ' || -b.cash AS what
@@ -153,7 +153,7 @@ export const marginChecks = [
               WHERE (c.context -> 'restrictions')::text LIKE '%"CLOSE_OUT"%' AND coalesce(m.state, 'NORMAL') = 'NORMAL' LIMIT 1`
   },
   {
-    // One that was cancelled for another reason says that one instead of its episode.
+    // An order that was cancelled for another reason has that reason instead of its episode.
     name: "every order of a close-out can only reduce, and is one of those that its client's episode has sent",
     figure: "SELECT count(*) AS n FROM orders WHERE context ->> 'note' LIKE 'CO-%'",
     breaks: `WITH sent AS MATERIALIZED (
@@ -167,7 +167,8 @@ export const marginChecks = [
               WHERE s.n > coalesce(t.n, 0) OR NOT s.reduces LIMIT 1`
   },
   {
-    // In the order of the venue's trades: where its events were lost they are booked in another one, and each was right there.
+    // In the order of the venue's trades: after lost events trades are booked in another order, and each was correct in the
+    // venue's.
     name: "every trade of an order that may only reduce makes its position smaller, and turns none",
     figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
     breaks: `WITH bound AS MATERIALIZED (

@@ -1,8 +1,8 @@
 /**
- * What `ledger verify` proves of facts that make something happen once (A2-62; operator surface, Four eyes): a fact that
- * is gone would let the same payout, correction or refused command through again. The references are compared with the
- * sealed transactions both ways. Of approvals only what names them is compared: the rows of the command that used one
- * don't, so the fact of a command that was done can't be missed here.
+ * Checks of `ledger verify` on facts that make an action happen once (A2-62; operator surface, Four eyes): without its fact, the
+ * same payout, correction or refused command could happen again. The references are compared with the sealed transactions both
+ * ways. Approvals are compared only with the rows that name them. The rows of a command that used an approval don't name it, so a
+ * missing fact of a completed command is not found here.
  */
 import { correctionSpace, payoutSpace } from "../references.ts"
 import { referencesHeld } from "./referenceChecks.ts"
@@ -32,7 +32,7 @@ export const onceChecks = [
   {
     name: "every approval is as the audit says it was asked for: command, arguments and who asked",
     figure: "SELECT count(*) AS n FROM approvals",
-    // Requests of older services left the command alone, or not who asked.
+    // Older versions recorded only the command, or no requester.
     breaks: `WITH asked AS MATERIALIZED (SELECT object, reason FROM audit WHERE action = 'approval.request')
              SELECT 'approval ' || p.id || ' of key ' || p.requested_by || ' was asked for as ' || coalesce(a.reason, 'nothing') AS what
                FROM approvals p LEFT JOIN asked a ON a.object = 'approval:' || p.id

@@ -1,25 +1,27 @@
 /**
- * What `ledger verify` asks of orders (F11, F20; A2-44, A2-98, A2-104): fills and the orders they are of, the postings of
- * each fill, what is reserved, and the positions and lots that follow from them. Quantities and prices are decimal texts.
+ * Checks of `ledger verify` on orders (F11, F20; A2-44, A2-98, A2-104): fills and their orders, the postings of each fill, the
+ * reserves, and the derived positions and lots. Quantities and prices are decimal texts.
  */
 import { workingStates } from "../../../machines/order/Order.ts"
 import { currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
 
-/** How many minor units a currency has, as rows of a VALUES list. */
+/** The minor units of each currency, as rows of a VALUES list. */
 const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
-/** Assets, which alone are kept in lots. */
+/** The assets: only they are kept in lots. */
 const assets = currencyCodes
   .filter((code) => currencyFacts[code].kind === "ASSET")
   .map((code) => `'${code}'`)
   .join(", ")
 const working = workingStates.map((state) => `'${state}'`).join(", ")
 
-/** The asset of a spot market; nobody holds another currency by its fills. */
+/** The asset of a spot market; fills give clients no other currency. */
 const base = (symbol: string): string => `split_part(${symbol}, '-', 1)`
 /** A key of the ledger names its order second: `spot:ORDER:TRADE`. */
 const orderOfKey = "split_part(t.key, ':', 2)"
 
-/** What fills make due: key, type, client, currency and the client's amount. The price of an exchange is its order's. */
+/**
+ * The expected postings of fills: key, type, client, currency and the client's amount. The price of an exchange is its order's.
+ */
 const due = `due AS MATERIALIZED (
   SELECT 'pnl:' || order_id || ':' || trade_id AS key, 'PNL' AS type, client_id, currency, realized_pnl::numeric AS amount
     FROM fills WHERE family = 'PERP' AND realized_pnl <> 0
@@ -30,7 +32,7 @@ const due = `due AS MATERIALIZED (
          (CASE side WHEN 'BUY' THEN 1 ELSE -1 END) * qty::numeric * u.unit
     FROM fills JOIN ${units} AS u (code, unit) ON u.code = ${base("symbol")} WHERE family = 'SPOT')`
 
-/** What is booked for fills; commissions of contracts have keys of their own. */
+/** The actual postings of fills; commissions of contracts have other keys. */
 const booked = `booked AS MATERIALIZED (
   SELECT t.key, t.type, p.client_id, p.currency, p.amount
     FROM ledger_transactions t JOIN postings p USING (tx_id)
@@ -38,15 +40,15 @@ const booked = `booked AS MATERIALIZED (
      AND (t.type = 'PNL' OR (t.type = 'COMMISSION' AND t.key NOT LIKE 'commission:contract:%' AND t.key NOT LIKE 'commission:swap:%')
           OR (t.type = 'SPOT_SETTLE' AND p.currency = ${base("t.refs ->> 'Instrument'")})))`
 
-/** What of an order's reserve is still held: minor units of its currency (F20). */
+/** The part of an order's reserve that is still held: minor units of its currency (F20). */
 const held =
   "amount - ((o.context ->> 'consumed')::numeric + (o.context ->> 'released')::numeric) * (SELECT unit FROM units WHERE code = o.currency)"
 
-/** What working orders hold, by client and currency; a part of what is reserved (withdrawalChecks.ts). */
+/** The holds of working orders, by client and currency; a part of the reserve (withdrawalChecks.ts). */
 export const heldByOrders = `WITH units AS (SELECT * FROM ${units} AS u (code, unit))
   SELECT client_id, currency, sum(${held}) AS amount FROM orders o WHERE state IN (${working}) AND amount > 0 GROUP BY client_id, currency`
 
-/** Signed: a purchase adds. */
+/** Signed: a purchase is positive. */
 const signedQty = "(CASE side WHEN 'BUY' THEN 1 ELSE -1 END) * qty::numeric"
 
 /** Entries of the list in ledgerChecks.ts. */
@@ -64,7 +66,7 @@ export const orderChecks = [
                FROM counted LIMIT 1`
   },
   {
-    // Rounded on the running totals, so all fills of an order come to what one of their sum would (F20).
+    // Rounded on the running totals, so that all fills of an order add up to one fill of their sum (F20).
     name: "every spot order has paid, got and been charged what its fills come to together",
     figure: "SELECT count(DISTINCT order_id) AS n FROM fills WHERE family = 'SPOT'",
     breaks: `WITH traded AS (
@@ -110,7 +112,7 @@ export const orderChecks = [
                  OR (realized_pnl <> 0 AND (CASE family WHEN 'PERP' THEN closed_qty IS NULL ELSE side = 'BUY' END)) LIMIT 1`
   },
   {
-    // Working: reserved and not yet paid or given back. Ended: nothing is held any more.
+    // Working: reserved and not yet paid or released. Ended: the hold is zero.
     name: "every order holds what is reserved in its name, and none that has ended holds anything",
     figure: `SELECT count(*) AS n FROM orders WHERE amount > 0 AND state IN (${working})`,
     breaks: `WITH units AS (SELECT * FROM ${units} AS u (code, unit)),
@@ -160,7 +162,7 @@ export const orderChecks = [
                  OR l.side = p.context ->> 'side' LIMIT 1`
   },
   {
-    // Money that came before lots were kept, or went another way, has none: the asset is left out then (A2-104).
+    // Money that was received before lots were kept, or outside trades, has no lot: its asset is left out (A2-104).
     name: "lots that are left are what clients hold of assets that they have traded alone",
     figure: "SELECT count(*) AS n FROM spot_lots WHERE qty > 0",
     breaks: `WITH traded AS (

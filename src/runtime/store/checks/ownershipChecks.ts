@@ -1,24 +1,24 @@
 /**
- * What `ledger verify` proves about who owns the money (doc 1, Errors 4004: a partner reaches its own clients alone):
- * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
+ * Checks of `ledger verify` on the ownership of money (doc 1, Errors 4004: a partner reaches only its own clients): the partner
+ * on every money row is its client's, and the client's partner is the one in the sealed postings.
  */
 import { catalogue, tableNames } from "../../tables/Catalogue.ts"
 import type { TableSpec } from "../../tables/Table.ts"
 
-/** Tables whose every row names a client and a partner; the clients themselves are the yardstick. */
+/** Tables whose every row names a client and a partner; the clients table is the reference. */
 const owned = tableNames
   .map((table) => catalogue[table] as TableSpec)
   .filter(({ columns }) =>
     ["clientId", "partnerId"].every((name) => columns.some((column) => column.name === name && !column.nullable))
   )
 
-/** Tables with amounts of money have a check each; all the others share one. */
+/** Each table with money amounts has its own check; all other tables share one. */
 const [money, others] = [
   owned.filter(({ columns }) => columns.some(({ type }) => type === "money")),
   owned.filter(({ columns }) => columns.every(({ type }) => type !== "money"))
 ]
 
-/** A row by the columns of its key that do not name the client or the partner. */
+/** The name of a row: the columns of its key other than client and partner. */
 const named = ({ key, columns }: TableSpec): string =>
   columns
     .filter(({ name }) => key.includes(name) && name !== "clientId" && name !== "partnerId")
@@ -32,7 +32,7 @@ const strays = (spec: TableSpec): string => {
            WHERE r.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
 }
 
-/** Entries of the list in ledgerChecks.ts. Collateral reports also have a check of their own in figureChecks.ts. */
+/** Entries of the list in ledgerChecks.ts. Collateral reports have a further check in figureChecks.ts. */
 export const ownershipChecks = [
   ...money.map((spec) => ({
     name: `every ${spec.title} is of its client's partner`,

@@ -1,7 +1,7 @@
-/** How `ledger verify` compares references with what is filed under them (store/references.ts). */
+/** The checks of references against the rows filed under them (store/references.ts). */
 import type { ReferenceSpace } from "../references.ts"
 
-/** The check that everything filed in these spaces holds its reference, and that each of their claims names what it says. */
+/** Checks both ways that everything filed in these spaces has its reference's claim, and that each claim names a filed row. */
 export const referencesHeld = <const Name extends string>(name: Name, spaces: ReadonlyArray<ReferenceSpace>) => {
   const filed = spaces
     .map(

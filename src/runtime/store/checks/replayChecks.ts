@@ -1,7 +1,7 @@
 /**
- * What `ledger verify` works out by going through rows in their order, because no sum can say it: each position at average cost
- * out of its trades (F11), the lots of each asset out of what came in and left (F21; A2-104), equities of the past (STS-28). The rows
- * come through a cursor of the same snapshot as the statements' figures, so that neither side needs memory for all of them.
+ * Replays of `ledger verify`, which read rows in order because no SQL sum can express the check: each position at average cost
+ * from its trades (F11), the lots of each asset from its receipts and disposals (F21; A2-104), past equities (STS-28). The rows
+ * come through a cursor on the snapshot of the SQL checks, so that neither side needs memory for all of them.
  */
 import type { LedgerEntryType } from "../../../machines/Effects.ts"
 import { postingRules } from "../../../machines/ledger/postingRules.ts"
@@ -13,7 +13,7 @@ import { maxMinor, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { equityReplay } from "./equityReplay.ts"
 import type { Replay, ReplayCheck } from "./Replay.ts"
 
-/** A trade of a perpetual, with its position as it is now; null where there is none. */
+/** A trade of a perpetual, with its current position; null if there is none. */
 export interface ReplayedFill {
   readonly client_id: bigint
   readonly symbol: string
@@ -62,27 +62,27 @@ class PositionReplay implements Replay<ReplayedFill> {
   }
 }
 
-/** What came into an asset or left it, and after all that the lots that are there, oldest first. */
+/** The receipts and disposals of an asset, followed by its current lots, oldest first. */
 export interface ReplayedLot {
   readonly client_id: bigint
   readonly asset: Currency
-  /** A row of `spot_lots`; else a posting. */
+  /** True for a row of `spot_lots`, false for a posting. */
   readonly is_lot: boolean
   readonly id: bigint
-  /** Signed minor units, of a lot what is left. */
+  /** Signed minor units; for a lot the remaining quantity. */
   readonly qty: bigint
-  /** Micro-USDC; of a sale what it brought. Null: the posting does not say what it was worth. */
+  /** Micro-USDC; for a sale its proceeds. Null: the posting has no value. */
   readonly cost: bigint | null
   readonly commission: bigint
-  /** Of a trade. */
+  /** The realised result of a trade. */
   readonly realized: bigint | null
 }
 
 class LotReplay implements Replay<ReplayedLot> {
   private lots: Array<SpotLot> = []
-  /** How many of the lots that should be there have been seen. */
+  /** The number of expected lots that were found. */
   private seen = 0
-  /** Something came in whose worth no posting says: costs are left out then. */
+  /** True after a receipt without a value: costs are not checked then. */
   private isUnvalued = false
   private last: ReplayedLot | null = null
 
@@ -129,27 +129,28 @@ class LotReplay implements Replay<ReplayedLot> {
   }
 }
 
-/** Types of transactions, as a list of texts. */
+/** Transaction types as an SQL list of texts. */
 const listed = (types: ReadonlyArray<string>): string => types.map((type) => `'${type}'`).join(", ")
 const entries = Object.keys(postingRules) as ReadonlyArray<LedgerEntryType>
-/** What moves money from or to elsewhere; what is only reserved stays in its lot. */
+/** Types that move money in or out; reserved money stays in its lot. */
 const moving = listed(entries.filter((entry) => postingRules[entry].house !== null && entry !== "SPOT_SETTLE"))
-/** How many minor units a currency has, as rows of a VALUES list. */
+/** The minor units of each currency, as rows of a VALUES list. */
 const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
-/** What comes or goes of a posting: of a swap's principal nothing, which leaves and comes back as it was (F21). */
+/** The quantity change of a posting: zero for a swap's principal, which leaves and returns unchanged (F21). */
 const change = `CASE t.type WHEN 'SWAP_PRINCIPAL' THEN -(t.refs ->> 'fee')::numeric * u.unit
                             WHEN 'SWAP_SETTLE' THEN p.amount - (t.refs ->> 'principal')::numeric * u.unit ELSE p.amount END`
-/** Micro-USDC, rounded down: of a swap what is no principal at the mark of then, of anything else as its posting says. */
+/**
+ * Micro-USDC, rounded down. SWAP_SETTLE: the part above the principal at the mark price of that time; otherwise the posting's
+ * valueUsdc.
+ */
 const worth = `CASE WHEN t.type = 'SWAP_SETTLE'
                  THEN floor((${change}) / u.unit * (t.refs ->> 'mark')::numeric * 1000000) ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END`
-/** What came in has cost so much: nothing where no worth was known, null where an older posting does not say (STS-9). */
+/** The cost of a receipt: zero if it had no known value, null if an older posting has no value (STS-9). */
 const cost = `CASE WHEN t.refs -> 'valueUsdc' IS NOT NULL OR t.type IN ('PARTNER_COLLATERAL_IN', 'DEPOSIT')
                    THEN least(coalesce(${worth}, 0), ${maxMinor})::bigint END`
 const base = "split_part(t.refs ->> 'Instrument', '-', 1)"
 
-/**
- * What came before the first lot of all was kept has none. A trade's consideration is the other leg of its transaction.
- */
+/** Postings older than the first recorded lot are left out. A trade's consideration is the other leg of its transaction. */
 const lotRows = `WITH begun AS (SELECT coalesce(min(acquired_at), 9223372036854775807) AS ts FROM spot_lots),
   trades AS MATERIALIZED (
     SELECT p.client_id, p.currency AS asset, p.posting_id AS id, p.amount AS qty, abs(q.amount) AS cost, t.key
@@ -185,5 +186,5 @@ const lotReplay: ReplayCheck<ReplayedLot> = {
   begin: () => new LotReplay()
 }
 
-/** In the order in which `ledger verify` shows them, behind the statements. */
+/** In the order in which `ledger verify` shows them, after the SQL checks. */
 export const replayChecks = [positionReplay, lotReplay, equityReplay] as const

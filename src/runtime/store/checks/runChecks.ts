@@ -1,4 +1,4 @@
-/** Runs the statements of `ledger verify` on one snapshot, while the service goes on writing. */
+/** Runs the SQL statements of `ledger verify` on one snapshot, while the service continues to write. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,23 +10,23 @@ import { longTransaction } from "../transactions.ts"
 
 export interface CheckResult {
   readonly name: string
-  /** What was counted or summed. */
+  /** The count or sum that the check shows. */
   readonly figure: string
-  /** The first thing that breaks the rule; null when it holds. */
+  /** The first violation; null if there is none. */
   readonly detail: string | null
 }
 
-/** Rows gone through at a time: a few milliseconds, in which the service does nothing else. */
+/** The rows of one page: a few milliseconds in which the service's thread is busy. */
 const pageOfRows = 2_000
 
-/** Goes through the rows of a check, a page at a time, up to the first that breaks its rule. */
+/** Replays the rows of a check page by page, up to the first violation. */
 const replayed = Effect.fnUntraced(function* <Row extends object>(
   sql: PgClient.PgClient,
   cursor: string,
   check: ReplayCheck<Row>
 ) {
   const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)
-  // A cursor gives its rows in the form that it was declared with, whatever the connection asks for: here binary.
+  // A cursor returns rows in its declared format, here binary, whatever the connection requests.
   yield* sql.unsafe(`DECLARE ${cursor} BINARY NO SCROLL CURSOR FOR ${check.rows}`)
   const replay = check.begin()
   let detail: string | null = null
@@ -41,11 +41,11 @@ const replayed = Effect.fnUntraced(function* <Row extends object>(
   return { name, figure: String(counted[0]?.n ?? 0), detail: detail ?? replay.end() } satisfies CheckResult
 })
 
-/** How many checks of `ledger verify` run here; those of the chain, of destinations and of models follow. */
+/** The number of checks that run here; the checks of the chain, of destinations and of models follow. */
 const checksHere = ledgerChecks.length + replayChecks.length
 const checksAfter = 3
 
-/** What the snapshot says: every check in SQL, those that go through rows, and the last seal it holds. */
+/** The results on one snapshot: every SQL check, every replay, and the snapshot's last seal. */
 export const runChecks = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const tell = yield* CheckProgress

@@ -1,7 +1,7 @@
 /**
- * What `ledger verify` proves of settlement items (doc 3, Settlement item: "an item exists if and only if its
- * posting exists, and never twice", and the definitions of the settlement summary; F28). Every posting is judged by the
- * custody model it was made under: a change takes a number of the ledger's transactions, and numbers follow commits.
+ * Checks of `ledger verify` on settlement items (doc 3, Settlement item: "an item exists if and only if its posting exists, and
+ * never twice", and the definitions of the settlement summary; F28). Every posting is checked under the custody model of its
+ * time: a change of the model takes a transaction number of the ledger, and numbers follow commits.
  */
 import type { LedgerEntryType } from "../../../machines/Effects.ts"
 import { interfirmSpace } from "../references.ts"
@@ -13,7 +13,7 @@ const itemTypes = Object.entries(postingRules)
   .flatMap(([entry, { item }]) => (item === null ? [] : [`('${entry}', '${item}')`]))
   .join(", ")
 
-/** The one custody model under which money goes this way; null: either. */
+/** The only custody model under which a type of money movement is valid; null: both. */
 const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } = {
   PARTNER_COLLATERAL_IN: "PARTNER",
   PARTNER_COLLATERAL_OUT: "PARTNER",
@@ -42,7 +42,7 @@ const routes = Object.entries(modelOf)
   .flatMap(([entry, model]) => (model === null ? [] : [`('${entry}', '${model}')`]))
   .join(", ")
 
-/** What each transaction that may make an item changes of a client's USDC, with the item's type. */
+/** For each transaction that may make an item, the change of the client's USDC and the item's type. */
 const changes = `changes AS MATERIALIZED (
   SELECT t.tx_id, p.client_id, p.partner_id, k.item_type, sum(p.amount) AS amount
     FROM ledger_transactions t JOIN (VALUES ${itemTypes}) AS k (entry, item_type) ON k.entry = t.type
@@ -50,7 +50,7 @@ const changes = `changes AS MATERIALIZED (
    WHERE p.client_id IS NOT NULL AND p.currency = 'USDC'
    GROUP BY t.tx_id, p.client_id, p.partner_id, k.item_type HAVING sum(p.amount) <> 0)`
 
-/** The custody model of each partner from one transaction number to another, both exclusive. */
+/** The custody model of each partner between two transaction numbers, both exclusive. */
 const periods = `periods AS MATERIALIZED (
   SELECT partner_id, before AS model, coalesce(lag(id) OVER w, -1) AS after_tx, id AS before_tx
     FROM custody_changes WINDOW w AS (PARTITION BY partner_id ORDER BY id)
@@ -82,7 +82,7 @@ export const settlementChecks = [
   {
     name: "every transaction fits the custody model it was booked under",
     figure: "SELECT count(*) AS n FROM custody_changes",
-    // What partners hold is USDC alone: another currency is paid out under either model as a withdrawal is.
+    // Partners hold only USDC: other currencies are paid out as withdrawals under either model.
     breaks: `WITH ${periods}, routes (type, model) AS (VALUES ${routes}),
              strays AS MATERIALIZED (
                SELECT t.tx_id, t.type, t.key, f.model FROM ledger_transactions t JOIN routes r ON r.type = t.type
@@ -105,7 +105,7 @@ export const settlementChecks = [
               WHERE c.next IS DISTINCT FROM c.after LIMIT 1`
   },
   {
-    // A model is left with nothing open, so what was booked under another one adds nothing: the sums may run over all.
+    // A partner leaves a model only with nothing open, so its postings under other models add zero: the sums may include all.
     name: "client cash under PARTNER custody equals the collateral held plus the net of all settlement items",
     figure: "SELECT count(*) AS n FROM partners WHERE custody_model = 'PARTNER'",
     breaks: `WITH cash AS (

@@ -1,9 +1,9 @@
 /**
- * What `ledger verify` asks of statements by SQL alone (D20; A2-66, STS-16, STS-20, STS-22): each is of a model that is stored in
- * full, each period has one that is live, versions follow one another, the seal that a model names is the ledger's.
+ * SQL checks of `ledger verify` on statements (D20; A2-66, STS-16, STS-20, STS-22): each has a completely stored model, each
+ * period has one live statement, versions are consecutive, and the seal in a model is the ledger's.
  */
 
-/** What a model was made of; a row that says it in another form has none. */
+/** The sources of a model; null for a row that has them in another form. */
 const facts = `CASE WHEN context ->> 'facts' LIKE '{%' THEN (context ->> 'facts')::json END`
 
 /** Entries of the list in ledgerChecks.ts. */

@@ -1,18 +1,18 @@
 /**
- * What `ledger verify` asks of staking swaps (F22; D8, STS-2, STS-6): each take reserved and paid once, each payment and each
- * correction booked once, the service's share of what came of the reward alone, and figures that add up. Amounts are minor units.
+ * Checks of `ledger verify` on staking swaps (F22; D8, STS-2, STS-6): each take is reserved and paid once, each payment and each
+ * correction is booked once, the service's share comes only from the reward, and the figures add up. Amounts are minor units.
  */
 
-/** Minor units of an amount in the asset's full scale. */
+/** Converts an amount in the asset's full scale to minor units. */
 const minor = (text: string): string => `replace(${text}, '.', '')::numeric`
 const estimated = minor("context ->> 'estimatedFee'")
 const notional = minor("context ->> 'notional'")
 
-/** What takes that the venue has not answered hold; a part of what is reserved (withdrawalChecks.ts). */
+/** The holds of takes that the venue has not answered; a part of the reserve (withdrawalChecks.ts). */
 export const heldBySwaps = `SELECT client_id, currency, sum(${notional} + ${estimated}) AS amount
     FROM swaps WHERE state = 'ACCEPTING' GROUP BY client_id, currency`
 
-/** What swaps make due: key, type, client, currency and the client's amount of that kind. */
+/** The expected postings of swaps: key, type, client, currency and the client's amount of that kind. */
 const due = `due AS MATERIALIZED (
   SELECT 'swapPrincipal:' || id AS key, 'SWAP_PRINCIPAL' AS type, client_id, currency, -(${notional} + ${estimated}) AS amount
     FROM swaps WHERE contract_id IS NOT NULL
@@ -25,7 +25,7 @@ const booked = `booked AS MATERIALIZED (
     FROM ledger_transactions t JOIN postings p USING (tx_id)
    WHERE p.client_id IS NOT NULL AND t.type IN ('SWAP_PRINCIPAL', 'SWAP_SETTLE'))`
 
-/** A key of the ledger names its swap second or, of a commission, third. */
+/** The swap is the second part of a ledger key; in the key of a commission the third. */
 const swapOfKey = "split_part(t.key, ':', CASE WHEN t.type = 'COMMISSION' THEN 3 ELSE 2 END)"
 
 const received = "least(reward, greatest(0, paid - amount))"

@@ -1,17 +1,17 @@
 /**
- * What `ledger verify` asks of withdrawals (doc 3, Withdrawal request; D10): the reserve is the sum of what is
- * REQUESTED and of what working orders hold, each request has exactly the postings that its state says, and nothing else leaves through them.
+ * Checks of `ledger verify` on withdrawals: the reserve is the sum of the REQUESTED withdrawals and the holds of working orders,
+ * each request has exactly the postings of its state, and no other posting has their types (doc 3, Withdrawal request; D10).
  */
 import { heldByOrders } from "./orderChecks.ts"
 import { heldBySwaps } from "./swapChecks.ts"
 
-/** Legs of each step: ledger type, whether the house's, what they move, and their sign. */
+/** Legs of each step: ledger type, whether it is the house's, the balance that it moves, and its sign. */
 const legs = `(VALUES ('reserve', 'WITHDRAWAL_RESERVE', false, 'cash', -1), ('reserve', 'WITHDRAWAL_RESERVE', false, 'reserved', 1),
                       ('out', 'WITHDRAWAL', false, 'reserved', -1), ('out', 'WITHDRAWAL', true, 'cash', 1),
                       ('release', 'WITHDRAWAL_RELEASE', false, 'cash', 1), ('release', 'WITHDRAWAL_RELEASE', false, 'reserved', -1),
                       ('fail', 'WITHDRAWAL', false, 'cash', 1), ('fail', 'WITHDRAWAL', true, 'cash', -1)) AS l (step, type, house, kind, sign)`
 
-/** The steps behind each state; a REJECTED request was approved before when it has a ledger transaction. */
+/** The steps up to each state; a REJECTED request with a ledger transaction was approved before. */
 const steps = `(VALUES ('REQUESTED', false, 'reserve'), ('APPROVED', true, 'reserve'), ('APPROVED', true, 'out'),
                        ('PAID', true, 'reserve'), ('PAID', true, 'out'), ('CANCELLED', false, 'reserve'), ('CANCELLED', false, 'release'),
                        ('REJECTED', false, 'reserve'), ('REJECTED', false, 'release'),

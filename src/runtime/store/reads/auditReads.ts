@@ -23,7 +23,7 @@ export interface AuditQuery {
   readonly limit: number
 }
 
-/** Rows of an object: all that name it, or only those of some actions. */
+/** Rows of an object: all rows that name it, or only those of some actions. */
 export interface HistorySource {
   /** kind:id. */
   readonly object: string
@@ -32,7 +32,7 @@ export interface HistorySource {
 
 export interface HistoryQuery {
   readonly sources: ReadonlyArray<HistorySource>
-  /** Exclusive: only older rows. */
+  /** Exclusive upper bound of the ids. */
   readonly before?: number
   readonly limit: number
 }
@@ -42,7 +42,7 @@ export interface AuditStatement {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** The rows of a statement, newest last. */
+/** Runs a statement and returns its rows, newest last. */
 export const auditRows = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -52,7 +52,7 @@ export const auditRows = (
     rows.map((raw) => decodeRow(catalogue.audit, raw, sealing) as AuditRow).toSorted((a, b) => a.id - b.id)
   )
 
-/** Each source is read by itself from its newest row on, so that the index gives the order and nothing else is read. */
+/** Each source is read separately from its newest row, so that the index gives the order and no further rows are read. */
 export const historyStatement = ({ sources, before, limit }: HistoryQuery): AuditStatement => ({
   text: `SELECT r.* FROM unnest($1::text[], $2::text[]) AS s(o, a)
      CROSS JOIN LATERAL (
@@ -68,11 +68,11 @@ export const historyStatement = ({ sources, before, limit }: HistoryQuery): Audi
   ]
 })
 
-/** Whether the first rows that follow are asked for, not the newest. */
+/** True if the query wants the first rows after a point, not the newest. */
 export const isForward = ({ after, since, before }: AuditQuery): boolean =>
   before === undefined && (after !== undefined || since !== undefined)
 
-/** The newest rows, with `before` those below it; with `after` or `since` alone the first that follow. */
+/** The newest rows; with `before`, the newest below that id; with only `after` or `since`, the first ones that follow. */
 export const tailStatement = (query: AuditQuery): AuditStatement => {
   const values: Array<bigint | string> = []
   const tests: Array<string> = []

@@ -1,4 +1,4 @@
-/** Levels of open knock-out contracts, for the index over them at the start: very many rows, of each a few figures. */
+/** Levels of open knock-out contracts, which build the index at start: very many rows of a few figures each. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -12,22 +12,22 @@ export interface OpenLevels {
   readonly side: "BUY" | "SELL"
   readonly barrier: string
   readonly takeProfit: string | null
-  /** Levels that were said to be near and are not armed again, as far as it is known. */
+  /** Levels that were already announced as near and have not been re-armed yet, as far as stored. */
   readonly said: ReadonlyArray<Level>
 }
 
-/** Where a page of them ends: the next one begins after it. */
+/** The end of a page: the next page begins after it. */
 export interface LevelsCursor {
   readonly clientId: number
   readonly contractId: number
 }
 
-/** Contracts of one page, usually. */
+/** The default number of contracts of one page. */
 const usualPage = 25_000
 
 /**
- * What contracts have in common is said once, the rest comes as one text a column: a hundred thousand rows would cost either
- * side more than their figures. No figure has a comma.
+ * Common columns are grouped, and every other column is one joined text: separate rows for a hundred thousand contracts would
+ * cost both sides more than the figures. No figure contains a comma.
  */
 const pageText = `SELECT symbol, side, said,
     string_agg(id::text, ',') AS ids, string_agg(client_id::text, ',') AS clients,
@@ -47,7 +47,7 @@ interface Group {
   readonly take_profits: string
 }
 
-/** Gives the open contracts of a page to `take`, in no order; where it ends, null on the last one. */
+/** Passes the open contracts of a page to `take`, in no order. Returns the end of the page; null on the last one. */
 export const readLevels = (
   sql: PgClient.PgClient,
   after: LevelsCursor,

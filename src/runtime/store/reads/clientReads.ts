@@ -1,4 +1,4 @@
-/** Clients by uid, reference and page, and whether a person's unique fact may be given back (doc 1, Clients; A1-09, A1-28, F31). */
+/** Clients by uid, reference and page, and whether a person's unique fact may be released (doc 1, Clients; A1-09, A1-28, F31). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -28,7 +28,7 @@ export const clientIdByRef = (sql: PgClient.PgClient, partnerId: number, ref: st
     idOf
   )
 
-/** A client as one that may be meant is shown. */
+/** A client that matches a name, as it is shown for the choice. */
 export interface NamedClient {
   readonly id: number
   readonly uid: string
@@ -37,12 +37,12 @@ export interface NamedClient {
   readonly ref: string
 }
 
-/** More that have one name are not told apart: it is no name then. */
+/** The most clients with one name that are listed; a name with more matches counts as no name. */
 export const namedAtMost = 10
 
 /**
- * $1 the name, $2 a partner's code before the first slash and $3 what is behind it. Each half is a look into a unique index: the claim
- * of the address, the partner's references partner by partner.
+ * $1 is the name, $2 a partner's code before the first slash and $3 the rest. Each half uses a unique index: the claim of the
+ * address, and the references of each partner.
  */
 const namedText = `SELECT c.id, c.uid, p.code AS partner, c.partner_client_ref AS ref
     FROM clients c JOIN partners p ON p.id = c.partner_id
@@ -67,7 +67,7 @@ const namedValues = (name: string): ReadonlyArray<string> => {
   return [name, slash === -1 ? "" : name.slice(0, slash), name.slice(slash + 1)]
 }
 
-/** What \`clientsNamed\` asks, for a look at its plan. */
+/** The statement of `clientsNamed`, for a test of its plan. */
 export const namedStatement = (name: string) => ({ text: namedText, values: namedValues(name) })
 
 export const uidsOf = (
@@ -88,7 +88,7 @@ export interface ClientOwner {
   readonly partnerId: number
 }
 
-/** Clients by id or uid, with whose they are. */
+/** Clients by id or uid, with their partners. */
 export const ownersOf = (
   sql: PgClient.PgClient,
   clientIds: ReadonlyArray<number>,
@@ -103,7 +103,7 @@ export const ownersOf = (
     (rows) => rows.map(({ id, uid, partner_id }) => ({ id: Number(id), uid, partnerId: Number(partner_id) }))
   )
 
-/** The claims of a person that are held, except those held by another open client that is this person. */
+/** The claims of a person that may be released: those not held by another open client of the same person. */
 export const freeClaims = (
   sql: PgClient.PgClient,
   claims: ReadonlyArray<string>,
@@ -147,7 +147,7 @@ export const clientsToKey = (
 ): Effect.Effect<ReadonlyArray<number>, SqlError.SqlError> =>
   idsOf(sql, "SELECT id FROM clients WHERE person_key < 'g' AND id > $1 ORDER BY id LIMIT $2", after, limit)
 
-/** Clients whose person was refused for good at some time, in the order of their ids. They may be closed. */
+/** Clients whose person was ever refused permanently, in the order of their ids. They may be closed. */
 export const clientsRefused = (
   sql: PgClient.PgClient,
   after: number,
@@ -166,7 +166,7 @@ const idsOf = (sql: PgClient.PgClient, text: string, after: number, limit: numbe
   )
 
 export interface ClientFilter extends PageQuery {
-  /** Case-insensitive part of e-mail, display name or reference; wildcards are literal (A1-09). Empty: no such test. */
+  /** A case-insensitive part of e-mail, display name or reference; wildcards are literal. Empty: no filter (A1-09). */
   readonly q?: string
   readonly state?: LifecycleState
   readonly level?: VerificationLevel
@@ -178,7 +178,7 @@ export interface ListedClient {
   readonly usdc: bigint
 }
 
-/** Clients with their cash, newest first. `partnerId` null: those of every partner (operator only). */
+/** Clients with their cash, newest first. `partnerId` null: the clients of every partner (operator only). */
 export const listedClients = (
   sql: PgClient.PgClient,
   sealing: Sealing,

@@ -1,4 +1,4 @@
-/** Accounts as they stood at the midnights of some days, without going through their history where nothing was traded since (STS-28). */
+/** The state of accounts at the midnights of some days. The history is read only if the account has traded since (STS-28). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -10,12 +10,12 @@ import type { Bounds } from "./statementJobReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** An amount of a currency that is held now, or that was booked behind so many of the days. */
+/** An amount of a currency: the current balance, or the bookings after so many of the days. */
 export interface HeldSum {
   readonly currency: Currency
   readonly kind: "cash" | "reserved"
   readonly amount: bigint
-  /** How many of the days lie before it; 0: the balance of now. */
+  /** The number of the days before it; 0: the current balance. */
   readonly behind: number
 }
 
@@ -23,7 +23,10 @@ export interface AccountSince {
   readonly clientId: number
   readonly partnerId: number
   readonly sums: ReadonlyArray<HeldSum>
-  /** Whether a perpetual was traded or a contract began or ended since the first of the days: what is open now was not then. */
+  /**
+   * True if a perpetual was traded, or a contract began or ended, since the first day: today's open objects differ from those of
+   * that day.
+   */
   readonly moved: boolean
   readonly positions: ReadonlyArray<{ readonly symbol: string; readonly netQty: string; readonly avgEntry: string }>
   readonly contracts: ReadonlyArray<BarrierContractContext>
@@ -39,8 +42,8 @@ interface RawAccount {
 }
 
 /**
- * Accounts of now, and what was booked of them since each of some days, in one look: what is booked meanwhile is in neither or in
- * both. `bounds`: of the days, in their order.
+ * The current accounts, and their bookings since each of some days, from one snapshot: a concurrent booking is in both or in
+ * neither. `bounds`: of the days, in their order.
  */
 export const accountsSince = (
   sql: PgClient.PgClient,
@@ -87,7 +90,7 @@ export const accountsSince = (
       }))
   )
 
-/** The equities that are kept of a client of some midnights, by day; what of them was not valued is null where nobody counted. */
+/** The stored equities of a client at some midnights, by day; `unvalued` is null in older rows. */
 export const keptEquities = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -107,7 +110,7 @@ export const keptEquities = (
       )
   )
 
-/** The stretches of midnights whose equities are kept of a client: jobs that are over, and did not fail for it. */
+/** The ranges of midnights for which a client's equities are stored: jobs that are finished and did not fail for it. */
 export const equitiesCovered = (
   sql: PgClient.PgClient,
   clientId: number,

@@ -1,4 +1,4 @@
-/** The shortest question there is: whether the database answers. */
+/** The cheapest query that shows whether the database responds. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"

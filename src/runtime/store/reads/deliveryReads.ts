@@ -1,10 +1,10 @@
-/** What is counted and next over the delivery log (doc 3, Webhook; A3-31, A3-39). */
+/** Counts of the delivery log, and its next due times (doc 3, Webhook; A3-31, A3-39). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { WebhookFigures } from "../../../machines/webhook/WebhookWire.ts"
 
-/** Each half reads one end or range of an index of its own. */
+/** Each half reads one end or one range of its own index. */
 const figuresText = `SELECT
   (SELECT (context->>'sentAt')::bigint FROM webhook_deliveries
     WHERE partner_id = $1 AND state = 'SENT' ORDER BY (context->>'sentAt')::bigint DESC LIMIT 1) AS sent_at,
@@ -28,12 +28,12 @@ export interface NextTry {
   readonly nextAt: number
 }
 
-/** The end of a range of the index of what is due, partner by partner. */
+/** Reads one end of the index of due deliveries for each partner. */
 const nextTriesText = `SELECT p.id AS partner_id, next.next_at FROM partners p CROSS JOIN LATERAL (
     SELECT next_at FROM webhook_deliveries WHERE partner_id = p.id AND state IN ('PENDING', 'RETRYING')
      ORDER BY next_at LIMIT 1) next ORDER BY next.next_at LIMIT $1`
 
-/** When each partner's next delivery is tried, the first one first. */
+/** The time of each partner's next delivery attempt, earliest first. */
 export const nextTries = (
   sql: PgClient.PgClient,
   limit: number

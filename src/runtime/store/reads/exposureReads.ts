@@ -1,15 +1,15 @@
-/** Accounts with open positions, for the risk index at the start: a million rows, of each a few figures. */
+/** Accounts with open positions, which build the risk index at start: a million rows of a few figures each. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { RiskState } from "../../../machines/margin/accountRisk.ts"
 
-/** An account as its risk lines are worked out from. Money is micro-USDC. */
+/** The inputs of an account's risk lines. Money is micro-USDC. */
 export interface ExposedAccount {
   readonly clientId: number
   readonly categorization: "RETAIL" | "PROFESSIONAL"
   readonly cash: bigint
-  /** Premiums of its open knock-out contracts. */
+  /** The sum of premiums of its open knock-out contracts. */
   readonly premiums: bigint
   readonly recorded: RiskState
   readonly positions: ReadonlyArray<ExposedPosition>
@@ -20,23 +20,23 @@ export interface ExposedPosition {
   /** Signed decimal text. */
   readonly netQty: string
   readonly avgEntry: string
-  /** The leverage chosen; null: none is. */
+  /** The chosen leverage; null if none is chosen. */
   readonly chosen: number | null
-  /** The loss told on the day, percent of the margin at entry. */
+  /** The loss in the last notice of the day, percent of the margin at entry. */
   readonly told: number
 }
 
 export interface ExposurePage {
-  /** The last account of the page before. */
+  /** The last account of the previous page. */
   readonly after: number
   /** UTC days since 1970. */
   readonly day: number
 }
 
-/** Positions of one page; more than one account can have. */
+/** The default number of positions of one page; more than one account can have. */
 const usualPage = 25_000
 
-/** The page as one text, a line a position: rows and columns of a million positions would cost either side more than their figures. */
+/** The page as one text with a line for each position: a million separate rows would cost both sides more than the figures. */
 const pageText = `WITH page AS MATERIALIZED (
     SELECT client_id, symbol, net_qty, avg_entry, opened_at FROM positions
      WHERE state = 'OPEN' AND client_id > $1 ORDER BY client_id, symbol LIMIT $3),
@@ -55,7 +55,7 @@ const pageText = `WITH page AS MATERIALIZED (
     LEFT JOIN leverages USING (client_id, symbol)
     LEFT JOIN loss_notices AS notices USING (client_id, symbol)`
 
-/** Gives the accounts of a page to `take`, each whole; the last one of them, null when there are no more. */
+/** Passes the accounts of a page to `take`, each complete. Returns the last account; null if no page follows. */
 export const readExposures = (
   sql: PgClient.PgClient,
   { after, day }: ExposurePage,
@@ -68,14 +68,14 @@ export const readExposures = (
       const lines = row?.lines?.split("\n") ?? []
       const accounts = accountsOf(lines)
       const isLast = lines.length < length
-      // The page may end in the middle of its last account, which the next one begins with.
+      // The page may end in the middle of its last account, so the next page begins with that account.
       const whole = isLast ? accounts : accounts.slice(0, -1)
       whole.forEach(take)
       return isLast ? null : (whole.at(-1)?.clientId ?? after)
     }
   )
 
-/** Clients of one page. */
+/** The number of clients of one page. */
 const clientsAtOnce = 25_000
 
 /** Passes the clients of one page that have a working perpetual order to `take`. Returns the last client; null at the end. */

@@ -1,4 +1,4 @@
-/** The objects of a machine in a state, oldest first, and since when (operator surface, machine instances). */
+/** The objects of a machine in a state, oldest first, with the time of the state (operator surface, machine instances). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -7,15 +7,15 @@ import { catalogue, tableOfKind } from "../../tables/Catalogue.ts"
 import { heldIn, type TableSpec } from "../../tables/Table.ts"
 
 export interface StateInstance {
-  /** As an operator names it: its id, or CLIENT:CODE of a block. */
+  /** The id that operators use: the row's id, or CLIENT:CODE of a block. */
   readonly id: string
-  /** Unix ms; null: nothing of it says. */
+  /** Unix ms; null if no source records it. */
   readonly since: number | null
   readonly partnerId: number | null
   readonly clientId: number | null
 }
 
-/** Columns that say when an object came to be, the first that a table has. */
+/** Columns with the time of creation; the first one that a table has counts. */
 const births = ["createdAt", "receivedAt", "openedAt", "requestedAt", "startedAt", "occurredAt", "generatedAt", "ts"]
 
 const specOf = (kind: Kind): TableSpec => catalogue[tableOfKind[kind]] as TableSpec
@@ -24,7 +24,7 @@ const sqlNameOf = ({ columns }: TableSpec, names: ReadonlyArray<string>): string
   names.map((name) => columns.find((column) => column.name === name)?.sqlName).find((name) => name !== undefined) ??
   null
 
-/** How many columns name an object of the kind. */
+/** The number of columns that identify an object of the kind. */
 export const keyLength = (kind: Kind): number => specOf(kind).key.length
 
 interface RawInstance {
@@ -35,8 +35,8 @@ interface RawInstance {
 }
 
 /**
- * At most `limit` objects behind the one whose key is `after`. Since when: the last step that its own audit rows tell, or what
- * its context says of one (a block's change, a delivery's attempt), else when it came to be.
+ * At most `limit` objects after the one whose key is `after`. The time of the state: the last step in the object's own audit
+ * rows, or the time in its context (a block's change, a delivery's attempt), otherwise the time of creation.
  */
 export const instancesInState = (
   sql: PgClient.PgClient,
@@ -77,7 +77,7 @@ export interface ClientName {
   readonly displayName: string
 }
 
-/** What clients are called. */
+/** The display names of clients. */
 export const clientNames = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>

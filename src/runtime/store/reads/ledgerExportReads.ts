@@ -1,7 +1,7 @@
 /**
- * The ledger for another book-keeping program, page by page (operator surface, ledger export; A2-62). The first page fixes
- * the newest posting that counts. Ids become visible in commit order and postings never change, so every later page and
- * every sum speaks of exactly the same postings, while the service goes on posting.
+ * The ledger for export to other accounting programs, page by page (operator surface, ledger export; A2-62). The first page fixes
+ * the newest posting of the export. Ids become visible in commit order and postings never change, so all pages and sums cover
+ * exactly the same postings, while the service continues to post.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -13,15 +13,15 @@ import { longWork } from "../transactions.ts"
 
 export interface ExportScope {
   readonly partnerId: number | null
-  /** Unix ms, inclusive; null: from the first posting on. */
+  /** Unix ms, inclusive; null: from the first posting. */
   readonly from: number | null
   /** Unix ms, exclusive; null: to the newest posting. */
   readonly to: number | null
-  /** The newest posting that counts. */
+  /** The newest posting of the export. */
   readonly upTo: number
 }
 
-/** One account in one currency: its balance right before `from`, and at the end. */
+/** One account in one currency: its balance just before `from`, and at the end. */
 export interface ExportedAccount {
   readonly account: string
   readonly clientId: number | null
@@ -50,13 +50,13 @@ export interface ExportedPosting {
 
 export interface Page<A> {
   readonly rows: ReadonlyArray<A>
-  /** Where the next page begins; null on the last. */
+  /** The start of the next page; null on the last page. */
   readonly nextAfter: number | null
 }
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError, PgClient.PgClient>
 
-/** Clients of one page of accounts, and postings that one page of transactions looks at. */
+/** The number of clients of one page of accounts, and of postings that one page of transactions reads. */
 export const exportPageSize = 4_000
 
 export const newestPosting: Reading<number> = Effect.gen(function* () {
@@ -65,7 +65,7 @@ export const newestPosting: Reading<number> = Effect.gen(function* () {
   return Number(rows[0]?.id ?? 0)
 })
 
-/** The accounts of clients in the order of their ids; on the last page the house accounts too. */
+/** The accounts of clients in the order of their ids; the last page includes the house accounts. */
 export const accountPage = Effect.fnUntraced(function* (scope: ExportScope, after: number, limit = exportPageSize) {
   const sql = yield* PgClient.PgClient
   const partner = scope.partnerId === null ? "" : " AND partner_id = $3"
@@ -76,7 +76,7 @@ export const accountPage = Effect.fnUntraced(function* (scope: ExportScope, afte
   const ids = clients.map(({ id }) => id)
   const last = ids.length < limit
   const ofClients = yield* sumsOf(scope, "p.client_id = ANY($1::bigint[])", ids)
-  // House accounts are no rows: each is the sum of all its postings.
+  // House accounts have no rows: each balance is the sum of all its postings.
   const rows = last ? [...ofClients, ...(yield* sumsOf(scope, "p.client_id IS NULL", null))] : ofClients
   return { rows, nextAfter: last ? null : Number(ids.at(-1)) } satisfies Page<ExportedAccount>
 })
@@ -106,8 +106,8 @@ const sumsOf = Effect.fnUntraced(function* (scope: ExportScope, whose: string, i
 })
 
 /**
- * Transactions in the order of their postings; the postings of one transaction are never parted. A page is so many postings
- * of the whole ledger, of which the scope may leave few or none: no page reads on and on for what it looks for.
+ * Transactions in the order of their postings; the postings of one transaction stay together. A page reads a fixed number of
+ * postings of the whole ledger, of which the filter may leave few or none, so that the cost of a page is bounded.
  */
 export const transactionPage = Effect.fnUntraced(function* (scope: ExportScope, after: number, limit = exportPageSize) {
   const sql = yield* PgClient.PgClient
@@ -127,7 +127,7 @@ export const transactionPage = Effect.fnUntraced(function* (scope: ExportScope, 
   return { rows: transactionsOf(raws), nextAfter: last } satisfies Page<ExportedTransaction>
 })
 
-/** The last posting of a page; null when nothing is left behind it. A transaction that would be parted begins the next. */
+/** The last posting of a page; null if no posting follows. A transaction that would be split goes to the next page. */
 const pageEnd = Effect.fnUntraced(function* (scope: ExportScope, after: number, limit: number) {
   const sql = yield* PgClient.PgClient
   const rows = yield* sql.unsafe<{ readonly posting_id: bigint; readonly tx_id: bigint }>(

@@ -1,4 +1,4 @@
-/** Postings, and what they add up to: as partners and operators read them, and as payouts are found again (F23, A2-60). */
+/** Postings and their sums, as partners and operators read them, and the search of booked payouts (F23, A2-60). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -8,7 +8,7 @@ import { int8s } from "../arrays.ts"
 import { inOrder } from "../paging.ts"
 import type { HeldThen } from "../../tables/statementJob.ts"
 
-/** A posting with what its transaction says. */
+/** A posting with the columns of its transaction. */
 export interface BookedPosting {
   readonly postingId: number
   readonly txId: number
@@ -29,7 +29,7 @@ type RawPosting = Omit<BookedPosting, "postingId" | "txId" | "ts"> & {
   readonly ts: bigint
 }
 
-/** Which of a client's postings; null: of every currency, of every type. */
+/** A filter of a client's postings; null: every currency, every type. */
 export interface PostingFilter {
   readonly currency: Currency | null
   readonly type: string | null
@@ -67,13 +67,13 @@ const bookedOf = (row: RawPosting): BookedPosting => ({
   refs: row.refs
 })
 
-/** A posting with the account that it is in: a client's, or the house's, which has no client. */
+/** A posting with its account: a client's, or a house account, which has no client. */
 export interface BookedLeg extends BookedPosting {
   readonly account: string
   readonly clientId: number | null
 }
 
-/** All legs of the transactions with these keys, oldest first: a key is unique, so there are a few of each. */
+/** All legs of the transactions with these keys, oldest first: a key is unique, so each has only a few. */
 export const legsUnder = (
   sql: PgClient.PgClient,
   keys: ReadonlyArray<string>
@@ -100,22 +100,22 @@ export interface Held {
   readonly reserved: bigint
 }
 
-/** Midnights behind which what was held is looked for, the last one first; an account that held nothing has none (STS-28). */
+/** The midnights that are searched for stored holdings, last one first; an account that held nothing has none (STS-28). */
 const midnightsLookedAt = 40
 const dayMillis = 86_400_000
 
 interface KeptHeld {
-  /** Null: none is kept of any of these midnights. */
+  /** Null: none of these midnights has stored holdings. */
   readonly held: HeldThen | null
-  /** The last posting before that midnight, and the last one that counts. */
+  /** The last posting before that midnight, and the last posting of the sum. */
   readonly low: bigint
   readonly high: bigint
 }
 
 /**
- * What a client's postings up to a moment add up to: what was held at the newest midnight that is kept, and the postings since, of
- * which there are as many as of a day, however long the account is. Postings never change, so neither does the answer. A currency of
- * which nothing was held has no row.
+ * The sum of a client's postings up to a moment: the holdings of the newest stored midnight plus the later postings, about one
+ * day's worth however old the account is. Postings never change, so neither does the result. A currency that was never held has
+ * no row.
  */
 export const heldAt = (
   sql: PgClient.PgClient,
@@ -150,7 +150,7 @@ export const heldAt = (
       .filter(({ cash, reserved }) => cash !== 0n || reserved !== 0n)
   })
 
-/** A payout as it is booked, with the client's balance of the currency right after it. */
+/** A booked payout, with the client's balance of the currency right after it. */
 export interface BookedPayout {
   readonly reason: string | null
   readonly ts: bigint
@@ -172,7 +172,7 @@ const payoutText = `
         FROM postings WHERE client_id = $2 AND currency = p.currency AND tx_id <= $1) after
    WHERE t.tx_id = $1`
 
-/** The payout that this transaction of the client's is; undefined when there is none. */
+/** The client's payout in this transaction; undefined if there is none. */
 export const bookedPayout = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -188,7 +188,7 @@ export interface OldPayout {
   readonly minor: bigint
 }
 
-/** Every payout that was booked as a collateral withdrawal and has not been put right (decision record 13). */
+/** Every payout that was booked as a collateral withdrawal and has not been corrected (decision record 13). */
 export const oldPayouts = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<OldPayout>, SqlError.SqlError> =>
   sql.unsafe<OldPayout>(`
   SELECT t.tx_id AS payout, t.client_id, t.partner_id, -p.amount AS minor

@@ -19,11 +19,11 @@ const countsText = kinds
   )
   .join(" UNION ALL ")
 
-/** How many objects of each machine are in each state; states without any are left out. */
+/** The number of objects of each machine in each state; empty states are left out. */
 export const stateCounts = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<StateCount>, SqlError.SqlError> =>
   sql.unsafe<StateCount>(countsText)
 
-/** A subject's durable timers, the first one due first. */
+/** A subject's durable timers, earliest due first. */
 export const timersOf = (
   sql: PgClient.PgClient,
   subject: string

@@ -1,6 +1,6 @@
 /**
- * What metrics read of the database (operator surface, metrics): only what lies between two looks is summed, and no queue
- * is counted to its end, so that the books can be watched at any size.
+ * The database queries of metrics (operator surface, metrics): only rows since the last snapshot are summed, and counts of queues
+ * are bounded, so that the cost does not grow with the books.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -10,10 +10,10 @@ import { int8s } from "../arrays.ts"
 type One<A> = Effect.Effect<A, SqlError.SqlError>
 type Rows<A> = One<ReadonlyArray<A>>
 
-/** Above this many a queue counts as this many: counting on would cost more than it says. */
+/** The maximum of a queue's count: counting further would cost more than it is worth. */
 export const countLimit = 100_000
 
-/** The newest posting and settlement item of one snapshot: ids follow commits, so both belong together. */
+/** The newest posting and settlement item of one snapshot: ids follow commits, so the two belong together. */
 export interface NewestIds {
   readonly posting: bigint
   readonly item: bigint
@@ -22,7 +22,7 @@ export interface PostedSum {
   readonly currency: string
   readonly amount: string
 }
-/** `since`: the partner's last change of custody model, by its number among the ledger's transactions. */
+/** `since`: the partner's last change of custody model, as a transaction number of the ledger. */
 export interface CustodyDifference {
   readonly partner: bigint
   readonly since: bigint
@@ -49,9 +49,9 @@ export const postedBetween = (sql: PgClient.PgClient, from: NewestIds, to: Newes
   sql.unsafe<PostedSum>(sumsText, [from.posting, to.posting])
 
 /**
- * Clients' money less collateral less what is to be settled, of partners under PARTNER custody: zero (doc 3, summary).
- * What was posted under a model that a partner has left is not judged by the one it has now: a change takes a number of
- * the ledger's transactions, and numbers follow commits.
+ * Clients' money less collateral less unsettled items, for partners under PARTNER custody: zero (doc 3, summary). Postings under
+ * an earlier model are not checked by the current one: a change takes a transaction number of the ledger, and numbers follow
+ * commits.
  */
 const differencesText = `WITH held AS MATERIALIZED (
     SELECT f.id, coalesce((SELECT max(c.id) FROM custody_changes c WHERE c.partner_id = f.id), 0) AS since
@@ -66,7 +66,7 @@ const differencesText = `WITH held AS MATERIALIZED (
   SELECT h.id AS partner, h.since, (coalesce(m.amount, 0) - coalesce(i.amount, 0))::text AS amount FROM held h
     LEFT JOIN moved m ON m.partner_id = h.id LEFT JOIN items i ON i.partner_id = h.id`
 
-/** What `from` to `to` changed of the difference; every partner under PARTNER custody has its row. */
+/** The change of the difference between `from` and `to`; every partner under PARTNER custody has a row. */
 export const differencesBetween = (sql: PgClient.PgClient, from: NewestIds, to: NewestIds): Rows<CustodyDifference> =>
   sql.unsafe<CustodyDifference>(differencesText, [from.posting, to.posting, from.item, to.item])
 
@@ -76,7 +76,7 @@ const lastSeqText =
 /** The number of each partner's last event. */
 export const lastSeqs = (sql: PgClient.PgClient): Rows<LastSeq> => sql.unsafe<LastSeq>(lastSeqText)
 
-/** A stretch of a partner's event numbers: after `before` up to `seq`. */
+/** A range of a partner's event numbers: after `before` up to `seq`. */
 export interface SeqStretch extends LastSeq {
   readonly before: bigint
 }
@@ -84,7 +84,7 @@ export interface SeqStretch extends LastSeq {
 const eventsText = `SELECT count(*) AS n FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS w (partner, before, last)
   JOIN events e ON e.partner_id = w.partner AND e.seq > w.before AND e.seq <= w.last`
 
-/** How many events there are in these stretches: of all partners in one question. */
+/** The number of events in these ranges, for all partners in one query. */
 export const countEvents = (sql: PgClient.PgClient, stretches: ReadonlyArray<SeqStretch>): One<bigint> =>
   Effect.map(
     sql.unsafe<{ readonly n: bigint }>(eventsText, [
@@ -103,7 +103,7 @@ const unsealedText = `WITH last AS MATERIALIZED (SELECT * FROM seals ORDER BY nu
        + (SELECT count(*) FROM interfirm_records WHERE id > coalesce((SELECT interfirm_to FROM last), 0))
        + (SELECT count(*) FROM custody_changes WHERE id > coalesce((SELECT custody_to FROM last), 0)) AS n`
 
-/** Rows that no seal covers yet. */
+/** The number of rows that no seal covers yet. */
 export const countUnsealed = (sql: PgClient.PgClient): One<bigint> =>
   Effect.map(sql.unsafe<{ readonly n: bigint }>(unsealedText), countOf)
 
@@ -112,7 +112,7 @@ export interface DeliveryQueue {
   readonly failed: bigint
 }
 
-/** Both halves read partial indexes that hold just what is counted. */
+/** Each half reads a partial index of exactly the counted rows. */
 const deliveriesText = `SELECT
   (SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries
      WHERE state IN ('PENDING', 'RETRYING') AND next_at <= $1 LIMIT ${countLimit}) d) AS due,
@@ -130,5 +130,5 @@ export interface PoolState {
 const poolText = `SELECT coalesce(state, 'unknown') AS state, count(*) AS n FROM pg_stat_activity
   WHERE application_name = 'brokerage' AND datname = current_database() GROUP BY 1`
 
-/** Our connections by what they are doing. */
+/** The service's connections by their state. */
 export const poolStates = (sql: PgClient.PgClient): Rows<PoolState> => sql.unsafe<PoolState>(poolText)

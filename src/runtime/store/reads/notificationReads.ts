@@ -1,4 +1,4 @@
-/** The clients' notification feeds as the sweep reads them, and as partners do (doc 3, sweep rules; A3-38, EVT-10). */
+/** The clients' notification feeds, as read by the sweep and by partners (doc 3, sweep rules; A3-38, EVT-10). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -6,7 +6,7 @@ import { notificationLimits } from "../../../machines/shared/Limits.ts"
 import { feedEventOf } from "../../../machines/webhook/feedEventOf.ts"
 import { int8s, texts } from "../arrays.ts"
 
-/** A notification and how its client is named in a delivery. */
+/** A notification and the names of its client in a delivery. */
 export interface FeedItem {
   readonly id: number
   readonly partnerId: number
@@ -24,7 +24,7 @@ export interface FeedWindow {
   readonly from: number
 }
 
-// The claim is looked up row by row in its index (a scalar subquery): claims are one of the largest tables.
+// The claim is queried row by row in its index (a scalar subquery): claims are one of the largest tables.
 const unforwardedText = `SELECT n.id, n.partner_id, n.client_id, c.uid, c.partner_client_ref, n.kind, n.ref, n.ts
   FROM unnest($1::int8[], $2::int8[]) AS v(p, since) CROSS JOIN LATERAL (
     SELECT * FROM notifications
@@ -45,7 +45,7 @@ interface RawItem {
   readonly ts: bigint
 }
 
-/** Notifications of each window without a delivery, the oldest first, at most `limit` a partner; late ones left out. */
+/** Notifications of each window without a delivery, oldest first, at most `limit` for each partner; late ones are left out. */
 export const unforwardedItems = (
   sql: PgClient.PgClient,
   windows: ReadonlyArray<FeedWindow>,
@@ -75,7 +75,7 @@ export const unforwardedItems = (
 const lastForwardedText = `SELECT body::json->'data'->>'ts' AS ts FROM webhook_deliveries
  WHERE partner_id = $1 AND event = ANY ($2::text[]) ORDER BY id DESC LIMIT 1`
 
-/** Time of the notification that was forwarded last, Unix ms; null when the log has none. */
+/** The time of the last forwarded notification, Unix ms; null if the log has none. */
 export const lastForwardedAt = (
   sql: PgClient.PgClient,
   partnerId: number
@@ -88,7 +88,7 @@ export const lastForwardedAt = (
     ([row]) => (row?.ts == null ? null : Number(row.ts))
   )
 
-/** Where a notification stands in its client's feed: by time, then by id. */
+/** A position in a client's feed: by time, then by id. */
 export interface FeedPlace {
   /** Unix ms. */
   readonly ts: number
@@ -103,7 +103,7 @@ export interface FeedEntry extends FeedPlace {
 const feedText = `SELECT id, kind, ref, ts FROM notifications
  WHERE client_id = $1 AND (ts, id) > ($2, $3) ORDER BY ts, id LIMIT $4`
 
-/** A client's notifications behind a place, the oldest first, at most `limit`. */
+/** A client's notifications after a position, oldest first, at most `limit`. */
 export const clientFeed = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -120,7 +120,7 @@ export const clientFeed = (
     (rows) => rows.map(({ id, kind, ref, ts }) => ({ id: Number(id), kind, ref, ts: Number(ts) }))
   )
 
-/** Whether a notification of the client stands at the place. */
+/** True if a notification of the client has this position. */
 export const isOfFeed = (
   sql: PgClient.PgClient,
   clientId: number,

@@ -1,6 +1,6 @@
 /**
- * Rows by which objects tell of steps that no audit row tells: trades of an order, postings of a swap, notifications and
- * requests of a contract (operator surface, machine inspect, atlas). Each is found by an index.
+ * Rows that show steps without an audit row: trades of an order, postings of a swap, notifications and requests of a contract
+ * (operator surface, machine inspect, atlas). Each query uses an index.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -18,13 +18,13 @@ export interface StepTrade {
   readonly tradeId: number
   readonly price: string
   readonly qty: string
-  /** When it was booked. */
+  /** The time of the booking. */
   readonly at: number
 }
 
 const bounds = ({ from, until, limit }: StepWindow) => [BigInt(from), BigInt(until), BigInt(limit)] as const
 
-/** The newest trades of an order in a window, newest last, and how many there are in it. */
+/** The newest trades of an order in a window, newest last, and the number of trades in it. */
 export const tradesOfOrder = (
   sql: PgClient.PgClient,
   orderId: number,
@@ -55,7 +55,7 @@ export const tradesOfOrder = (
     })
   )
 
-/** When postings under these keys were made; those that are not there are left out. */
+/** The times of the postings under these keys; missing keys are left out. */
 export const postedAt = (
   sql: PgClient.PgClient,
   keys: ReadonlyArray<string>
@@ -103,7 +103,7 @@ export const closesAsked = (
     (rows) => rows.map(({ id, created_at }) => ({ rfqId: Number(id), at: Number(created_at) })).toReversed()
   )
 
-/** When orders were made. */
+/** The creation times of orders. */
 export const ordersMadeAt = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>

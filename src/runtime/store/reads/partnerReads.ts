@@ -1,4 +1,4 @@
-/** Partners' clients and money in figures, what the firms owe each other, and when keys were last used (A1-06, A1-13). */
+/** Figures on partners' clients and money, the debts between the firms, and the last uses of keys (A1-06, A1-13). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -17,28 +17,28 @@ export interface ClientCount {
   readonly n: bigint
 }
 
-/** Clients by state and level; combinations without any are left out. */
+/** The number of clients by state and level; empty combinations are left out. */
 export const clientCounts = (sql: PgClient.PgClient, partnerId: number): Rows<ClientCount> =>
   sql.unsafe<ClientCount>(
     "SELECT state, level, count(*) AS n FROM clients WHERE partner_id = $1 GROUP BY state, level",
     [BigInt(partnerId)]
   )
 
-/** Minor units of one currency as text: sums of many 64-bit amounts may leave 64 bits. */
+/** Minor units of one currency as text: sums of many 64-bit amounts may overflow 64 bits. */
 export interface CurrencySum {
   readonly currency: Currency
   readonly cash: string
   readonly reserved: string
 }
 
-/** What a partner's clients have together. */
+/** The total cash of a partner's clients. */
 export const clientCash = (sql: PgClient.PgClient, partnerId: number): Rows<CurrencySum> =>
   sql.unsafe<CurrencySum>(
     "SELECT currency, sum(cash) AS cash, sum(reserved) AS reserved FROM balances WHERE partner_id = $1 GROUP BY currency",
     [BigInt(partnerId)]
   )
 
-/** Packages that a person has to look at, of clients that are not at their end. */
+/** The packages that wait for a manual review, of clients that have not ended. */
 export const pendingReviews = (sql: PgClient.PgClient, partnerId: number): Effect.Effect<number, SqlError.SqlError> =>
   countOf(
     sql,
@@ -75,7 +75,7 @@ export const closedPartners = (sql: PgClient.PgClient): Rows<number> =>
     rows.map(({ id }) => Number(id))
   )
 
-/** When each key was last used, Unix ms; a key that never was is left out. */
+/** The last use of each key, Unix ms; unused keys are left out. */
 export const keyUses = (sql: PgClient.PgClient): Effect.Effect<ReadonlyMap<number, number>, SqlError.SqlError> =>
   Effect.map(
     sql.unsafe<{ readonly key_id: bigint; readonly last_used_at: bigint }>(
@@ -84,7 +84,7 @@ export const keyUses = (sql: PgClient.PgClient): Effect.Effect<ReadonlyMap<numbe
     (rows) => new Map(rows.map((row) => [Number(row.key_id), Number(row.last_used_at)]))
   )
 
-/** Ids named in a group; the rest is counted. */
+/** The most ids that are listed of a group; further ones are only counted. */
 export const namedIds = 5
 
 /** Balances of one currency, kind and sign. */
@@ -92,7 +92,7 @@ export interface HeldGroup {
   readonly kind: "cash" | "reserved"
   readonly currency: string
   readonly n: bigint
-  /** Minor units, signed. Sums of many 64-bit amounts may leave 64 bits, so they come as text. */
+  /** Minor units, signed, as text: sums of many 64-bit amounts may overflow 64 bits. */
   readonly total: string
   /** The first clients, separated by commas. */
   readonly ids: string
@@ -102,11 +102,11 @@ export interface HeldGroup {
 export interface CustodyFigures {
   /** The partner's house account. */
   readonly account: string
-  /** What the firms have recorded as paid; positive: the service paid the partner. */
+  /** The recorded payments between the firms; positive: the service paid the partner. */
   readonly paid: string
 }
 
-/** Balances that are not zero by currency, kind and sign, USDC first; `usdcAlone`: no other currency. */
+/** Balances that are not zero by currency, kind and sign, USDC first; `usdcAlone`: only USDC. */
 export const heldGroups = (sql: PgClient.PgClient, partnerId: number, usdcAlone: boolean): Rows<HeldGroup> =>
   sql.unsafe<HeldGroup>(
     `SELECT b.currency, k.kind, count(*) AS n, sum(k.amount)::text AS total,
@@ -118,7 +118,7 @@ export const heldGroups = (sql: PgClient.PgClient, partnerId: number, usdcAlone:
     [BigInt(partnerId)]
   )
 
-/** House accounts have no index of their own: their postings are found through what their reports booked. */
+/** House accounts have no index of their own: their postings are found through the reports that booked them. */
 export const custodyFigures = (
   sql: PgClient.PgClient,
   partnerId: number
@@ -134,7 +134,7 @@ export const custodyFigures = (
     ([row]) => row ?? { account: "0", paid: "0" }
   )
 
-/** Net of every item ever, less what the firms have paid each other; micro-USDC as text. */
+/** The net of all items, less the payments between the firms; micro-USDC as text. */
 export const outstandingOf = (sql: PgClient.PgClient, partnerId: number): Effect.Effect<string, SqlError.SqlError> =>
   Effect.map(
     sql.unsafe<{ readonly total: string }>(

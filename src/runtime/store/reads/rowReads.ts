@@ -1,4 +1,4 @@
-/** Rows of any table as the catalogue describes it, and the holders of unique facts, for the port `RowReads`. */
+/** Rows of any table by its description in the catalogue, and the holders of unique facts, for the port `RowReads`. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -72,7 +72,7 @@ export const clientIdsOf = (
     (rows) => new Map(rows.map(({ uid, id }) => [uid, Number(id)]))
   )
 
-/** Which of these unique facts are taken, and by which object. */
+/** The taken facts among these, with the objects that hold them. */
 export const holdersOf = (
   sql: PgClient.PgClient,
   names: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** The watch list by source, name, page and id, and what passes found (operator surface, screening; F26). */
+/** The watch list by source, name, page and id, and the findings of passes (operator surface, screening; F26). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -25,7 +25,7 @@ const entriesWhere = (
     (rows) => rows.map((raw) => decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow)
   )
 
-/** Entries with these ids, removed ones too, by id. */
+/** Entries with these ids, including removed ones, by id. */
 export const entriesWithIds = (sql: PgClient.PgClient, sealing: Sealing, ids: ReadonlyArray<number>): Entries =>
   entriesWhere(sql, sealing, "id = ANY($1::int8[]) ORDER BY id", [int8s(ids)])
 
@@ -38,7 +38,7 @@ export const namesakes = (
 ): Entries =>
   entriesWhere(sql, sealing, "removed_at IS NULL AND source = $1 AND name = ANY($2)", [source, texts(names)])
 
-/** Live entries of a source that an earlier import named last; at most `limit` of them. */
+/** Live entries of a source whose last import is an earlier one; at most `limit` of them. */
 export const namedBefore = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -52,7 +52,7 @@ export const namedBefore = (
     BigInt(limit)
   ])
 
-/** How many entries of a source are live, and how many of them an earlier import named last. */
+/** The number of live entries of a source, and of those whose last import is an earlier one. */
 export const countNamedBefore = (
   sql: PgClient.PgClient,
   source: string,
@@ -67,7 +67,7 @@ export const countNamedBefore = (
     ([counts]) => ({ live: Number(counts?.live ?? 0), unnamed: Number(counts?.unnamed ?? 0) })
   )
 
-/** Live entries by source; sources without any are left out. */
+/** The number of live entries by source; empty sources are left out. */
 export const entriesBySource = (
   sql: PgClient.PgClient
 ): Effect.Effect<ReadonlyMap<string, number>, SqlError.SqlError> =>
@@ -80,7 +80,7 @@ export const entriesBySource = (
 
 export interface ListedEntry {
   readonly row: WatchEntryRow
-  /** The version of its source that named it last; null for what operators added by hand. */
+  /** The version of the source that last named it; null for manual entries. */
   readonly version: string | null
 }
 
@@ -117,7 +117,7 @@ export const listedEntries = (
         BigInt(before)
       ])
 
-/** The entry, removed or not; null when there is none. */
+/** The entry, removed or not; null if it does not exist. */
 export const listedEntry = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -125,7 +125,7 @@ export const listedEntry = (
 ): Effect.Effect<ListedEntry | null, SqlError.SqlError> =>
   Effect.map(listedWhere(sql, sealing, "id = $1", [BigInt(entryId)]), ([found]) => found ?? null)
 
-/** What passes found, by `<passId> <outcome>`. */
+/** The numbers of a pass's findings, by `<passId> <outcome>`. */
 export const findingsOf = (
   sql: PgClient.PgClient,
   passIds: ReadonlyArray<number>

@@ -1,4 +1,4 @@
-/** The chain of seals as stored, and the rows that it covers (engine/seal). Nothing in either is secret. */
+/** The chain of seals as stored, and the sealed rows (engine/seal). Neither is secret. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -8,7 +8,7 @@ import { catalogue } from "../../tables/Catalogue.ts"
 import type { TableSpec } from "../../tables/Table.ts"
 import type { SealRow } from "../../tables/engine.ts"
 
-/** Seals numbered from `from` to `upTo`, both inclusive, in their order; at most `limit` of them. */
+/** Seals numbered from `from` to `upTo`, both inclusive, in order; at most `limit` of them. */
 export const sealsBetween = (
   sql: PgClient.PgClient,
   from: number,
@@ -23,7 +23,7 @@ export const sealsBetween = (
     (found) => found.map((raw) => decodeRow(catalogue.seals, raw, nothingSecret) as SealRow)
   )
 
-/** The rows of a sealed table after what the seal `after` covers, up to the end of `last`; in the order of their ids. */
+/** The rows of a sealed table after those that the seal `after` covers, up to the end of `last`; in the order of their ids. */
 export const rowsBetween = (
   sql: PgClient.PgClient,
   table: SealedTable,

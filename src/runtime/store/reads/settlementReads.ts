@@ -1,8 +1,8 @@
 /**
- * The statements behind the settlement report and summary: one each, so that all figures of an answer are of one
- * snapshot (doc 3, Settlement report and Settlement summary). Parameters of both: $1 partner, $2 and $3 the window,
- * $4 and $5 its whole days, $6 to $9 the parts of days at its ends; all ends inclusive, empty when from is after to.
- * Of the report also $10 to $12, everything until its end.
+ * The statements of the settlement report and summary: one each, so that all figures of an answer are of one snapshot (doc 3,
+ * Settlement report and Settlement summary). Parameters of both: $1 partner, $2 and $3 the window, $4 and $5 its whole days, $6
+ * to $9 the partial days at its ends; all ends are inclusive, and a range is empty if from is after to. The report also has $10
+ * to $12: everything until its end.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type { Effect } from "effect"
@@ -26,7 +26,7 @@ export interface FigureRow {
 
 const edge = (column: string): string => `(${column} BETWEEN $6 AND $7 OR ${column} BETWEEN $8 AND $9)`
 
-/** Items of the window by state: its days' totals and the rows of the parts of days. */
+/** Items of the window by state: the totals of its whole days and the rows of its partial days. */
 const items = `
   SELECT 'items' AS figure, state AS name, sum(n) AS n, sum(plus) AS plus, sum(minus) AS minus FROM (
     SELECT state, items AS n, credits AS plus, debits AS minus FROM settlement_totals
@@ -35,13 +35,13 @@ const items = `
     SELECT state, 1, greatest(amount, 0), greatest(-amount, 0) FROM settlement_items
      WHERE partner_id = $1 AND ${edge("occurred_at")}) i GROUP BY state`
 
-/** A record counts in full when its period and the window overlap. */
+/** A record counts in full if its period and the window overlap. */
 const recorded = `
   SELECT 'recorded', currency, count(*), coalesce(sum(amount) FILTER (WHERE amount > 0), 0),
          coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)
     FROM interfirm_records WHERE partner_id = $1 AND period_from <= $3 AND period_to >= $2 GROUP BY currency`
 
-/** A signed sum as the two sides of a row. */
+/** A signed sum as the plus and minus columns of a row. */
 const signed = (amount: string): string => `0, greatest(${amount}, 0), greatest(-(${amount}), 0)`
 
 const present = (figure: string, condition: string): string => `
@@ -62,8 +62,8 @@ export const summaryStatement = shown(
 const types = { commissions: ["COMMISSION"], pnl: ["PNL", "BARRIER_SETTLE", "SWAP_SETTLE", "FUNDING"] } as const
 
 /**
- * Clients' postings by currency and type: the totals of whole days, and of each part of a day the postings of the
- * transactions booked then. Both times and transaction ids only grow, so that is one stretch of either table.
+ * Clients' postings by currency and type: the totals of whole days, and for each partial day the postings of the transactions
+ * booked in it. Both times and transaction ids only increase, so a partial day is one range of either table.
  */
 const postingsOf = (days: string, parts: ReadonlyArray<string>): string =>
   [
@@ -81,12 +81,12 @@ const postingFigure = (figure: keyof typeof types): string => `
     FROM (${postingsOf("day BETWEEN $4 AND $5", ["$6 AND $7", "$8 AND $9"])}) w
    WHERE type IN (${types[figure].map((type) => `'${type}'`).join(", ")}) GROUP BY currency`
 
-/** Everything up to the end of the window: $10 the last whole day, $11 and $12 the part of the day after it. */
+/** Everything up to the end of the window: $10 is the last whole day, $11 and $12 the partial day after it. */
 const closing = `
   SELECT 'closing', currency, ${signed("sum(amount)")}
     FROM (${postingsOf("day <= $10", ["$11 AND $12"])}) w GROUP BY currency`
 
-/** People confirm and pay these one by one, so a window has few (A3-41). */
+/** Staff confirm and pay these one by one, so a window has few (A3-41). */
 const deposits = `
   SELECT 'deposits', currency, count(*), sum(amount), 0 FROM deposit_notices
    WHERE partner_id = $1 AND state = 'CONFIRMED' AND decided_at BETWEEN $2 AND $3 GROUP BY currency`

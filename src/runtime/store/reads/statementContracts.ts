@@ -1,4 +1,4 @@
-/** Knock-out contracts as statements tell them: by their ids, and those open at a moment (STS-19, STS-25, STS-27). */
+/** Knock-out contracts for statements: by their ids, and those open at a moment (STS-19, STS-25, STS-27). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -13,7 +13,7 @@ interface VenueTimes {
   readonly closedAt: number | null
 }
 
-/** When the venue opened and ended contracts. */
+/** The times at which the venue opened and ended contracts. */
 export const contractTimes = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>
@@ -32,7 +32,7 @@ export const contractTimes = (
       )
   )
 
-/** A contract, and the mark that its client was shown when it asked for it. */
+/** A contract, and the mark price that was shown to its client with the quote. */
 export interface StatedContract {
   readonly id: number
   readonly context: BarrierContractContext

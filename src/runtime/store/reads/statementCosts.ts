@@ -1,4 +1,4 @@
-/** What trading has cost, summed by type and family, and the marks that the days were valued by (STS-24, STS-28). */
+/** The costs of trading, summed by type and family, and the mark prices of the daily valuations (STS-24, STS-28). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -7,23 +7,23 @@ import type { IdRange } from "./statementReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Postings of one type and family, valued. */
+/** The sum of postings of one type and family. */
 export interface CostSum {
   readonly type: string
   readonly family: CostFamily | null
   /** Micro-USDC, signed from the client's view. */
   readonly usdc: bigint
   readonly rows: number
-  /** Postings in another currency whose value is not known; they count nothing. */
+  /** The number of postings in another currency without a known value; they count as zero. */
   readonly unvalued: number
 }
 
-/** By what a posting's transaction names: a swap, a contract, a market. */
+/** By the reference in the posting's transaction: a swap, a contract, a market. */
 const familyOf = `CASE WHEN t.refs->>'swapId' IS NOT NULL THEN 'STAKING' WHEN t.refs->>'contractId' IS NOT NULL THEN 'BARRIER'
     WHEN t.type = 'FUNDING' OR t.refs->>'Instrument' LIKE '%-PERP' THEN 'PERP'
     WHEN t.refs->>'Instrument' IS NOT NULL THEN 'SPOT' END`
 
-/** Sums over a stretch of a client's postings; one in another currency counts what it was worth when it was booked (STS-9). */
+/** Sums over a range of a client's postings; a posting in another currency counts its value at the booking (STS-9). */
 export const costSums = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -51,8 +51,8 @@ export const costSums = (
   )
 
 /**
- * What a stretch of a client's postings moved between what counts as equity and all else, micro-USDC: every posting to USDC cash that
- * is neither a result nor a charge, principal of swaps with them and their rewards and fees not (STS-24).
+ * The flow between equity and all else in a range of a client's postings, micro-USDC: every posting to USDC cash that is neither
+ * a result nor a charge, including the principal of swaps but not their rewards and fees (STS-24).
  */
 export const equityMoves = (sql: PgClient.PgClient, clientId: number, { after, to }: IdRange): Reading<bigint> =>
   Effect.map(
@@ -70,7 +70,7 @@ export const equityMoves = (sql: PgClient.PgClient, clientId: number, { after, t
     ([row]) => BigInt(row?.usdc ?? 0)
   )
 
-/** The marks kept of the days from one moment to another, by day (Unix ms) and symbol. */
+/** The stored mark prices of the days in a range, by day (Unix ms) and symbol. */
 export const marksOfDays = (
   sql: PgClient.PgClient,
   from: number,
@@ -91,7 +91,7 @@ export const marksOfDays = (
     }
   )
 
-/** How many marks are kept of the days from the one that a period begins in to its end: while it is the same, so is what they say. */
+/** The number of stored mark prices from the first day of a period to its end: while it is unchanged, so are the prices. */
 export const marksKept = (
   sql: PgClient.PgClient,
   { from, to }: { readonly from: number; readonly to: number }

@@ -1,4 +1,4 @@
-/** Whom a night's statements are of, and what many of them are made of, read together (STS-29). */
+/** The clients of a nightly run of statements, and bulk reads of the contents of their statements (STS-29). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -11,24 +11,27 @@ import { fillColumns, type IdRange, type RawFill, statedFill, type StatedFill } 
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Executions that are no trades, with postings: openings and ends of contracts, takes and payments of swaps. As the index of 0043 says it. */
+/**
+ * Executions with postings that are no trades: openings and ends of contracts, takes and payments of swaps. The same condition as
+ * that of the index of migration 0043.
+ */
 const otherExecutions =
   "(type IN ('BARRIER_SETTLE', 'SWAP_PRINCIPAL', 'SWAP_SETTLE') OR key LIKE 'commission:contract:%')"
 
-/** Swaps that staff wrote something off of, which has no posting. As the index of 0043 says it. */
+/** Swaps with a write-off by staff, which has no posting. The same condition as that of the index of migration 0043. */
 const writtenOff = "json_array_length(context -> 'writeOffs') > 0"
 
-/** Fails where the database can not be reached: what fails besides is the statement's own trouble. */
+/** Fails if the database is unreachable: any other failure of a build is the statement's own. */
 export const isThere = (sql: PgClient.PgClient): Reading<void> => Effect.asVoid(sql.unsafe("SELECT 1"))
 
-/** The partner of a client; null: there is none. */
+/** The partner of a client; null if the client does not exist. */
 export const partnerOfClient = (sql: PgClient.PgClient, clientId: number): Reading<number | null> =>
   Effect.map(
     sql.unsafe<{ readonly partner_id: bigint }>("SELECT partner_id FROM clients WHERE id = $1", [BigInt(clientId)]),
     ([row]) => (row === undefined ? null : Number(row.partner_id))
   )
 
-/** The last rows of all clients that were booked before a moment. */
+/** The last rows, of any client, that were booked before a moment. */
 export interface Bounds {
   readonly posting: number
   readonly fill: number
@@ -46,14 +49,14 @@ export const boundsBefore = (sql: PgClient.PgClient, moment: number): Reading<Bo
 /** A client with an execution. */
 export interface Executing {
   readonly clientId: number
-  /** Whether it had one that is no trade. */
+  /** True if it had an execution that is no trade. */
   readonly others: boolean
 }
 
-/** A clock that was put right may have booked a few rows out of order. */
+/** A corrected clock may have booked a few rows out of order. */
 const slackMillis = 60_000
 
-/** Clients behind `after` with an execution booked in the period, in the order of their ids. */
+/** Clients after `after` with an execution booked in the period, in the order of their ids. */
 export const executingClients = (
   sql: PgClient.PgClient,
   { from, to }: Period,
@@ -79,7 +82,7 @@ export const executingClients = (
     return rows.map(({ client_id, others }) => ({ clientId: Number(client_id), others }))
   })
 
-/** Clients behind `after` that have ever had money, in the order of their ids. */
+/** Clients after `after` that have ever had money, in the order of their ids. */
 export const fundedClients = (sql: PgClient.PgClient, after: number, limit: number): Reading<ReadonlyArray<number>> =>
   Effect.map(
     sql.unsafe<{ readonly client_id: bigint }>(
@@ -94,7 +97,7 @@ export const fundedClients = (sql: PgClient.PgClient, after: number, limit: numb
     (rows) => rows.map(({ client_id }) => Number(client_id))
   )
 
-/** Those of some clients that have a statement of a period. */
+/** Those of some clients that have a statement for a period. */
 export const statedClients = (
   sql: PgClient.PgClient,
   clientIds: ReadonlyArray<number>,
@@ -109,7 +112,7 @@ export const statedClients = (
     (rows) => new Set(rows.map(({ client_id }) => Number(client_id)))
   )
 
-/** What lies before both ends of a period of one client, and the seal of its last posting. */
+/** The last rows of one client before both ends of a period, and the seal of its last posting. */
 export interface ClientCuts {
   readonly clientId: number
   readonly start: Cut
@@ -117,7 +120,10 @@ export interface ClientCuts {
   readonly ledgerSeal: { readonly number: number; readonly hash: string } | null
 }
 
-/** The newest row of the client up to a bound, and the one behind it. The bounds stand in `b`: so no plan rests on their values. */
+/**
+ * The newest row of the client up to a bound, and the next one. The bounds come from `b`, so that no plan depends on their
+ * values.
+ */
 const around = (end: "start" | "end"): string => `
   LEFT JOIN LATERAL (SELECT p.posting_id AS id, t.ts FROM postings p JOIN ledger_transactions t USING (tx_id)
     WHERE p.client_id = c.id AND p.posting_id <= b.${end}_posting ORDER BY p.posting_id DESC LIMIT 1) ${end}_p ON true
@@ -128,14 +134,16 @@ const around = (end: "start" | "end"): string => `
   LEFT JOIN LATERAL (SELECT booked_at AS ts FROM fills
     WHERE client_id = c.id AND id > b.${end}_fill ORDER BY id LIMIT 1) ${end}_fn ON true`
 
-/** The row up to the bound is the last one before the moment, unless rows were booked out of order around it: then it is searched for. */
+/**
+ * The row up to the bound is the last one before the moment, unless rows were booked out of order around it; then it is searched.
+ */
 const lastBefore = (end: "start" | "end", of: "posting" | "fill"): string => {
   const at = `${end}_${of === "posting" ? "p" : "f"}`
   return `CASE WHEN ${at}.ts >= b.${end}_ts OR ${at}n.ts < b.${end}_ts THEN last_${of}_before(c.id, b.${end}_ts)
             ELSE coalesce(${at}.id, 0) END AS ${end}_${of}`
 }
 
-/** Most clients have none, and a look is far cheaper than a search. */
+/** Most clients have none, and an existence check is far cheaper than a search. */
 const lastOfThose = (end: "start" | "end", of: "contract" | "swap", table: string): string =>
   `CASE WHEN EXISTS (SELECT FROM ${table} WHERE client_id = c.id) THEN last_${of}_before(c.id, b.${end}_ts)
      ELSE 0 END AS ${end}_${of}`
@@ -184,7 +192,7 @@ const cutOf = (row: Readonly<Record<string, bigint | string | null>>, end: "star
   swapId: Number(row[`${end}_swap`])
 })
 
-/** Fills of many clients, each in its own range, at most `most` of each, in the order of their ids. */
+/** Fills of many clients, each in its own range, at most `most` of each client, in the order of their ids. */
 export const fillsOfClients = (
   sql: PgClient.PgClient,
   ranges: ReadonlyArray<IdRange & { readonly clientId: number }>,
@@ -214,7 +222,9 @@ export const fillsOfClients = (
     }
   )
 
-/** What spot trades of many clients were settled for in USDC, minor units, by order and trade, each client in its own range of postings. */
+/**
+ * The USDC settlements of many clients' spot trades, minor units, by order and trade, each client in its own range of postings.
+ */
 export const settledOfClients = (
   sql: PgClient.PgClient,
   ranges: ReadonlyArray<IdRange & { readonly clientId: number }>
@@ -236,8 +246,8 @@ export const settledOfClients = (
   )
 
 /**
- * Those of some clients that a period concerns: something was booked in it, or a balance or an open object stood through it. `posting`
- * and the other ids are those of the cut at its end.
+ * The clients that a period concerns: a booking in it, or a balance or an open object throughout it. `posting` and the other ids
+ * are those of the cut at its end.
  */
 export const concernedClients = (
   sql: PgClient.PgClient,
@@ -267,7 +277,7 @@ export const concernedClients = (
     (rows) => new Set(rows.map(({ id }) => Number(id)))
   )
 
-/** Clients of each of some jobs that failed and are tried again. */
+/** The number of failed clients of each job that will be retried. */
 export const openFailures = (
   sql: PgClient.PgClient,
   jobIds: ReadonlyArray<number>
@@ -280,7 +290,10 @@ export const openFailures = (
     (rows) => new Map(rows.map(({ job_id, n }) => [Number(job_id), Number(n)]))
   )
 
-/** Clients that a job under way has still to look at: of a night those that executed, of others whoever has had money. */
+/**
+ * The number of clients that a running job still has to process: for a nightly job those with executions, for other jobs those
+ * that have had money.
+ */
 export const clientsLeft = (
   sql: PgClient.PgClient,
   job: Pick<StatementJobRow, "name" | "periodFrom" | "periodTo" | "cursor">

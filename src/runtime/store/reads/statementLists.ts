@@ -1,4 +1,4 @@
-/** What the making of statements asks of the database besides their content (A2-72, A2-75, STS-26). */
+/** Database queries for the generation of statements, other than their content (A2-72, A2-75, STS-26). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -7,7 +7,7 @@ import type { Sealing } from "../../engine/sealing/Sealing.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** When statements were made of a client at somebody's request after a moment (Unix ms). */
+/** The times after a moment (Unix ms) at which statements of a client were generated on request. */
 export const buildsSince = (sql: PgClient.PgClient, clientId: number, since: number): Reading<ReadonlyArray<number>> =>
   Effect.map(
     sql.unsafe<{ readonly at: bigint }>(
@@ -22,10 +22,10 @@ interface Residencies {
   readonly taxResidency?: { readonly tax_residencies?: ReadonlyArray<{ readonly country?: string }> }
 }
 
-/** Revisions looked through for the one that said where the client is taxed; a revision holds only what was sent. */
+/** The most revisions that are searched for the one with the tax residence; a revision holds only the submitted fields. */
 const revisionsLookedAt = 100
 
-/** The countries of tax residence in the KYC that stood accepted at a moment (Unix ms); none when there was none yet (A2-72). */
+/** The countries of tax residence in the KYC data accepted at a moment (Unix ms); empty if none was accepted yet (A2-72). */
 export const taxResidenciesAt = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -55,7 +55,7 @@ export const taxResidenciesAt = (
     }
   )
 
-/** The hash of the ledger's seal of a number; null when there is none. */
+/** The hash of the ledger's seal with this number; null if there is none. */
 export const sealNumbered = (sql: PgClient.PgClient, number: number): Reading<string | null> =>
   Effect.map(
     sql.unsafe<{ readonly hash: string }>("SELECT hash FROM seals WHERE number = $1", [BigInt(number)]),

@@ -1,7 +1,6 @@
 /**
- * What statements are made of, read by keyset under the ids of their cut (STS-19, STS-22): postings, executions and what they
- * belong to. Nothing here waits in a transaction: what lies under a cut never changes, so every page says the same whenever it
- * is read.
+ * The content of statements, read by keyset under the ids of their cut (STS-19, STS-22): postings, executions and the objects
+ * they belong to. No read holds a transaction open: rows under a cut never change, so a page is the same whenever it is read.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -47,10 +46,10 @@ export const sealOfPosting = (
     ([row]) => (row === undefined ? null : { number: Number(row.number), hash: row.hash })
   )
 
-/** Postings looked at by one statement. */
+/** The most postings that one statement reads. */
 const chunkOfPostings = 20_000
 
-/** The end of the next stretch of a client's postings; null when none is left in the range. */
+/** The end of the next chunk of a client's postings; null if none is left in the range. */
 export const postingChunkEnd = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -65,7 +64,7 @@ export const postingChunkEnd = (
     ([row]) => (row?.last == null ? null : Number(row.last))
   )
 
-/** What postings of one currency and kind add up to. */
+/** The sum of postings of one currency and kind. */
 export interface PostingSum {
   readonly currency: Currency
   readonly kind: "cash" | "reserved"
@@ -74,7 +73,7 @@ export interface PostingSum {
   readonly rows: number
 }
 
-/** Sums over a stretch of a client's postings. */
+/** Sums over a range of a client's postings. */
 export const postingSums = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -89,7 +88,7 @@ export const postingSums = (
     (rows) => rows.map((row) => ({ ...row, amount: BigInt(row.amount), rows: Number(row.rows) }))
   )
 
-/** What a client held of a currency before a moment, and with all postings up to one of them; minor units. */
+/** A client's balance of a currency before a moment, and with all postings up to a given one; minor units. */
 export const balancesOfCut = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -157,12 +156,12 @@ const statedPosting = (row: RawPosting): StatedPosting => ({
 
 const postingColumns = "p.posting_id, p.tx_id, t.key, t.type, t.ts, p.amount, p.currency, p.kind, t.refs"
 
-/** A posting, and the venue's time of the trade that it is of; null: it is of none. */
+/** A posting, and the venue's time of its trade; null if it belongs to no trade. */
 export interface TimedPosting extends StatedPosting {
   readonly tradeTs: number | null
 }
 
-/** The venue's time of the trade that a transaction's key names. */
+/** The venue's time of the trade in a transaction's key. */
 const tradeTs = `CASE WHEN t.key ~ '^(pnl|commission|spot|release):[0-9]+:[0-9]+$'
   THEN (SELECT f.ts FROM fills f WHERE f.order_id = split_part(t.key, ':', 2)::int8 AND f.trade_id = split_part(t.key, ':', 3)::int8) END`
 
@@ -185,7 +184,7 @@ export const postingsOf = (
       rows.map((row) => ({ ...statedPosting(row), tradeTs: row.trade_ts === null ? null : Number(row.trade_ts) }))
   )
 
-/** All postings of these types in a stretch of a client's postings, in the order of their ids. */
+/** All postings of these types in a range of a client's postings, in the order of their ids. */
 export const postingsOfTypes = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -202,7 +201,7 @@ export const postingsOfTypes = (
     (rows) => rows.map(statedPosting)
   )
 
-/** A fill as a statement tells it; `orderType` and `origin` are its order's. */
+/** A fill in the form of statements; `orderType` and `origin` are those of its order. */
 export interface StatedFill {
   readonly id: number
   readonly orderId: number
@@ -238,11 +237,11 @@ export interface RawFill extends Omit<
   readonly booked_at: bigint
 }
 
-/** Of fills `f`. */
+/** Columns of fills `f`. */
 export const fillColumns = `f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency,
   f.notional, f.commission, f.realized_pnl, f.order_type, f.origin, f.ts, f.booked_at`
 
-/** Field by field: a copy of whatever is there costs several times as much. */
+/** Copies field by field: a generic copy costs several times as much. */
 export const statedFill = (row: RawFill): StatedFill => ({
   id: Number(row.id),
   orderId: Number(row.order_id),
@@ -263,7 +262,7 @@ export const statedFill = (row: RawFill): StatedFill => ({
   bookedAt: Number(row.booked_at)
 })
 
-/** A client's fills in the order of their ids, at most `limit`; of one family where it is said. */
+/** A client's fills in the order of their ids, at most `limit`; of one family if given. */
 export const fillsOf = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -282,7 +281,7 @@ export const fillsOf = (
     (rows) => rows.map(statedFill)
   )
 
-/** Fills in a range, and what they moved, by family and currency. */
+/** Fills in a range, and the amounts they moved, by family and currency. */
 export const fillSums = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -309,7 +308,7 @@ export const fillSums = (
     (rows) => rows.map((row) => ({ ...row, notional: BigInt(row.notional), rows: Number(row.rows) }))
   )
 
-/** A partner's custody model at a moment; `now` is the one of now. */
+/** A partner's custody model at a moment; `now` is the current one. */
 export const custodyAt = (sql: PgClient.PgClient, partnerId: number, now: string, moment: number): Reading<string> =>
   Effect.map(
     sql.unsafe<{ readonly before: string }>(

@@ -1,4 +1,4 @@
-/** Staking swaps as statements tell them: by their ids, what was given up of them, what takes lent and cost (STS-24, STS-25, STS-27). */
+/** Staking swaps for statements: by their ids, their write-offs, and the amounts and costs of takes (STS-24, STS-25, STS-27). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -14,7 +14,7 @@ interface RawSwap {
   readonly context: SwapContext
 }
 
-/** A row takes the form of its machine's newest version with its next change only. */
+/** A stored row keeps its older machine version until its next change, so each is upcast here. */
 const byId = (rows: ReadonlyArray<RawSwap>): ReadonlyMap<number, SwapContext> =>
   new Map(rows.map(({ id, context }) => [Number(id), withWriteOffs(context)]))
 
@@ -24,7 +24,7 @@ export const swapsByIds = (
 ): Reading<ReadonlyMap<number, SwapContext>> =>
   Effect.map(sql.unsafe<RawSwap>("SELECT id, context FROM swaps WHERE id = ANY ($1)", [int8s(ids)]), byId)
 
-/** The client's swaps that staff wrote something off of, up to an id. */
+/** The client's swaps with write-offs by staff, up to an id. */
 export const swapsWrittenOff = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -40,7 +40,7 @@ export const swapsWrittenOff = (
     byId
   )
 
-/** When swaps ended here, by the time of its booking, whatever the venue's was. */
+/** The times at which the ends of swaps were booked here, independent of the venue's times. */
 export const swapEnds = (sql: PgClient.PgClient, ids: ReadonlyArray<number>): Reading<ReadonlyMap<number, number>> =>
   Effect.map(
     sql.unsafe<{ readonly object: string; readonly ts: bigint }>(
@@ -50,7 +50,7 @@ export const swapEnds = (sql: PgClient.PgClient, ids: ReadonlyArray<number>): Re
     (rows) => new Map(rows.map(({ object, ts }) => [Number(object.slice("swap:".length)), Number(ts)]))
   )
 
-/** What takes of a stretch of a client's postings lent and cost, micro-USDC at the marks of their booking (STS-9). */
+/** The amounts and costs of takes in a range of a client's postings, micro-USDC at the mark prices of their booking (STS-9). */
 export const takeSums = (
   sql: PgClient.PgClient,
   clientId: number,

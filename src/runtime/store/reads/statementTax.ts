@@ -1,4 +1,4 @@
-/** Postings that tax statements tell of (STS-26). */
+/** Postings for tax statements (STS-26). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -7,7 +7,7 @@ import { type IdRange, postingsOfTypes, type StatedPosting } from "./statementRe
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Types that move an asset in or out of the account; what is only reserved stays. */
+/** Types that move an asset in or out of the account; a reserve stays in it. */
 const moving = texts([
   "DEPOSIT",
   "WITHDRAWAL",
@@ -21,7 +21,7 @@ const moving = texts([
   "SWAP_FEE_ADJUST"
 ])
 
-/** Postings of a stretch that moved an asset in or out, with both legs and the commission of spot trades, in their order. */
+/** Postings of a range that moved an asset in or out, with both legs and the commission of spot trades, in their order. */
 export const assetPostings = (
   sql: PgClient.PgClient,
   clientId: number,

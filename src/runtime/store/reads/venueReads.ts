@@ -1,4 +1,4 @@
-/** What the service has going on with the venue: calls that wait for their outcome, how far its events are taken, whose accounts it spoke of. */
+/** The state of the communication with the venue: calls in flight, event checkpoints, and the accounts that the venue knows. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -9,9 +9,9 @@ import { texts } from "../arrays.ts"
 export interface VenueTraffic {
   /** Refs of calls in flight, the oldest first. */
   readonly inFlight: ReadonlyArray<string>
-  /** Number of the last event that was taken. */
+  /** The number of the last applied event. */
   readonly taken: number
-  /** Uids of the accounts that the venue has spoken of, or that have open contracts or swaps. */
+  /** Uids of the accounts that occur in venue events, or that have open contracts or swaps. */
   readonly accounts: ReadonlyArray<string>
 }
 
@@ -28,7 +28,7 @@ interface Row {
   readonly accounts: ReadonlyArray<string>
 }
 
-/** At most `limit` calls are named. */
+/** At most `limit` calls are listed. */
 export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effect<VenueTraffic, SqlError.SqlError> =>
   Effect.map(sql.unsafe<Row>(trafficText, [BigInt(limit)]), ([row]) => ({
     inFlight: row?.in_flight ?? [],
@@ -36,21 +36,21 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
     accounts: row?.accounts ?? []
   }))
 
-/** What is open of an account here. */
+/** The open objects of an account in this service. */
 export interface OpenHere {
   /** By the venue's id. */
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
-  /** By the venue's id: what it may still pay, written off or not. */
+  /** By the venue's id, with the amount that may still be paid, written off or not. */
   readonly swaps: ReadonlyArray<{ readonly id: number; readonly notional: string }>
   /** Ids of the requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<number>
-  /** What of each market is held, spot quantities among it; flat ones are left out. */
+  /** The position in each market, including spot quantities; flat ones are left out. */
   readonly positions: ReadonlyArray<{ readonly symbol: string; readonly qty: string }>
-  /** Working orders with what is left of each. */
+  /** Working orders with their remaining quantities. */
   readonly orders: ReadonlyArray<{ readonly id: number; readonly left: string }>
-  /** The latest ones, newest first. */
+  /** The latest trades, newest first. */
   readonly trades: ReadonlyArray<Trade>
-  /** What the ledger has of the venue (A2-103). */
+  /** The ledger's sums against the venue (A2-103). */
   readonly money: OwnMoney
 }
 
@@ -96,7 +96,7 @@ const moneyOf = ({ balances, totals }: Pick<OpenRow, "balances" | "totals">): Ow
   totals: totals === null ? undefined : { perpFlow: BigInt(totals.perpFlow), fillsPnl: BigInt(totals.fillsPnl) }
 })
 
-/** By uid. */
+/** The open objects of accounts, by uid. */
 export const openHere = (
   sql: PgClient.PgClient,
   uids: ReadonlyArray<string>
@@ -120,7 +120,7 @@ export const openHere = (
       )
   )
 
-/** A stretch of the venue's events that was passed unread: those after one number, up to another. */
+/** A range of venue events that was skipped unread: after one number, up to another. */
 export interface LostEvents {
   readonly after: number
   readonly to: number
@@ -129,7 +129,7 @@ export interface LostEvents {
 const lostText = `SELECT (bytes::json->>'after')::bigint AS after, (bytes::json->>'to')::bigint AS "to"
   FROM venue_quarantine WHERE reason = $1 AND dropped_at IS NULL ORDER BY id DESC LIMIT $2`
 
-/** The newest ones, until staff drop them. `reason`: as it was set aside under. */
+/** The newest ones, until staff drop them. `reason`: the reason of their quarantine. */
 export const lostEvents = (
   sql: PgClient.PgClient,
   reason: string,

@@ -1,15 +1,18 @@
-/** What of a database only a venue can end: while there is any, the service does not start without one (operator surface, `serve`). */
+/**
+ * Work that only a venue can end: while a database has any, the service does not start without a venue (operator surface,
+ * `serve`).
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { catalogue, type TableName } from "../../tables/Catalogue.ts"
 
-/** Tables with such rows. `only` says which of their rows (SQL over the table); null: all of them. */
+/** Tables with such rows. `only`: the condition of such rows (SQL over the table); null: all rows. */
 const tables: ReadonlyArray<{ readonly table: TableName; readonly only: string | null; readonly rows: string }> = [
   { table: "venueCalls", only: null, rows: "calls in flight" },
   { table: "swaps", only: "state IN ('ACCEPTING', 'OPEN', 'DEFAULTED') AND closed_at IS NULL", rows: "open swaps" }
 ]
 
-/** What is open at the venue, such as "2 calls in flight"; empty when nothing is. */
+/** The open work at the venue, such as "2 calls in flight"; empty if there is none. */
 export const workAtVenue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const found: Array<string> = []

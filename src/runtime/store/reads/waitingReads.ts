@@ -1,7 +1,6 @@
 /**
- * What waits for staff, out of the tables that hold it (operator surface, queue). Each part reads the partial index that holds
- * just what is open, whole: `OFFSET 0` keeps the planner from walking a table by id instead, past all that was ever decided, in the hope
- * of an early end.
+ * The queue of work that waits for staff, from the tables that hold it (operator surface, queue). Each part reads a whole partial
+ * index of exactly the open rows: `OFFSET 0` keeps the planner from scanning a table by id instead, past all decided rows.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -19,11 +18,11 @@ export interface WaitingRow {
   /** Minor units. */
   readonly amount: bigint | null
   readonly about: string | null
-  /** How many there are of the kind. */
+  /** The number of items of the kind. */
   readonly n: bigint
 }
 
-/** More failed deliveries of one partner count as this many. */
+/** The maximum count of failed deliveries of one partner. */
 export const deliveriesCounted = 1_000
 
 const part = (kind: string, id: string, since: string, rest: string, from: string): string =>
@@ -32,7 +31,10 @@ const part = (kind: string, id: string, since: string, rest: string, from: strin
 
 const noMoney = "NULL::text AS currency, NULL::bigint AS amount"
 
-/** $1 how many of each kind, the oldest first; $2 the time before which a call of the venue counts as in doubt; $3 to $5 withdrawals, swaps and calls that are left out. */
+/**
+ * $1 is the number of items of each kind, oldest first; $2 the time before which a venue call counts as in doubt; $3 to $5 are
+ * withdrawals, swaps and calls to leave out.
+ */
 const waitingText = [
   part(
     "deposit",
@@ -90,7 +92,7 @@ const waitingText = [
     `state, partner_id, NULL::bigint AS client_id, ${noMoney}, context->>'reason'`,
     "reliances WHERE state = 'REQUESTED'"
   ),
-  // One row a partner: what one endpoint does not take is one thing to look at.
+  // One row for each partner: all failures of one endpoint are one task.
   part(
     "delivery",
     "oldest.id",
@@ -103,7 +105,7 @@ const waitingText = [
   )
 ].join("\nUNION ALL\n")
 
-/** What waits as an approval, and is left out here. */
+/** Objects that wait for an approval, and are left out here. */
 export interface AskedFor {
   readonly withdrawals: ReadonlyArray<number>
   readonly swaps: ReadonlyArray<number>
@@ -111,13 +113,13 @@ export interface AskedFor {
   readonly calls: ReadonlyArray<string>
 }
 
-/** The statement, for a look at its plan. */
+/** The statement, for a test of its plan. */
 export const waitingStatement = (limit: number, doubtBefore: number, { withdrawals, swaps, calls }: AskedFor) => ({
   text: waitingText,
   values: [BigInt(limit), BigInt(doubtBefore), int8s(withdrawals), int8s(swaps), texts(calls)]
 })
 
-/** The oldest `limit` of each kind, and of each kind how many there are; in no order between kinds. */
+/** The oldest `limit` items of each kind, and the number of items of each kind; kinds come in no order. */
 export const waitingRows = (
   sql: PgClient.PgClient,
   limit: number,

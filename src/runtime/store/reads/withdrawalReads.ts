@@ -1,4 +1,4 @@
-/** Withdrawal requests beside what the audit says of their filing (doc 3, Withdrawal request; D10). */
+/** Withdrawal requests with the audit rows of their filing (doc 3, Withdrawal request; D10). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -10,9 +10,9 @@ import type { WithdrawalRow } from "../../tables/withdrawal.ts"
 
 export interface FiledRequest {
   readonly id: number
-  /** Null: it does not open, which is a finding and no failure. */
+  /** Null if it does not open, which is a finding and no failure. */
   readonly row: WithdrawalRow | null
-  /** The reason on the audit row of its filing; null when there is none. */
+  /** The reason on the audit row of its filing; null if there is none. */
   readonly filed: string | null
 }
 
@@ -25,7 +25,7 @@ const filedText = `WITH page AS MATERIALIZED (
       SELECT reason FROM audit WHERE object = 'withdrawalRequest:' || page.id AND action = 'withdrawal.request'
        ORDER BY id LIMIT 1) filed ON true ORDER BY page.id`
 
-/** At most `limit` requests beyond `after`, in the order of their ids. */
+/** At most `limit` requests after `after`, in the order of their ids. */
 export const filedRequests = (
   sql: PgClient.PgClient,
   sealing: Sealing,

@@ -1,7 +1,7 @@
 /**
- * What is written to deliveries outside of commits: leases and results of the workers, deletion by age, and the end of
- * those of closed partners. Any number of workers on any number of processes share the table: a lease locks rows with
- * SKIP LOCKED and stamps them, a result is written only while the stamp is still there (architecture, Webhooks).
+ * Writes to deliveries outside of commits: leases and results of the workers, deletion by age, and the end of deliveries of
+ * closed partners. Any number of workers on any number of processes share the table: a lease locks rows with SKIP LOCKED and
+ * stamps them, and a result is written only while the stamp is unchanged (architecture, Webhooks).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -16,28 +16,28 @@ import { catalogue } from "../../tables/Catalogue.ts"
 import type { TableSpec } from "../../tables/Table.ts"
 import type { DeliveryRow } from "../../tables/webhook.ts"
 
-/** How many deliveries of one partner may be leased now. */
+/** The number of deliveries of one partner that may be leased now. */
 export interface Lane {
   readonly partnerId: number
   readonly limit: number
 }
 
 export interface LeaseRequest {
-  /** Written to each leased row; no two leases share one. */
+  /** The stamp of each leased row; unique for each lease. */
   readonly token: string
-  /** Business time, Unix ms: what is due, and the age of other leases. */
+  /** Business time, Unix ms: it decides what is due, and the age of other leases. */
   readonly now: number
   readonly lanes: ReadonlyArray<Lane>
-  /** Deliveries the worker holds already: never given twice, however old their lease is. */
+  /** Deliveries that the worker already holds: never leased again, however old their lease is. */
   readonly except: ReadonlyArray<number>
 }
 
-/** What becomes of a delivery whose row is still as it was when it was leased or read. */
+/** The new state of a delivery, if its row is unchanged since it was leased or read. */
 export interface DeliveryChange {
   readonly before: DeliveryRow
   readonly state: DeliveryStatus
   readonly context: DeliveryContext
-  /** The next attempt; once there is none, when the delivery came to its end (retention counts from it, A3-36). */
+  /** The time of the next attempt; if there is none, the end of the delivery (retention counts from it, A3-36). */
   readonly nextAt: number
 }
 
@@ -45,8 +45,8 @@ const spec = catalogue.webhookDeliveries as TableSpec
 const leasedColumns = spec.columns.map(({ sqlName }) => `w."${sqlName}"`).join(", ")
 
 /**
- * One index walk a lane, so that a partner's backlog costs the others nothing. Its commit does not wait for the disk
- * (asynchronous for this statement alone): a lease that a power cut undoes is a delivery that is sent again.
+ * One index scan for each lane, so that a partner's backlog costs the others nothing. The commit does not wait for the disk
+ * (asynchronous for this statement only): a lease that a power cut undoes only causes the delivery to be sent again.
  */
 const leaseText = `WITH fast AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
 lanes AS (SELECT v.p, v.n FROM unnest($1::int8[], $2::int8[]) AS v(p, n), fast),
@@ -58,7 +58,7 @@ due AS (
      ORDER BY next_at, id LIMIT lanes.n FOR UPDATE SKIP LOCKED) d)
 UPDATE webhook_deliveries w SET claim_token = $6, claimed_at = $3 FROM due WHERE w.id = due.id RETURNING ${leasedColumns}`
 
-/** Leases due deliveries, at most `limit` of each lane; as leased, the oldest nextAt first. */
+/** Leases due deliveries, at most `limit` of each lane. Returns them as leased, the oldest nextAt first. */
 export const leaseDeliveries = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -86,12 +86,12 @@ const finishText = `UPDATE webhook_deliveries w
  WHERE w.id = v.id AND w.claim_token IS NOT DISTINCT FROM v.was_token AND w.state = v.was_state AND w.next_at = v.was_next_at
 RETURNING w.id`
 
-/** Writes results where the row is still as `before` shows; the ids that were written. */
+/** Writes results of rows that still equal `before`. Returns the ids of the written rows. */
 export const finishDeliveries = (
   sql: PgClient.PgClient,
   changes: ReadonlyArray<DeliveryChange>
 ): Effect.Effect<ReadonlySet<number>, SqlError.SqlError> => {
-  // Two workers that write the same rows in one order can't wait for each other.
+  // The common order prevents a deadlock of two workers that write the same rows.
   const sorted = changes.toSorted((a, b) => a.before.id - b.before.id)
   const version = versionOf("webhookDelivery")
   return Effect.map(
@@ -109,8 +109,9 @@ export const finishDeliveries = (
   )
 }
 
-// A page is a walk of the primary key, whatever is in it. nextAt of a finished delivery is when it was SENT or FAILED; a
-// row that a redelivery revived stays, and so does each partner's last SENT one: lastDeliveryAt is read from it (A3-39).
+// A page is a scan of the primary key, whatever its contents. nextAt of a finished delivery is the time at which it was SENT or
+// FAILED. Two kinds of rows stay: those that a redelivery revived, and each partner's last SENT one, the source of lastDeliveryAt
+// (A3-39).
 const pageText = `WITH page AS (SELECT id, ts FROM webhook_deliveries WHERE id > $1 ORDER BY id LIMIT $3),
 gone AS (
   DELETE FROM webhook_deliveries d USING page
@@ -120,16 +121,16 @@ gone AS (
           AND (l.context->>'sentAt')::bigint >= (d.context->>'sentAt')::bigint AND l.id <> d.id)) RETURNING 1)
 SELECT max(id) AS last, max(ts) AS youngest, (SELECT count(*) FROM gone) AS gone FROM page`
 
-/** A page of the log that was looked at; null in an empty one. */
+/** A scanned page of the log; null values if it is empty. */
 export interface RetainedPage {
   readonly last: bigint | null
   /** Unix ms. */
   readonly youngest: bigint | null
-  /** Rows that were deleted. */
+  /** The number of deleted rows. */
   readonly gone: bigint
 }
 
-/** Deletes what ended before `cutoff` (business time, Unix ms) from the next `limit` rows after an id. */
+/** Deletes deliveries that ended before `cutoff` (business time, Unix ms) from the next `limit` rows after an id. */
 export const deleteEndedPage = (
   sql: PgClient.PgClient,
   after: bigint,
@@ -141,7 +142,7 @@ export const deleteEndedPage = (
     ([page]) => page ?? { last: null, youngest: null, gone: 0n }
   )
 
-/** Ends at most `limit` waiting deliveries of a closed partner, as of its closing (migration 0023); how many. */
+/** Ends at most `limit` waiting deliveries of a closed partner, as its close does (migration 0023). Returns the number. */
 export const endDeliveries = (
   sql: PgClient.PgClient,
   partnerId: number,

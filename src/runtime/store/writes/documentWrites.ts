@@ -1,4 +1,4 @@
-/** Contents of documents, written before the commit that makes the document, and removed when it did not come (A1-37). */
+/** Contents of documents, written before the commit of the document, and removed if that commit fails (A1-37). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -30,7 +30,7 @@ export const writeContent = (
 export const deleteContent = (sql: PgClient.PgClient, documentId: number): Effect.Effect<void, SqlError.SqlError> =>
   Effect.asVoid(sql.unsafe("DELETE FROM document_contents WHERE document_id = $1", [BigInt(documentId)]))
 
-/** Deletes contents stored before this (wall clock, Unix ms) whose document does not exist; how many. */
+/** Deletes contents stored before this time (wall clock, Unix ms) whose document does not exist. Returns the number. */
 export const deleteForgottenContents = (
   sql: PgClient.PgClient,
   before: number

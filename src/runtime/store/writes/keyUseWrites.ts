@@ -1,10 +1,10 @@
-/** When keys were last used, written beside the journal: a convenience for people, not state (A1-06). */
+/** The last uses of keys, written outside the journal: information for staff, not state (A1-06). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { int8s } from "../arrays.ts"
 
-/** Keys by id with the time of their last use, Unix ms. */
+/** Keys by id, with the time of their last use, Unix ms. */
 export const writeKeyUses = (
   sql: PgClient.PgClient,
   uses: ReadonlyArray<readonly [keyId: number, lastUsedAt: number]>

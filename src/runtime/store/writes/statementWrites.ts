@@ -13,12 +13,12 @@ type Writing<A> = Effect.Effect<A, SqlError.SqlError>
 
 const place = placeOf("statement_pieces", "content")
 
-/** A piece as it is written: its text may come as bytes. */
+/** A piece to write: its text may be given as bytes. */
 type WrittenPiece = Omit<StatementPieceRow, "content"> & { readonly content: string | Uint8Array }
 
 /**
- * Writes a piece; false, and nothing is written, where its model was dropped meanwhile. A later piece holds the first one for as
- * long as it takes, and a drop begins there: so what comes in behind its caller's back leaves nothing that no sweep would find.
+ * Writes a piece; false, and no write, if its model has been dropped. A later piece locks the first one until it is written, and
+ * a drop begins with the first one: so a late piece leaves nothing that a sweep would not find.
  */
 export const writePiece = (
   sql: PgClient.PgClient,
@@ -46,7 +46,7 @@ export const writePiece = (
 
 const firstPiece = "statement_pieces WHERE model_id = $1 AND number = 0"
 
-/** Makes a model whole; the id of the one that has its hash, which is another where the same model was there before. */
+/** Completes a model. Returns the id of the model with its hash: another id if the same model was stored before. */
 export const finishModel = (
   sql: PgClient.PgClient,
   { id, partnerId, clientId, sha256, size, pieces, counts, storedAt }: StatementModelRow
@@ -74,8 +74,8 @@ export const finishModel = (
   })
 
 /**
- * Writes many whole models at once; the id of each by its hash, which is another where the same model was there before: then its
- * pieces are not written.
+ * Writes many complete models at once. Returns the id of each by its hash: another id if the same model was stored before, whose
+ * pieces are then kept instead.
  */
 export const writeModels = (
   sql: PgClient.PgClient,
@@ -122,7 +122,7 @@ export const writeModels = (
     )
   )
 
-/** Removes the pieces of a model that did not come to be; one that is on its way is waited for. */
+/** Removes the pieces of a model that was not completed; waits for a piece that is being written. */
 export const dropPieces = (sql: PgClient.PgClient, modelId: number): Writing<void> =>
   Effect.asVoid(
     inTransaction(
@@ -182,14 +182,14 @@ export const modelsAfter = (
     (rows) => rows.map(modelRow)
   )
 
-/** A piece as it is read: its text, or what packed.ts made of it. */
+/** A piece as read: its text, or its form by packed.ts. */
 export interface ReadPiece<Content = string> {
   readonly number: number
   readonly section: number
   readonly content: Content
 }
 
-/** The pieces of a model behind `after` in their order, at most `limit`; `frames`: those that hold no rows alone. */
+/** The pieces of a model after `after` in order, at most `limit`; `frames`: only those without rows. */
 export const piecesOf = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -210,13 +210,13 @@ export const piecesOf = (
       }))
   )
 
-/** Where a sweep has come to, in the order in which things were stored (wall clock, Unix ms). */
+/** The checkpoint of a sweep, in the order of storage (wall clock, Unix ms). */
 export interface SweptTo {
   readonly storedAt: number
   readonly id: number
 }
 
-/** What a stretch of a sweep looks through, and what it takes for left behind. */
+/** The tables that a sweep scans, with the condition of an abandoned row. */
 const swept = {
   models: {
     page: "SELECT id, stored_at FROM statement_models WHERE true",
@@ -230,8 +230,8 @@ const swept = {
 } as const
 
 /**
- * Removes, of the next `limit` stored before `before`, models that no statement names, or pieces whose model never came to be.
- * `last`: the end of this stretch; null when there was none. One stretch at a time: the tables are as large as all statements.
+ * Of the next `limit` rows stored before `before`, removes models that no statement names, or pieces of incomplete models.
+ * `last`: the end of this range; null if it was empty. One range at a time, because the tables are as large as all statements.
  */
 export const sweepStretch = (
   sql: PgClient.PgClient,
