@@ -1,7 +1,7 @@
 /**
- * The runtime: database, journal, mailboxes, live views and what the services of several nouns share, over one connection
- * string; the services of a noun come with its feature (http/features.ts), the workers run over all of them. Nothing here
- * knows HTTP.
+ * The runtime: database, journal, mailboxes, projections and the services that several nouns share, over one connection string.
+ * The services of a noun come with its feature (http/features.ts), and the workers run over all of them. The runtime does not
+ * depend on HTTP.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
@@ -88,23 +88,23 @@ import { type ResealPace, ResealWorker } from "./workers/ResealWorker.ts"
 export interface RuntimeOptions {
   readonly databaseUrl: Redacted.Redacted
   readonly sealing: Sealing
-  /** Where the keys of `sealing` are kept; without it they can't be rotated. */
+  /** The store of the keys in `sealing`; without it they can't be rotated. */
   readonly keyStore?: KeyStore
   readonly resealPace?: ResealPace
   readonly settings: SettingsShape
-  /** The venue that trades; without one whatever needs it answers 503 code 5030. */
+  /** The venue for trading; without one every route that needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
-  /** The name of the database at the venue (`ownNames`); without one it is alone there. */
+  /** The name of the database at the venue (`ownNames`); without one it is the venue's only service. */
   readonly venueName?: string
-  /** The venue's controls in place of those of `venue`: a test's. */
+  /** Replaces the controls of `venue` in tests. */
   readonly controls?: Layer.Layer<VenueControl>
-  /** How far the venue's events are taken; without it nothing is waited for. */
+  /** The checkpoint of the venue's events; without it nothing waits for them. */
   readonly progress?: Layer.Layer<VenueProgress>
-  /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
+  /** Replaces the connection to a venue in tests and simulations. Without either, no venue is attached. */
   readonly layerVenue?: Layer.Layer<Venue>
-  /** The listed markets in place of the feed's: a test's. */
+  /** Replaces the listed markets of the feed in tests. */
   readonly listed?: Layer.Layer<ListedMarkets>
-  /** Ms the business clock runs ahead, from the database's stamp. */
+  /** How far the business clock runs ahead, ms, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
   readonly owner: string
@@ -113,10 +113,10 @@ export interface RuntimeOptions {
 const hasVenue = ({ venue, layerVenue }: RuntimeOptions): boolean =>
   layerVenue !== undefined || (venue !== null && venue !== undefined)
 
-/** Connections for everything but the journal, which has its own. More are slower (architecture section 8). */
+/** The connections for everything but the journal, which has its own. More are slower (architecture section 8). */
 const poolSize = 8
 
-/** The pool all reads use. */
+/** The pool of all reads. */
 export const layerDatabase = (url: Redacted.Redacted) =>
   layerDatabasePool({ url, maxConnections: poolSize, applicationName: "brokerage" })
 
@@ -184,7 +184,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 
-/** The venue as this service sees it: under its own name, in a sandbox with a clock that anybody may move. */
+/** The venue under this service's own name; in a sandbox its clock may be moved. */
 const venueOf = ({ venue = null, venueName = "", layerVenue, settings }: RuntimeOptions) => {
   const named = layerOwnNames(venueName, layerVenue ?? HttpVenue.layer(venue))
   return settings.sandbox ? layerSandboxTime(named) : named
@@ -193,7 +193,7 @@ const venueOf = ({ venue = null, venueName = "", layerVenue, settings }: Runtime
 const controlsOf = ({ venue = null, venueName = "", controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
   layerOwnControls(venueName, controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue)))
 
-/** What runs by itself, over all services. */
+/** The workers that run over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>
   Layer.mergeAll(
     Timers.layer(

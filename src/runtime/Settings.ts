@@ -1,21 +1,21 @@
-/** What the operator may set, with the defaults the specification and the decisions give. */
+/** The operator's settings, with the defaults of the specification and the decisions. */
 import { Context, Layer } from "effect"
 import { defaultIdentityProviders } from "../machines/kyc/IdentityCheck.ts"
 import { defaultMarketTerms, type MarketTerms } from "../machines/market/marketTerms.ts"
 import { defaultBlockedJurisdictions } from "../machines/shared/Country.ts"
 import { defaultSourceOfWealthThreshold } from "../machines/verification/sourceOfWealth.ts"
 
-/** The firm as statements name it (STS-20). */
+/** The firm's data in statements (STS-20). */
 export interface FirmSettings {
   readonly name: string
   readonly legalEntity: string
-  /** The trading venue, as statements name it. */
+  /** The trading venue's name in statements. */
   readonly venue: string
 }
 
 export interface SettingsShape {
   readonly sandbox: boolean
-  /** The venue is one of --venue-url, which keeps what it has whatever happens to this service. */
+  /** The venue comes from --venue-url and keeps its state whatever happens to this service. */
   readonly namedVenue: boolean
   /** ISO alpha-2 codes refused as residency or residential address (A1-17). */
   readonly blockedJurisdictions: ReadonlySet<string>
@@ -23,16 +23,16 @@ export interface SettingsShape {
   readonly identityProviders: ReadonlyArray<string>
   /** Micro-USDC (F25). */
   readonly sourceOfWealthThreshold: bigint
-  /** What the broker sets on markets (A2-08..A2-10, A2-18). */
+  /** The broker's terms of markets (A2-08..A2-10, A2-18). */
   readonly marketTerms: MarketTerms
-  /** Reviews of A1-28; only a sandbox may switch them off. */
+  /** The reviews of A1-28; only a sandbox may switch them off. */
   readonly reviewDeclaredPep: boolean
   readonly reviewHighRating: boolean
-  /** Command classes that take effect only after a second operator key grants them. */
+  /** The command classes that need a second operator key before they take effect. */
   readonly fourEyes: ReadonlySet<string>
   /** Sandbox only: webhook hosts exempt from the public-host rule (operator surface, --allow-webhook-host). */
   readonly webhookHosts: ReadonlySet<string>
-  /** PEM of the authority that is trusted for those hosts besides the public ones; null: none. */
+  /** PEM of the authority that is trusted for those hosts besides the public ones; null if there is none. */
   readonly webhookAuthority: string | null
   /** Idle subjects kept in memory. */
   readonly residentClients: number

@@ -50,7 +50,7 @@ export const endedCalls = ["VenueCalls"] as const
 
 /**
  * The policies that end each turn that writes, in the same commit. A later policy sees the rows of the earlier ones: risk is
- * judged with the orders that protection has placed or cancelled.
+ * evaluated with the orders that protection has placed or cancelled.
  */
 export const policies = ["layerProtection", "RiskMonitor"] as const
 

@@ -1,12 +1,12 @@
 /**
- * A file written whole or not at all, and there for good once written: a crash or a power cut leaves the old one or the
- * new one. Keys and passwords go through here, so it also never writes into a file somebody else has opened.
+ * Writes a file atomically and durably: after a crash or a power cut the old file or the new one exists. Keys and passwords are
+ * written here, so it never writes into a file that another process has opened.
  */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { randomBytes } from "node:crypto"
 import { dirname } from "node:path"
 
-/** `mode` of the new file; readable by its owner alone by default. Throws what the file system throws. */
+/** `mode` of the new file; by default only its owner can read it. Throws the errors of the file system. */
 export const writeWhole = (path: string, text: string, mode = 0o600): void => {
   const draft = `${path}.${randomBytes(8).toString("hex")}`
   const file = openSync(draft, "wx", mode)
@@ -23,7 +23,7 @@ export const writeWhole = (path: string, text: string, mode = 0o600): void => {
   syncFolder(dirname(path))
 }
 
-/** A rename survives a power cut only when its folder is flushed, too (Windows can not and need not). */
+/** A rename survives a power cut only if its folder is flushed too (impossible and unnecessary on Windows). */
 export const syncFolder = (folder: string): void => {
   if (process.platform === "win32") return
   const handle = openSync(folder, "r")

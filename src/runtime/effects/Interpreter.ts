@@ -1,6 +1,6 @@
 /**
- * Turns what machines emit into rows of the same commit, exhaustively by type: a new effect does not compile until it
- * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
+ * Converts the effects of machines to rows of the same commit, exhaustively by type: a new effect does not compile until it is
+ * handled here. Data that an effect lacks (principal, time, ids) comes from the turn.
  */
 import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
 import type { JsonObject } from "../../machines/shared/Json.ts"
@@ -119,8 +119,8 @@ const handlers: Handlers = {
 }
 
 /**
- * Something came in or left, and nothing says what it was worth. A trade's other leg does, what is only set aside did neither, and
- * a deposit has a note of its own.
+ * True for a posting that moved an asset in or out without a known value. Excluded are trades, whose other leg has the value,
+ * reserves, which move nothing in or out, and deposits, which have their own note.
  */
 const lacksValue = ({ entry, value }: Posting): boolean =>
   value !== null &&
@@ -129,7 +129,7 @@ const lacksValue = ({ entry, value }: Posting): boolean =>
   entry !== "SPOT_SETTLE" &&
   !deposits.has(entry)
 
-/** Whoever works out tax later finds a posting that nothing valued (STS-9). */
+/** An audit note for later tax calculations: the posting has no value (STS-9). */
 const unvaluedNote = ({ entry, currency, key }: EffectOf<"ledger.post">): MachineEffect => ({
   type: "audit",
   action: "ledger.unvalued",

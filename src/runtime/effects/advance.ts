@@ -1,6 +1,6 @@
 /**
- * The one place where an object of a machine comes to be or moves: the machine decides, the row is put with its state,
- * version and context, its effects become rows of the same commit.
+ * The only place that creates or steps an object of a machine: the machine decides, the row is written with its state, version
+ * and context, and its effects become rows of the same commit.
  */
 import type { MachineEffect } from "../../machines/Effects.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
@@ -11,18 +11,18 @@ import { applyEffects } from "./Interpreter.ts"
 import { type EventOf, firstRow, type InputOf, nextRow } from "./machineRow.ts"
 
 interface Belonging {
-  /** Whom the object belongs to; by its own columns when absent. */
+  /** The owner of the object; by its own columns if absent. */
   readonly of?: Instance
 }
 
 interface Start<T extends MachineTable> extends Belonging {
   readonly input: InputOf<T>
   readonly columns: NewColumns<T>
-  /** The creation event of a machine whose first state is never stored; it has to take it. */
+  /** The creation event of a machine whose first state is never stored; the machine must accept it. */
   readonly event?: EventOf<T>
 }
 
-/** A new object of a table's machine, written into the turn's draft. Throws when the machine refuses the creation event. */
+/** Creates an object of a table's machine in the turn's draft. Throws if the machine refuses the creation event. */
 export const start = <T extends MachineTable>(turn: Turn, table: T, options: Start<NoInfer<T>>): Tables[T] => {
   const { input, columns, event } = options
   const { row, effects } = firstRow(table, input, columns, event)
@@ -33,13 +33,13 @@ export const start = <T extends MachineTable>(turn: Turn, table: T, options: Sta
 }
 
 interface Advance<T extends MachineTable> extends Belonging {
-  /** Columns that change with the step and are no mirror of the context. */
+  /** Columns that change with the step but do not mirror the context. */
   readonly set?: Partial<NewColumns<T>>
-  /** Effects of these types are left out: they reach no one. */
+  /** Types of effects to leave out, because they have no receiver. */
   readonly without?: ReadonlyArray<MachineEffect["type"]>
 }
 
-/** The object after an event, written into the turn's draft; null when its state does not take the event: nothing is written. */
+/** Steps an object by an event in the turn's draft; null, and no write, if its state does not accept the event. */
 export const advance = <T extends MachineTable>(
   turn: Turn,
   table: T,
@@ -58,10 +58,10 @@ export const advance = <T extends MachineTable>(
   return written
 }
 
-/** The objects of trading, and statements: the event log says how each of them moves (EVT-2). No delivery is made of it. */
+/** Trading objects and statements: the event log records each of their transitions, without deliveries (EVT-2). */
 const logged: ReadonlySet<MachineTable> = new Set(["rfqs", "barrierContracts", "orders", "swaps", "statements"])
 
-/** An entry of the event log for a move from one state to another; `from` null: the object is new. */
+/** Adds an entry to the event log for a transition; `from` null: the object is new. */
 const logMove = <T extends MachineTable>(turn: Turn, table: T, row: Tables[T], from: string | null): void => {
   const state = stateOf(row)
   if (from === state || !logged.has(table)) return
@@ -75,7 +75,7 @@ const logMove = <T extends MachineTable>(turn: Turn, table: T, row: Tables[T], f
 const stateOf = (row: object): string => (row as { readonly state: string }).state
 const idOf = (row: object): number => (row as { readonly id: number }).id
 
-/** What audit rows call the object: the kind and the columns of its key. */
+/** The name of an object in audit rows: its kind and the columns of its key. */
 export const objectName = <T extends MachineTable>(table: T, row: Tables[T]): ObjectName => {
   const { object, key } = catalogue[table]
   const values = row as Readonly<Record<string, unknown>>

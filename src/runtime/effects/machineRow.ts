@@ -12,7 +12,7 @@ import type { MachineRow, TableSpec } from "../tables/Table.ts"
 export type InputOf<T extends MachineTable> = InputFrom<MachineOf<KindOf<T>>>
 export type EventOf<T extends MachineTable> = EventFrom<MachineOf<KindOf<T>>>
 
-/** A row and what its machine asks for. */
+/** A row and the effects of its machine. */
 export interface Stepped<T extends MachineTable> {
   readonly row: Tables[T]
   readonly effects: ReadonlyArray<MachineEffect>
@@ -32,7 +32,7 @@ export const firstRow = <T extends MachineTable>(
   return stepped(table, columns, created)
 }
 
-/** The row after an event; null when its state does not take the event. */
+/** The row after an event; null if its state does not accept the event. */
 export const nextRow = <T extends MachineTable>(
   table: T,
   row: Tables[T],
@@ -57,6 +57,6 @@ const stepped = <T extends MachineTable>(table: T, columns: object, moved: Step)
     context: context as object,
     ...mirrors?.(context as never)
   }
-  // The one place where a step, typed by its machine, becomes the row of that machine's table.
+  // The only place where a step, typed by its machine, becomes the row of that machine's table.
   return { row: row as Tables[T], effects }
 }

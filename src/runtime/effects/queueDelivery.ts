@@ -1,6 +1,6 @@
 /**
- * Queues a webhook delivery in the turn of its cause, with the body bytes every attempt will send (A3-30). Nothing is
- * queued unless the partner's endpoint is ACTIVE (doc 3, Webhook registration and delivery).
+ * Queues a webhook delivery in the turn of its cause (transactional outbox), with the body bytes of every attempt (A3-30). Queues
+ * only while the partner's endpoint is ACTIVE (doc 3, Webhook registration and delivery).
  */
 import type { EventName, FeedEventName } from "../../machines/Effects.ts"
 import type { JsonObject } from "../../machines/shared/Json.ts"
@@ -13,7 +13,7 @@ export interface QueuedEvent {
   readonly data: JsonObject
 }
 
-/** The id of the queued delivery, or null when the endpoint takes none. */
+/** The id of the queued delivery, or null if there is no active endpoint. */
 export const queueDelivery = (turn: Turn, instance: Instance, event: QueuedEvent): number | null => {
   const { partnerId, clientId, endpoint } = instance
   if (partnerId === null || endpoint?.state !== "ACTIVE") return null

@@ -1,8 +1,8 @@
 /**
- * A settlement item for each posting that changes what a PARTNER-custody client owns in USDC, unless the partner moved the
- * collateral itself (`postingRules` says which types make items; a collateral report's makes none). It is written into the
- * draft of the posting, so that one exists if and only if the other does (doc 3, Settlement item; F28; A3-18, A3-19,
- * A3-27). The interpreter applies what the item's machine emits.
+ * Makes a settlement item for each posting that changes a PARTNER-custody client's USDC, unless the partner moved the collateral
+ * itself (`postingRules` lists the types that make items; a collateral report's makes none). It is in the draft of the posting,
+ * so that one exists if and only if the other does (doc 3, Settlement item; F28; A3-18, A3-19, A3-27). The interpreter applies
+ * the effects of the item's machine.
  */
 import type { MachineEffect } from "../../machines/Effects.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
@@ -15,13 +15,13 @@ import { postingRules } from "../../machines/ledger/postingRules.ts"
 
 export interface NewItem {
   readonly itemId: number
-  /** Its event and audit row, still to be applied. */
+  /** Its event and audit row, which the caller applies. */
   readonly effects: ReadonlyArray<MachineEffect>
 }
 
 /**
- * The item of a posting that has just been drafted; null when there is none to make. A transaction whose type makes items
- * has one client leg, so its amount is what changes the client's cash plus reserve.
+ * Writes the item of a drafted posting; null if it makes none. A transaction whose type makes items has one client leg, whose
+ * amount is the change of the client's cash plus reserve.
  */
 export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posting): NewItem | null => {
   const type = postingRules[posting.entry].item

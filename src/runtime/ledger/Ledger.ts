@@ -22,13 +22,13 @@ export interface Posting {
   readonly partnerId: number
   readonly currency: Currency
   readonly amount: bigint
-  /** What changes hands against it, in another currency; null: nothing (A2-98). */
+  /** The exchanged amount in another currency; null if there is none (A2-98). */
   readonly also: { readonly currency: Currency; readonly amount: bigint } | null
   readonly reason: string | null
   readonly refs: JsonObject
-  /** What it is worth, kept with the refs; null: it is USDC (STS-9). */
+  /** The value of the amount, kept with the refs; null for USDC (STS-9). */
   readonly value: PostingValue | null
-  /** What this adds to the client's lifetime deposits, in micro-USDC (F25). */
+  /** The addition to the client's lifetime deposits, in micro-USDC (F25). */
   readonly deposited: bigint
 }
 
@@ -43,7 +43,7 @@ const emptyBalance = (clientId: number, partnerId: number, currency: string): Ba
   funding: 0n
 })
 
-/** The client's balance of a currency as this turn sees it: earlier postings of the turn included. */
+/** The client's balance of a currency in this turn, including the turn's earlier postings. */
 export const balanceOf = (turn: Turn, clientId: number, partnerId: number, currency: string): BalanceRow => {
   const key = keyOf("balances", { clientId, currency })
   return (
@@ -51,20 +51,20 @@ export const balanceOf = (turn: Turn, clientId: number, partnerId: number, curre
   )
 }
 
-/** True when the amount keeps the balance inside 64 bits (F2). */
+/** True if the balance stays inside 64 bits after the amount (F2). */
 export const fitsBalance = (balance: bigint, amount: bigint): boolean => {
   const next = balance + amount
   return next <= maxMinor && next >= -maxMinor
 }
 
 /**
- * Cash of a balance once everything has come back that can: its reserve by a release, and what is approved but not paid
- * by a refusal of the bank. Whatever adds to a balance keeps this inside 64 bits, so that a way back always fits (F2).
+ * The largest cash that a balance can reach: its reserve may be released, and the bank may refuse an approved payment. Every
+ * addition to a balance keeps this inside 64 bits, so that a return always fits (F2).
  */
 export const cashAtMost = (state: SubjectState, { cash, reserved, currency }: BalanceRow): bigint =>
   cash + reserved + state.returning(currency)
 
-/** Posts one transaction. A posting that leaves 64 bits is a defect: rules check `fitsBalance` first. */
+/** Posts one transaction. A posting that overflows 64 bits is a defect: rules check `fitsBalance` first. */
 export const post = (turn: Turn, posting: Posting): void => {
   const { txId, clientId, partnerId, also } = posting
   turn.draft.put("ledgerTransactions", {
@@ -82,7 +82,7 @@ export const post = (turn: Turn, posting: Posting): void => {
   if (also !== null) postLegs(turn, { ...posting, ...also, deposited: 0n })
 }
 
-/** The client's leg of one currency, and what stands against it. */
+/** Posts the client's leg of one currency, and its counterpart. */
 const postLegs = (turn: Turn, posting: Posting): void => {
   const { txId, clientId, partnerId, currency, amount } = posting
   const rule = postingRules[posting.entry]
@@ -119,7 +119,7 @@ const postLegs = (turn: Turn, posting: Posting): void => {
   })
 }
 
-/** The other leg of money that stays the client's: what cash gains or loses, the reserve loses or gains. */
+/** Posts the other leg of money that stays the client's: the reserve moves opposite to cash. */
 const postToReserve = (
   turn: Turn,
   { txId, clientId, partnerId, currency, amount }: Posting,

@@ -1,7 +1,7 @@
 /**
- * That an ACCOUNT statement adds up, by its own text and by the postings (STS-23): opening and rows make the closing of each currency,
- * the opening is what was booked before the period, the closing what was booked up to its cut. So periods that adjoin meet, and a
- * statement says what the balances of its end do.
+ * The check of an ACCOUNT statement against its own text and the postings: opening plus rows equals the closing of each currency,
+ * the opening equals the sum of earlier postings, and the closing the sum up to its cut. So adjacent periods are continuous, and
+ * a statement agrees with the balances at its end (STS-23).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -17,12 +17,12 @@ interface AccountSection {
   readonly opening: Held
   readonly closing: Held
 }
-/** What a model says but for its rows; its sections are these where it is of an account. */
+/** The model without its rows; an account's model has these sections. */
 export interface AccountModel extends Pick<ModelHead, "kind" | "cut" | "periodFrom"> {
   readonly sections: ReadonlyArray<AccountSection>
 }
 
-/** Amounts of ours have all the places of their currency. */
+/** The service's amounts always have all decimal places of their currency. */
 const minorUnits = (text: string): bigint => BigInt(text.replace(".", ""))
 
 export class AccountProof {
@@ -34,7 +34,7 @@ export class AccountProof {
     this.model = model
   }
 
-  /** The next piece of a text that has the hash it is kept under. */
+  /** Takes the next piece of a text whose hash is verified. */
   take({ section, content }: ReadPiece): void {
     if (section === -1) return
     const rows = JSON.parse(`[${content.replace(/^,/, "")}]`) as ReadonlyArray<ModelRow>
@@ -44,7 +44,7 @@ export class AccountProof {
     }
   }
 
-  /** What does not add up; null: everything does. */
+  /** The first error; null if the statement adds up. */
   end(sql: PgClient.PgClient, clientId: number): Effect.Effect<string | null, SqlError.SqlError> {
     const { cut, periodFrom, sections: stated } = this.model
     for (const [at, { currency, opening, closing }] of stated.entries())

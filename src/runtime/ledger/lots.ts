@@ -1,6 +1,6 @@
 /**
- * Lots of assets inside a turn: what came in and at what cost, and what leaves first in first out (F21, A2-104). Trades carry
- * their own cost; whatever else comes in is a lot at its worth of that moment, and what else leaves takes its cost along.
+ * Lots of assets inside a turn: receipts with their cost, and disposals first in first out (F21, A2-104). Trades have their own
+ * cost. Other receipts become a lot at their current value, and other disposals remove their cost.
  */
 import type { LedgerEntryType } from "../../machines/Effects.ts"
 import type { JsonObject } from "../../machines/shared/Json.ts"
@@ -23,7 +23,7 @@ const lotsInTurn = (turn: Turn, asset: string): ReadonlyArray<SpotLotRow> =>
     .filter((lot) => lot.asset === asset && lot.qty > 0n)
     .toSorted((one, other) => one.acquiredAt - other.acquiredAt || one.id - other.id)
 
-/** One more lot; none of nothing. */
+/** Adds a lot; no effect for quantity zero. */
 export const putLot = (
   turn: Turn,
   { partnerId, clientId }: Whose,
@@ -41,7 +41,7 @@ export const putLot = (
   })
 }
 
-/** What was paid, micro-USDC, for a quantity that leaves, without commission, first in first out (F21; A2-44). */
+/** Takes a quantity from the lots first in first out. Returns its cost without commission, micro-USDC (F21; A2-44). */
 export const takeFromLots = (turn: Turn, asset: Currency, qty: bigint): bigint => {
   const rows = lotsInTurn(turn, asset)
   const { cost, left } = takeLots(rows, qty)
@@ -63,14 +63,16 @@ interface Moved extends Whose {
   readonly refs: JsonObject
 }
 
-/** What of it comes or goes: a swap's principal leaves and comes back as it was, its fee goes for good, its reward comes (F21). */
+/**
+ * The quantity change: a swap's principal leaves and returns unchanged, its fee leaves for good, its reward is received (F21).
+ */
 const changeOf = ({ entry, currency, amount, refs }: Moved): bigint => {
   const part = (name: string): bigint => minorOf(String(refs[name]), currency)
   if (entry === "SWAP_PRINCIPAL") return -part("fee")
   return entry === "SWAP_SETTLE" ? amount - part("principal") : amount
 }
 
-/** The lots after a posting of another kind than a trade's: an asset came in, or left. What is only reserved stays. */
+/** Applies a posting other than a trade's to the lots: an asset was received or left. A reserve changes no lot. */
 export const moveLots = (turn: Turn, moved: Moved): void => {
   const { entry, currency, partnerId, clientId } = moved
   if (currency === "USDC" || entry === "SPOT_SETTLE" || postingRules[entry].house === null) return
@@ -84,5 +86,5 @@ export const moveLots = (turn: Turn, moved: Moved): void => {
   })
 }
 
-/** A worth that 64 bits do not hold is none that anybody paid. */
+/** Limits a valuation to 64 bits. */
 const atMost = (worth: bigint): bigint => (worth > maxMinor ? maxMinor : worth)

@@ -1,7 +1,7 @@
 /**
- * Reads the chain of seals again (engine/seal): every row that never changes belongs to a batch by its id, and each
- * batch's seal must follow from the one before it and its rows. Younger rows than the last seal looked at are left alone:
- * what a seal covers never changes, so this needs no snapshot.
+ * Verifies the chain of seals (engine/seal): every append-only row belongs to a batch by its id, and each batch's seal must
+ * follow from the seal before it and its rows. Rows newer than the last verified seal are ignored. Sealed rows never change, so
+ * this needs no snapshot.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -9,22 +9,27 @@ import { idIn, type SealedTable, sealedTableNames, sealEnds, sealGenesis, sealRo
 import { rowsBetween, sealsBetween } from "../store/reads/sealReads.ts"
 import type { SealRow } from "../tables/engine.ts"
 
-/** Seals read and hashed at a time, with their rows: a few milliseconds, in which the service does nothing else. */
+/**
+ * The number of seals that are read and hashed at a time, with their rows: a few milliseconds in which the service's thread is
+ * busy.
+ */
 const pageOfSeals = 20
 
 export interface ChainFinding {
   readonly seals: number
   readonly rows: number
-  /** Hash of the last seal: whoever notes it elsewhere can prove later that nothing was cut off. */
+  /** The hash of the last seal: a copy kept elsewhere can later prove that no seal was cut off. */
   readonly last: string
-  /** The first break; null when the chain is whole. */
+  /** The first break; null if the chain is whole. */
   readonly detail: string | null
 }
 
 /** Rows of the sealed tables, each in the order of its ids. */
 export type ChainRows = { readonly [T in SealedTable]: ReadonlyArray<object> }
 
-/** Judges seals in their order against all rows after `from` up to the last of them; a sentence, or null. */
+/**
+ * Verifies seals in order against all rows after `from` up to the last of them. Returns a sentence on the first break, or null.
+ */
 export const findBreak = (from: SealRow, seals: ReadonlyArray<SealRow>, rows: ChainRows): string | null => {
   let before = from
   const next = Object.fromEntries(sealedTableNames.map((table) => [table, 0])) as Record<SealedTable, number>
@@ -50,7 +55,7 @@ export const findBreak = (from: SealRow, seals: ReadonlyArray<SealRow>, rows: Ch
   return null
 }
 
-/** The whole chain up to the seal `upTo`. */
+/** Verifies the whole chain up to the seal `upTo`. */
 export const readChain = Effect.fnUntraced(function* (upTo: bigint) {
   const sql = yield* PgClient.PgClient
   let before = sealGenesis
@@ -58,7 +63,7 @@ export const readChain = Effect.fnUntraced(function* (upTo: bigint) {
   let seals = 0
   while (true) {
     const page = yield* sealsBetween(sql, seals === 0 ? 0 : before.number + 1, upTo, pageOfSeals)
-    // Seal 0 stands where the chain was begun over rows that were there already.
+    // Seal 0 marks a chain that was begun over existing rows.
     const [first] = page
     const start = seals === 0 && first?.number === 0 ? first : before
     const links = page.filter((seal) => seal.number > 0)

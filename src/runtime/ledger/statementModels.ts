@@ -1,7 +1,6 @@
 /**
- * That the models of statements still say what they said (STS-17, STS-22): the text in the pieces of each has the hash and the size
- * that it is kept under, and what it says of an account adds up (STS-23). Read a few pieces at a time, so that no model is ever held
- * as a whole.
+ * The check that models of statements are unchanged (STS-17, STS-22): the pieces of each have the hash and the size of its row,
+ * and an account's model adds up (STS-23). A few pieces are read at a time, so that no model is held in memory as a whole.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -14,13 +13,13 @@ import { type AccountModel, AccountProof } from "./accountProof.ts"
 import { unpacked } from "../engine/sealing/packed.ts"
 import { modelsAfter, piecesOf, type ReadPiece } from "../store/writes/statementWrites.ts"
 
-/** Models named at a time, and pieces of one read at a time. */
+/** The number of models in one page, and of pieces in one read. */
 const pageOfModels = 200
 const piecesAtOnce = 4
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Takes the pieces of a model in their order. */
+/** Passes the pieces of a model in order. */
 const eachPiece = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -37,7 +36,7 @@ const eachPiece = (
     }
   })
 
-/** What is wrong with a model; null: it is as it was. */
+/** The fault of a model; null if it is unchanged. */
 const judge = (
   sql: PgClient.PgClient,
   sealing: Sealing,
@@ -63,7 +62,10 @@ const judge = (
     return wrong === null ? null : `model ${id}: ${wrong}`
   })
 
-/** Compares every model with its hash. Neither ever changes, so this needs no snapshot; one that is swept meanwhile is none. */
+/**
+ * Compares every model with its hash. Neither ever changes, so this needs no snapshot; a model that is swept meanwhile is
+ * skipped.
+ */
 export const checkModels = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const sealing = yield* SealingService

@@ -1,7 +1,7 @@
 /**
- * `ledger verify`: recomputes every balance and invariant from the postings, in one snapshot, while the service runs.
- * Each check has a figure; the first break comes with what it found. Writers never wait for it; but rows they change often
- * are kept for its snapshot, so what can be judged after the snapshot is: sealed rows never change.
+ * `ledger verify`: recomputes every balance and invariant from the postings, in one snapshot, while the service runs. Each check
+ * has a figure; the first break has a detail. Writers never wait for it. But old versions of frequently changed rows are kept for
+ * its snapshot, so checks of sealed rows, which never change, run after the snapshot.
  */
 import { Effect } from "effect"
 import { type CheckResult, runChecks } from "../store/checks/runChecks.ts"
@@ -18,7 +18,7 @@ export interface LedgerReport {
   readonly checks: ReadonlyArray<LedgerCheck>
 }
 
-/** The checks that need no key, on one REPEATABLE READ snapshot. Interrupted, it ends its statement too. */
+/** Runs the checks that need no key, on one REPEATABLE READ snapshot. An interrupt ends its statement too. */
 export const verifyBooks = Effect.gen(function* () {
   const { results, lastSeal } = yield* runChecks
   const chain = yield* readChain(lastSeal)
@@ -33,7 +33,7 @@ export const verifyBooks = Effect.gen(function* () {
   return reportOf(checked)
 })
 
-/** Every check. */
+/** Runs every check. */
 export const verifyLedger = Effect.gen(function* () {
   const { checks: checked } = yield* verifyBooks
   const { compared, detail } = yield* checkDestinations

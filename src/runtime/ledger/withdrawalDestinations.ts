@@ -1,7 +1,7 @@
 /**
- * That a withdrawal request still shows the destination it was filed with (doc 3, Withdrawal request; D10). A sealed
- * value is bound to its column, not to its row, so one request's destination could be put into another's. A keyed
- * fingerprint over id and destination, kept in the request and in the audit row of its filing, shows.
+ * The check that a withdrawal request still has the destination with which it was filed (doc 3, Withdrawal request). A sealed
+ * value is bound to its column, not to its row, so one request's destination could be copied into another's. A keyed fingerprint
+ * over id and destination, kept in the request and in the audit row of its filing, reveals that (D10).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -11,32 +11,32 @@ import { SealingService } from "../engine/sealing/SealingService.ts"
 import { type FiledRequest, filedRequests } from "../store/reads/withdrawalReads.ts"
 import type { WithdrawalRow } from "../tables/withdrawal.ts"
 
-/** Only the one who holds the key can make it, and it shows nothing of the destination. None at all has one too. */
+/** Only the holder of the key can make it, and it reveals nothing of the destination. An empty destination has one too. */
 export const destinationFingerprint = (
   { fingerprint }: Pick<Sealing, "fingerprint">,
   requestId: number,
   destination: string | null
 ): string => fingerprint(`withdrawal:${requestId}:${destination}`)
 
-/** False, too, for a request that has no fingerprint: then nobody can say where it was to be paid. */
+/** Also false for a request without a fingerprint: its destination can't be verified. */
 export const showsFiledDestination = (sealing: Pick<Sealing, "fingerprint">, row: WithdrawalRow): boolean =>
   row.context.destinationFingerprint === destinationFingerprint(sealing, row.id, row.destination)
 
-/** Requests opened and compared at a time: a few milliseconds, in which the service does nothing else. */
+/** The number of requests that are opened and compared at a time: a few milliseconds in which the service's thread is busy. */
 const pageOfRequests = 200
 
 const judge = (sealing: Sealing, { id, row, filed }: FiledRequest): string | null => {
   if (row === null) return `request ${id} can't be read`
   const { destinationFingerprint: kept } = row.context
-  // The audit is sealed: what it says of the filing stands.
+  // The audit is sealed, so its record of the filing is reliable.
   if (kept === null) return filed === null ? null : `request ${id} has lost the fingerprint it was filed with`
   if (filed !== filedDestination(kept)) return `request ${id} shows another fingerprint than its filing`
   return showsFiledDestination(sealing, row) ? null : `request ${id} shows another destination than it was filed with`
 }
 
 /**
- * Compares every request with its fingerprint and the audit. None of the three ever changes, so this needs no snapshot.
- * Requests of before the fingerprints have none in both places, and nothing to be compared with.
+ * Compares every request with its fingerprint and the audit. None of the three ever changes, so this needs no snapshot. Requests
+ * from before fingerprints have none in either place, and are skipped.
  */
 export const checkDestinations = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient

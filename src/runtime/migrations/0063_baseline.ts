@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs"
 export const m0063 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const schema = readFileSync(new URL("./0063_baseline.sql", import.meta.url), "utf8")
-  // A prepared statement takes one command, EXECUTE takes them all.
+  // A prepared statement accepts one command; EXECUTE accepts several.
   yield* sql.unsafe(`DO $run$ BEGIN EXECUTE $schema$${schema}$schema$; END $run$`)
   yield* sql`INSERT INTO writer (id, epoch, batch, owner) VALUES (1, 0, 0, 'nobody')`
 })

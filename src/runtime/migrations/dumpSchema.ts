@@ -1,6 +1,6 @@
 /**
  * The schema as deterministic text from catalog queries (the bundled PostgreSQL has no pg_dump): sequences, functions, then
- * tables with columns, constraints, indexes and triggers. `schema.sql` beside this file is its checked output, for readers and
+ * tables with columns, constraints, indexes and triggers. `schema.sql` beside this file is its verified output, for readers and
  * for reviews of a migration. The order lets the text run on an empty database: the baseline was made from it.
  */
 import { Effect } from "effect"
@@ -44,7 +44,7 @@ const triggers = `
     FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
    WHERE c.relnamespace = 'public'::regnamespace AND NOT g.tgisinternal ORDER BY 1, g.tgname`
 
-// Columns that are stored in another way than their type usually is.
+// Columns with another storage mode than the default of their type.
 const storage = `
   SELECT c.relname AS owner, format('ALTER TABLE %I ALTER COLUMN %I SET STORAGE %s;', c.relname, a.attname,
            CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END) AS line

@@ -6,7 +6,7 @@ import { m0064 } from "./0064_misfit_contracts.ts"
 
 const table = "schema_migrations"
 
-/** The migration that a new database begins with, and the last version whose migrations lead to it. */
+/** The first migration of a new database, and the last version whose migrations lead to the same schema. */
 const baseline = { migration: 63, version: "0.1.0" } as const
 
 /** The database was last used by a version from before the baseline. */
@@ -36,7 +36,7 @@ const checkAge = Effect.gen(function* () {
 })
 
 /**
- * Brings the connected database to the newest schema; does nothing when it is there already. Fails with `SchemaTooOld`, and
- * changes nothing, when the database is older than the baseline.
+ * Brings the connected database to the newest schema; no effect if it is already there. Fails with `SchemaTooOld`, and changes
+ * nothing, if the database is older than the baseline.
  */
 export const migrate = Effect.andThen(checkAge, run).pipe(Effect.asVoid)

@@ -1,6 +1,6 @@
 /**
- * Deletes stored answers, keys of requests that were begun and never answered, and parts of answers whose 24 hours are over
- * (doc 1, Idempotency), a bounded number at a time.
+ * Deletes expired answers of requests (24 hours), keys of requests that were begun and never answered, and parts of bulk answers,
+ * a bounded number at a time (doc 1, Idempotency).
  */
 import { Effect, Layer, Schedule } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"

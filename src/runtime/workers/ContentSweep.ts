@@ -1,4 +1,4 @@
-/** Removes contents that no document came to own: a crash between content and commit leaves one (A1-37). */
+/** Removes contents without a document: a crash between content and commit leaves one (A1-37). */
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { DocumentContents } from "../ports/DocumentContents.ts"
 

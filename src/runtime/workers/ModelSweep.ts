@@ -1,4 +1,4 @@
-/** Removes models that no statement came to name: a crash between model and row leaves one (STS-22). */
+/** Removes models without a statement: a crash between model and row leaves one (STS-22). */
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { StatementModels } from "../ports/StatementModels.ts"
 

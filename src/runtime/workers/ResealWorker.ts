@@ -1,9 +1,8 @@
 /**
- * Seals again, with the current key, what older keys sealed (architecture, At rest). Runs beside everything else on a
- * connection of its own: windows of rows in key order, small batches, a pause between them; a value that changed
- * meanwhile, or whose row a command holds, is left for the next pass. It ends when a pass finds nothing, some time after
- * the rotation and behind a commit of its own in the journal: by then no statement is under way that was sealed before. A
- * restart begins where values are left.
+ * Reseals values of older keys with the current key (architecture, At rest). Runs in the background on its own connection:
+ * windows of rows in key order, small batches, and a pause between them. A value that changed meanwhile, or whose row is locked,
+ * is left for the next pass. The work ends when a pass finds no value, some time after the rotation and after its own commit in
+ * the journal: by then no statement with a value of an older key is in flight. A restart continues with the remaining values.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Effect, Layer, type Redacted } from "effect"
@@ -28,32 +27,32 @@ import {
 import { stampCanary, stampedKeys, stampResealed } from "../store/ServiceStamp.ts"
 
 export interface ResealPace {
-  /** Between two batches. */
+  /** The pause between two batches. */
   readonly pauseMillis: number
-  /** How long after a rotation a statement may still bring values of the older key. */
+  /** How long after a rotation a statement may still write values of the older key. */
   readonly settleMillis: number
 }
 
-/** A statement of ours ends within 30 s (statement_timeout), a content's writer seals right before it. */
+/** A statement ends within 30 s (statement_timeout), and the writer of a content seals just before it. */
 const defaultPace: ResealPace = { pauseMillis: 20, settleMillis: 45_000 }
 
 export interface ResealOptions {
   readonly databaseUrl: Redacted.Redacted
-  /** Name of this process in the writer row: without the database it replaces nothing. */
+  /** The name of this process in the writer row: it replaces values only while it owns the database. */
   readonly owner: string
   readonly pace?: ResealPace
 }
 
-/** Rows looked at in one go; rows and bytes replaced in one statement (a larger value goes alone). */
+/** The rows of one window; the rows and bytes of one replacement (a larger value is replaced alone). */
 const windowRows = 1_000
 const batchRows = 100
 const batchBytes = 2 * 1024 * 1024
-/** For commands to let go of the rows they held. */
+/** The pause in which commands release their locks. */
 const betweenPasses = 100
-/** Between two tries while the database is away. */
+/** The pause between two attempts while the database is away. */
 const tryAgain = "15 seconds"
 
-/** Nobody asked for it: the service does it by itself. */
+/** The attribution of the service itself, for work without a request. */
 const byService: Attribution = {
   role: "SYSTEM",
   keyLabel: "encryption",
@@ -93,7 +92,7 @@ export const ResealWorker = {
     )
 }
 
-/** At start: a key that was filed and is not in the audit is noted there now, and a pass that was cut short is asked for. */
+/** At start: adds keys that are stored but not in the audit, and resumes an interrupted reseal. */
 const takeUpKeys = (rotation: KeyRotation["Service"], sealing: Sealing) =>
   Effect.gen(function* () {
     const stamp = yield* stampedKeys
@@ -113,7 +112,7 @@ interface Resealing {
   readonly owner: string
 }
 
-/** Passes until one finds nothing; then the stamp says so. */
+/** Runs passes until one finds no value; then records it in the stamp. */
 const resealAll = (resealing: Resealing) =>
   Effect.gen(function* () {
     const { rotation, sealing, pace } = resealing
@@ -129,7 +128,7 @@ const resealAll = (resealing: Resealing) =>
           if (pass.unreadable > 0) yield* Effect.logError(`${pass.unreadable} sealed values do not open with any key`)
           break
         }
-        // Commits are written in order: when this one is in, so is every batch that was sealed before the rotation.
+        // Commits are written in order: once this one is committed, so is every batch that was sealed before the rotation.
         yield* rotation.note(byService, "encryption.resealed", null, number)
         audited = true
         continue
@@ -141,7 +140,7 @@ const resealAll = (resealing: Resealing) =>
     rotation.endResealing()
   })
 
-/** Values of one pass: sealed again, left to the next pass, and such that no key opens. */
+/** The values of one pass: resealed, left for the next pass, and not opened by any key. */
 interface Pass {
   moved: number
   skipped: number
@@ -185,7 +184,7 @@ const oneBatch = (
     pass.skipped += replacements.length - moved
   })
 
-/** Null for a value that does not open: it stays as it is, and is named at the end. */
+/** Null for a value that does not open: it stays unchanged, and is reported at the end. */
 const replacementOf = (sealing: Sealing, { place }: SealedColumn, { key, sealed }: SealedValue): Replacement | null => {
   try {
     return { key, was: sealed, sealed: sealing.reseal(sealed, place) }
@@ -194,7 +193,7 @@ const replacementOf = (sealing: Sealing, { place }: SealedColumn, { key, sealed 
   }
 }
 
-/** Cut by rows and by bytes; a value beyond the bytes stands alone. */
+/** Cuts batches by rows and by bytes; a value larger than the byte limit is alone. */
 export const batchesOf = (values: ReadonlyArray<SealedAt>): ReadonlyArray<ReadonlyArray<SealedAt>> => {
   const batches: Array<Array<SealedAt>> = []
   let bytes = 0

@@ -1,7 +1,7 @@
 /**
  * Writes one-line texts into a page, character by character. The layout of pdfkit processes every word again: a statement of
- * 100,000 rows takes ten times as long, and every word stays in memory. A character without a glyph, an invisible character and a
- * direction character are drawn as U+FFFD. Renderers from 3 on put right-to-left text in reading order (STS-31).
+ * 100,000 rows would take ten times as long, and every word would stay in memory. A character without a glyph, an invisible
+ * character and a direction character are drawn as U+FFFD. Renderers from 3 on put right-to-left text in reading order (STS-31).
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -20,7 +20,7 @@ const files: { readonly [F in Face]: Buffer } = {
   bold: file("DejaVuSansCondensed-Bold")
 }
 
-/** What of pdfkit's font is needed beyond its types. */
+/** The members of pdfkit's font that its types lack. */
 interface EmbeddedFont {
   readonly id: string
   readonly ascender: number
@@ -29,7 +29,7 @@ interface EmbeddedFont {
   encode(text: string): readonly [ReadonlyArray<string>, ReadonlyArray<{ readonly advanceWidth: number }>]
 }
 
-/** A character as it is written: its code in the font's subset, and its width in thousandths of the size. */
+/** An encoded character: its code in the font's subset, and its width in thousandths of the size. */
 interface Sign {
   readonly code: string
   readonly width: number
@@ -39,10 +39,10 @@ const undrawable = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]/u
 const replacement = "\uFFFD"
 const ellipsis = "…"
 
-/** A coordinate as it is written: hundredths of a point. */
+/** A coordinate in the file's form: hundredths of a point. */
 const place = (figure: number): string => String(Math.round(figure * 100) / 100)
 
-/** A text as it is written: its codes, and its width in thousandths of the size, without a space behind it. */
+/** An encoded text: its codes, and its width in thousandths of the size, without a trailing space. */
 interface Line {
   readonly codes: string
   readonly width: number
@@ -54,9 +54,9 @@ export class TextPen {
   private readonly putsInOrder: boolean
   private readonly fonts: { readonly [F in Face]: EmbeddedFont }
   private readonly signs: { readonly [F in Face]: Map<string, Sign> } = { body: new Map(), bold: new Map() }
-  /** Those of ASCII, by their code: nearly all that is written. */
+  /** The ASCII characters by their code: nearly all texts need only these. */
   private readonly usual: { readonly [F in Face]: Array<Sign | undefined> } = { body: [], bold: [] }
-  /** Texts that are written together, and the font and stretch in force behind the last of them. */
+  /** Texts that are written as one object, and the font and stretch after the last of them. */
   private together: { text: string; font: string; stretch: number } | null = null
 
   /** `putsInOrder`: right-to-left text is drawn in reading order. Otherwise its characters are drawn in stored order. */
@@ -66,7 +66,7 @@ export class TextPen {
     this.putsInOrder = putsInOrder
     const font = (face: Face): EmbeddedFont => {
       document.registerFont(face, files[face]).font(face)
-      // pdfkit keeps the font in use to itself, and this is the only way to its codes.
+      // pdfkit keeps the current font private, and its codes are available only there.
       const { _font: own }: { readonly _font: EmbeddedFont } = document as never
       return own
     }
@@ -78,17 +78,17 @@ export class TextPen {
     if (text !== "") this.draw(this.laid(text, face), face, size, x, y, 100)
   }
 
-  /** Writes a text that must not be cut: one that is wider than its room is written narrower, as high as ever. */
+  /** Writes a text that must not be cut: a text wider than its room is narrowed, at the same height. */
   writeWithin(text: string, face: Face, size: number, x: number, y: number, room: number): void {
     this.within(text, face, size, room, y, () => x)
   }
 
-  /** The same, up to `right`. */
+  /** The same, right-aligned at `right`. */
   writeUpTo(text: string, face: Face, size: number, right: number, y: number, room: number): void {
     this.within(text, face, size, room, y, (width) => right - Math.min(width, room))
   }
 
-  /** Texts that `draw` writes stand in one object of the page: nothing else may be drawn with them. */
+  /** Writes the texts of `draw` as one object of the page. `draw` may draw only texts. */
   asOne(draw: () => void): void {
     const together = { text: "", font: "", stretch: 100 }
     this.together = together
@@ -97,13 +97,13 @@ export class TextPen {
     if (together.text !== "") this.document.addContent(`q 1 0 0 -1 0 ${place(this.height)} cm BT${together.text} ET Q`)
   }
 
-  /** A rule from `left` to `right`. */
+  /** Draws a rule from `left` to `right`. */
   line(left: number, right: number, y: number, width: number): void {
     const grey = width < 0.5 ? 0.75 : 0.4
     this.document.addContent(`q ${grey} G ${width} w ${place(left)} ${place(y)} m ${place(right)} ${place(y)} l S Q`)
   }
 
-  /** A light ground. */
+  /** Draws a light background. */
   shade(x: number, y: number, width: number, height: number): void {
     this.document.addContent(`q 0.93 g ${place(x)} ${place(y)} ${place(width)} ${place(height)} re f Q`)
   }
@@ -113,7 +113,7 @@ export class TextPen {
     return (this.laid(text, face).width * size) / 1000
   }
 
-  /** As much of a text as fits, up to the end of a word where one ends there. */
+  /** The part of a text that fits, up to a word's end if possible. */
   split(text: string, face: Face, size: number, room: number): string {
     let width = 0
     let kept = ""
@@ -127,7 +127,7 @@ export class TextPen {
     return kept
   }
 
-  /** The text, or as much of it as fits with an ellipsis behind it. */
+  /** The text, or the part of it that fits, with an ellipsis. */
   fitted(text: string, face: Face, size: number, room: number): string {
     if (this.widthOf(text, face, size) <= room) return text
     let cut = (this.signOf(ellipsis, face).width * size) / 1000
@@ -168,7 +168,7 @@ export class TextPen {
     at.text += ` 1 0 0 1 ${place(x)} ${place(base)} Tm <${codes}> Tj`
     at.stretch = stretch
     at.font = named
-    // The page counts from its top; texts stand upright from its bottom.
+    // The page's y axis starts at its top, but texts stand upright only from the bottom.
     if (this.together === null) this.document.addContent(`q 1 0 0 -1 0 ${place(this.height)} cm BT${at.text} ET Q`)
   }
 

@@ -10,7 +10,7 @@ const bidi = (createRequire(import.meta.url)("bidi-js") as typeof import("bidi-j
 /** Unicode blocks of right-to-left scripts. */
 const fromTheRight = /[\u0590-\u08FF\u200F\uFB1D-\uFDFF\uFE70-\uFEFF\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u
 
-/** Whether a text contains right-to-left characters. */
+/** True if a text contains right-to-left characters. */
 export const isTurned = (text: string): boolean => fromTheRight.test(text)
 
 /**

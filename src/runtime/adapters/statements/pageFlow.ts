@@ -1,6 +1,6 @@
 /**
- * How a statement flows over pages (STS-31): all heights are fixed, so the number of pages is known before the first row is drawn,
- * and drawing walks the same way as counting.
+ * The layout of a statement on pages: all heights are fixed, so the number of pages is known before the first row is drawn, and
+ * drawing follows the same steps as counting (STS-31).
  */
 import { pdfTable } from "../../../machines/statement/pdfColumns.ts"
 import { sectionFacts } from "../../../machines/statement/pdfTexts.ts"
@@ -22,26 +22,26 @@ export const sizes = {
   footer: 26
 } as const
 
-/** Lines of facts that no page's end parts. */
+/** The most lines of facts that are kept together on one page. */
 const keptLines = 12
 
 const bottom = pageSize.height - margin - sizes.footer
 
-/** What is told of each place as it is reached; a page is begun before anything is put on it. */
+/** Draws each element at its place; a page is begun before any element on it. */
 export interface Painter {
-  /** `section`: the one whose table goes on. */
+  /** `section`: the section whose table continues on the page. */
   readonly newPage: (number: number, section: number | null) => void
   readonly title: (y: number) => void
   readonly headLine: (y: number, index: number) => void
   readonly noteLine: (y: number, index: number) => void
   readonly heading: (y: number, section: number) => void
-  /** Two facts from `index` on, side by side. */
+  /** Two facts side by side, starting at `index`. */
   readonly factLine: (y: number, section: number, index: number, behind: boolean) => void
   readonly tableHead: (y: number, section: number) => void
   readonly noRows: (y: number, section: number) => void
 }
 
-/** Nothing is drawn: the pages are counted. */
+/** Draws nothing: counts the pages. */
 export const counting: Painter = {
   newPage: () => {},
   title: () => {},
@@ -73,7 +73,7 @@ export class PageFlow {
     for (let index = 0; index < noteLines; index++) this.line((y) => this.painter.noteLine(y, index))
   }
 
-  /** Begins a section: its heading, what stands in front of its rows, and the head of its table. */
+  /** Begins a section: its heading, its facts before the rows, and the head of its table. */
   section(section: number, isEmpty: boolean): void {
     const facts = this.factsOf(section)
     const first = isEmpty ? sizes.line : this.headHeight(section) + this.rowHeight(section)
@@ -86,7 +86,7 @@ export class PageFlow {
     else this.head(section)
   }
 
-  /** Where the next row of a section goes; a new page where none is left for it. */
+  /** The position of the next row of a section; begins a new page if there is no room. */
   row(section: number): number {
     const height = this.rowHeight(section)
     if (this.y + height > bottom) {
@@ -98,11 +98,11 @@ export class PageFlow {
     return at
   }
 
-  /** Ends a section: what its rows come to. */
+  /** Ends a section with the totals of its rows. */
   endSection(section: number): void {
     this.y += sizes.gap
     const lines = Math.ceil(sectionFacts(this.factsOf(section)).after.length / 2)
-    // Together with one another where they are few.
+    // A few lines stay together on one page.
     if (lines <= keptLines) this.room(lines * sizes.line)
     this.facts(section, true)
   }
@@ -149,7 +149,7 @@ export class PageFlow {
   }
 }
 
-/** Pages that a statement takes. */
+/** The number of pages of a statement. */
 export const pagesOf = (
   skeleton: Skeleton,
   counts: ReadonlyArray<number>,

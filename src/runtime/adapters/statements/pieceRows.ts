@@ -1,4 +1,4 @@
-/** The rows of a piece of a model's canonical text: those behind another piece begin with a comma. */
+/** The rows of a piece of a model's canonical text. A piece that follows another begins with a comma. */
 import type { ModelRow } from "../../../machines/statement/StatementModel.ts"
 
 export const rowsOfPiece = (text: string): ReadonlyArray<ModelRow> =>

@@ -1,14 +1,14 @@
-/** What the service and a rendering thread say to one another. Each side asks before the other sends, so nothing piles up. */
+/** The messages between the service and a rendering thread. Each side requests before the other sends, so no queue grows. */
 import type { StatementVersion } from "../../../machines/statement/Statement.ts"
 import type { Skeleton } from "../../../machines/statement/StatementModel.ts"
 
-/** What a thread begins with. */
+/** The start data of a thread. */
 export interface RenderThreadData {
-  /** Of ProcessorTurns.ts. */
+  /** The shared memory of ProcessorTurns.ts. */
   readonly turns: SharedArrayBuffer
 }
 
-/** What a rendering begins with. */
+/** The start data of a rendering. */
 export interface JobHead {
   readonly form: "pdf" | "csv"
   readonly renderer: number
@@ -22,14 +22,14 @@ export interface Piece<Content = string> {
   readonly section: number
   readonly content: Content
 }
-/** As it is stored: the thread unpacks it. */
+/** A piece as stored: the thread unpacks it. */
 export type PackedPiece = Piece<Uint8Array>
 
 export type ToThread =
   | { readonly type: "job"; readonly head: JobHead }
-  /** What was wanted; null: the text has ended. */
+  /** The requested piece; null at the end of the text. */
   | { readonly type: "piece"; readonly piece: PackedPiece | null }
-  /** A chunk has gone to its reader. */
+  /** The reader has taken a chunk. */
   | { readonly type: "taken" }
 
 export type FromThread =
@@ -38,10 +38,10 @@ export type FromThread =
   | { readonly type: "done" }
   | { readonly type: "failed"; readonly reason: string }
 
-/** Chunks that may be on their way to a reader; the thread waits for one to be taken. */
+/** The most chunks on their way to a reader; then the thread waits until one is taken. */
 export const chunksOnTheWay = 4
 
-/** What a renderer is given: the text piece by piece, and where its bytes go. */
+/** The input of a renderer: the text piece by piece, and the receiver of its bytes. */
 export interface Rendering {
   readonly head: JobHead
   readonly next: () => Promise<Piece | null>

@@ -7,8 +7,8 @@ import { rowsOfPiece } from "./pieceRows.ts"
 import type { Rendering } from "./protocol.ts"
 
 /**
- * References as the model has them. What was read of canonical text is written again to the same text, but where JavaScript has an
- * order of its own for the names, those that begin with a digit, or where it might be deeper.
+ * References as in the model. A value parsed from canonical text serialises to the same text, unless JavaScript orders its names
+ * differently (names that begin with a digit) or it may be nested.
  */
 const refsText = (refs: unknown): string | null => {
   for (const [name, value] of Object.entries(refs ?? {}))
@@ -16,7 +16,7 @@ const refsText = (refs: unknown): string | null => {
   return JSON.stringify(refs)
 }
 
-/** Characters written at once. */
+/** The number of characters that are written at once. */
 const enough = 64 * 1024
 
 export const renderCsv = async ({ head, next, write }: Rendering): Promise<void> => {
@@ -40,7 +40,7 @@ export const renderCsv = async ({ head, next, write }: Rendering): Promise<void>
   let section = -1
   for (let piece = await next(); piece !== null; piece = await next()) {
     if (piece.section < 0) {
-      // What stands between two sections: the one before has ended, the next one begins.
+      // The text between two sections: the end of the one before, the start of the next.
       if (section >= 0) text += edges(section, "CLOSING")
       section++
       text += edges(section, "OPENING")

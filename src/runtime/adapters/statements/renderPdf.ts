@@ -1,7 +1,7 @@
 /**
  * The PDF of a statement, by renderers 1 to 3. The same record always gives the same bytes. A PDF of up to 20,000 rows is tagged
- * and has the model attached (PDF/A-3a). A longer one has one table element a page, because tags cost more than the text. A
- * change of any byte requires a new renderer (STS-17, STS-18, STS-31).
+ * and has the model attached (PDF/A-3a). A longer one has one table element for each page, because tags cost more than the text.
+ * A change of any byte requires a new renderer (STS-17, STS-18, STS-31).
  */
 import { once } from "node:events"
 import { renderers } from "../../../machines/statement/Statement.ts"
@@ -9,9 +9,9 @@ import type { Rendering } from "./protocol.ts"
 import { PdfPages } from "./PdfPages.ts"
 import { rowsOfPiece } from "./pieceRows.ts"
 
-/** Rows up to which every cell is tagged and the model attached. */
+/** Up to this many rows every cell is tagged and the model attached. */
 const taggedRows = 20_000
-/** Bytes gathered before they go on their way. */
+/** The number of bytes that are collected before they are sent. */
 const enough = 64 * 1024
 
 export const renderPdf = async ({ head, next, write }: Rendering): Promise<void> => {
@@ -39,7 +39,7 @@ export const renderPdf = async ({ head, next, write }: Rendering): Promise<void>
   for (let piece = await next(); piece !== null; piece = await next()) {
     if (isTagged) model.push(piece.content)
     if (piece.section < 0) {
-      // What stands between two sections: the one before has ended, the next one begins.
+      // The elements between two sections: the end of the one before, the start of the next.
       if (section >= 0) pages.endSection(section)
       section++
       if (section < head.skeleton.sections.length) pages.section(section)

@@ -1,4 +1,4 @@
-/** The rendering thread: one job at a time, each from its record alone. Started by RenderThreads.ts with a cap on its memory. */
+/** The rendering thread: one job at a time, each from its record alone. Started by RenderThreads.ts with a memory limit. */
 import { parentPort, threadId, workerData } from "node:worker_threads"
 import { giveWay } from "../../engine/giveWay.ts"
 import { unpacked } from "../../engine/sealing/packed.ts"
@@ -21,7 +21,7 @@ if (port === null) throw new Error("this is a thread of the service")
 giveWay("much")
 
 const turns = new ProcessorTurns((workerData as RenderThreadData).turns)
-/** What others have to do first is waited for without a turn. */
+/** A wait for others runs without a processor turn. */
 const without = async <A>(wait: Promise<A>): Promise<A> => {
   turns.leave(threadId)
   const found = await wait
@@ -52,7 +52,7 @@ const next = async (): Promise<Piece | null> => {
 const write = async (bytes: Uint8Array): Promise<void> => {
   while (isFull()) await without(new Promise<void>((resolve) => (room = resolve)))
   onTheWay++
-  // A copy of its own: what belongs to a pool can't be handed over.
+  // A separate copy, because memory of a pool can't be transferred.
   const own = new Uint8Array(bytes)
   say({ type: "chunk", bytes: own }, [own.buffer])
 }

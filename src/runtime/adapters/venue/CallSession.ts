@@ -1,7 +1,7 @@
 /**
- * The calls of a service over one connection to the venue (`src/venue/callSession.ts`): opened by the first call that finds
- * none, kept for all of them. What comes of a broken or silent one is VenueUnanswered for each call that is on its way, which
- * may have been executed all the same; the next call opens another.
+ * The calls of a service over one connection to the venue (`src/venue/callSession.ts`). The first call opens it, and all calls
+ * share it. If it breaks or times out, every in-flight call ends with VenueUnanswered, although it may have been executed; the
+ * next call opens another connection.
  */
 import { Effect, Redacted, Result, Schema } from "effect"
 import { enable } from "effect/schema/SchemaJITCompiler"
@@ -16,16 +16,16 @@ import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 
-/** Longest time without a whole line, as a heartbeat comes every second, and longest wait for an answer. Ms. */
+/** The timeout for a complete line (a heartbeat is due every second), and for a response. Ms. */
 const silence = 5_000
-/** Looks of the watch in that time: a process that was frozen for longer looks once, and then reads what has come. */
+/** The number of checks in that time: a process that was frozen for longer makes one check and then reads the received lines. */
 const looks = 10
 
 type Answered = Effect.Effect<VenueOutcome, VenueUnanswered>
 
 interface Waiting {
   readonly answer: (answer: Answered) => void
-  /** Looks of the watch since it was asked. */
+  /** The number of checks since the call was sent. */
   looks: number
 }
 
@@ -40,7 +40,7 @@ export class CallSession {
     this.patience = patience
   }
 
-  /** One call; given up by its caller it may be executed all the same. */
+  /** Makes one call. A call that its caller gives up may still be executed. */
   call<Name extends VenueCallName>(name: Name, request: VenueRequest<Name>): Answered {
     return Effect.callback<VenueOutcome, VenueUnanswered>((resume) => {
       if (this.open === null || this.open.isOver) this.open = new OpenSession(this.connection, this.patience)
@@ -55,14 +55,14 @@ export class CallSession {
   }
 }
 
-/** One connection, from the request that opens it to its end. */
+/** One connection, from the opening request to its end. */
 class OpenSession {
   isOver = false
   private readonly waiting = new ShortLivedMap<number, Waiting>()
   private readonly cutter = new LineCutter(sessionLineLimit)
   private readonly watch: NodeJS.Timeout
   private socket: Duplex | null = null
-  /** Lines that leave at the end of this turn of the loop, or once it is open. */
+  /** Lines that are sent at the end of this turn of the event loop, or when the connection is open. */
   private out = ""
   private asked = 0
   private quietLooks = 0
@@ -81,7 +81,7 @@ class OpenSession {
     this.watch = setInterval(() => this.look(patience), patience / looks)
   }
 
-  /** Sends a call; its name here. */
+  /** Sends a call. Returns its local id. */
   ask(name: VenueCallName, request: object, answer: (answer: Answered) => void): number {
     const id = ++this.asked
     this.waiting.set(id, { answer, looks: 0 })
@@ -90,12 +90,12 @@ class OpenSession {
     return id
   }
 
-  /** Nobody waits for the answer any more. */
+  /** No caller waits for the response any more. */
   forget(id: number): void {
     this.waiting.delete(id)
   }
 
-  /** No more of it: whoever waits has no answer. `why` holds no secret. */
+  /** Ends the connection: waiting callers get no response. `why` holds no secret. */
   end(why: string): void {
     if (this.isOver) return
     this.isOver = true
@@ -139,7 +139,7 @@ class OpenSession {
     }
   }
 
-  /** What can't be read names no call for certain: none of them is answered any more. */
+  /** An unreadable line may belong to any call, so all calls in flight stay without a response. */
   private read({ text, whole }: Line): void {
     const value = whole ? jsonOf(text) : undefined
     if (isHeartbeat(value)) {
@@ -150,7 +150,7 @@ class OpenSession {
     if (Result.isFailure(read)) return this.end("an answer that can't be read")
     const { id, outcome, trouble } = read.success
     const waiting = this.waiting.get(id)
-    // Its caller has given it up.
+    // The caller has given the call up.
     if (waiting === undefined) return
     this.waiting.delete(id)
     waiting.answer(outcome === null ? unanswered(trouble ?? "no outcome") : Effect.succeed(outcome))
@@ -179,7 +179,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // Nothing that any schema takes.
+    // A value that no schema accepts.
     return undefined
   }
 }

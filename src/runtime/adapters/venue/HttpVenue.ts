@@ -1,7 +1,7 @@
 /**
- * A venue over HTTP: reads by the client that is made from its surface (`src/venue/VenueApi.ts`), calls over a connection of
- * their own (`CallSession.ts`), both strictly read and over within 5 s; the two streams line by line (`venueLines.ts`).
- * Whatever goes wrong is VenueUnanswered with a short reason that holds no secret.
+ * A venue over HTTP: queries by the client generated from its surface (`src/venue/VenueApi.ts`), calls over their own connection
+ * (`CallSession.ts`), both strictly decoded and limited to 5 s; the two streams line by line (`venueLines.ts`). Every failure is
+ * VenueUnanswered with a short reason that holds no secret.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
@@ -15,13 +15,13 @@ import type { VenueConnection } from "../../ports/VenueConnection.ts"
 import { CallSession } from "./CallSession.ts"
 import { channelLine, eventLine, pagedEvent, venueLines } from "./venueLines.ts"
 
-/** Longest wait for an answer, wall ms. */
+/** The timeout of a response, wall ms. */
 const answerWithin = "5 seconds"
-/** Connections kept open at once, for reads. */
+/** The most connections for queries that are kept open. */
 const connections = 128
 
 export const HttpVenue = {
-  /** Null: there is no venue, and nothing is ever answered. */
+  /** Null: there is no venue, and every call fails. */
   layer: (connection: VenueConnection | null): Layer.Layer<Venue> =>
     connection === null
       ? Layer.succeed(Venue, Venue.of(nowhere))
@@ -55,7 +55,7 @@ const makeClient = ({ url, key }: VenueConnection): Effect.Effect<Client, never,
         HttpClient.mapRequest((request) =>
           Redacted.value(key) === "" ? request : HttpClientRequest.bearerToken(request, key)
         ),
-        // Nobody reads spans here, and one a call costs as much as reading its answer.
+        // No spans are read here, and a span for each call costs as much as decoding the response.
         HttpClient.transform(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
       )
   })
@@ -118,7 +118,7 @@ const shapeOf = (connection: VenueConnection, { reads }: Client, session: CallSe
     ).pipe(Stream.catchTag("VenueEventsGone", () => Stream.fail(new VenueUnanswered({ reason: "status 410" }))))
 })
 
-/** In time, or unanswered. A defect of the client is no answer either: the call may have been made. */
+/** Limits the work in time. A defect of the client counts as no response too, because the call may have been made. */
 const answered = <A>(work: Effect.Effect<A, unknown>): Effect.Effect<A, VenueUnanswered> =>
   work.pipe(
     Effect.catchDefect((defect) => Effect.fail(defect)),
@@ -129,7 +129,7 @@ const answered = <A>(work: Effect.Effect<A, unknown>): Effect.Effect<A, VenueUna
     })
   )
 
-/** What went wrong, without addresses, bodies or headers; the venue's own words where it has some. */
+/** The reason of a failure, without addresses, bodies or headers; the venue's own sentence if it has one. */
 const reasonOf = (error: unknown): string => {
   const {
     _tag: tag = "",
@@ -147,8 +147,8 @@ const reasonOf = (error: unknown): string => {
 }
 
 /**
- * An answer that does not name what was asked, in its order, is none. What can't be read leaves its own ref unknown and none of
- * the others (A2-115).
+ * A response that does not list the requested refs in order counts as none. An unreadable element leaves only its own ref unknown
+ * (A2-115).
  */
 const inOrder = (
   refs: ReadonlyArray<string>,
@@ -161,7 +161,7 @@ const inOrder = (
       : Effect.fail(new VenueUnanswered({ reason: "the answer is of other refs" }))
   })
 
-/** Reads a list one by one. */
+/** Decodes each element of a list separately. */
 const eachOf = <A>(schema: Schema.Codec<A>) => {
   const decode = Schema.decodeUnknownOption(schema)
   return (found: ReadonlyArray<unknown>) => {

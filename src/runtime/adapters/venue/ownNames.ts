@@ -1,20 +1,20 @@
 /**
- * Several services at one venue: each database has a name there, which is put before every ref and account on the way out
- * and taken off on the way in, so that nothing else of a service knows of it. A database that was at a venue before there
- * were names has the empty one, and whatever carries no name is its own.
+ * Namespaces of several services at one venue: each database has a name there, a prefix of every ref and account that is added on
+ * the way out and removed on the way in, so that no other part of a service knows of it. A database from before names existed has
+ * the empty name, and owns every ref and account without a prefix.
  */
 import { Effect, Layer, Stream } from "effect"
 import { type UnreadableLine, Venue, type VenueShape } from "../../ports/Venue.ts"
 import { VenueControl } from "../../ports/VenueControl.ts"
 
-/** The venue as the database of this name sees it. */
+/** The venue under the name of this database. */
 export const layerOwnNames = <E, R>(name: string, venue: Layer.Layer<Venue, E, R>): Layer.Layer<Venue, E, R> =>
   Layer.effect(
     Venue,
     Effect.map(Venue, (found) => Venue.of(venueUnder(name, found)))
   ).pipe(Layer.provide(venue))
 
-/** Its controls: a tester names clients as the service does. */
+/** The controls under the same name: a tester names clients like the service does. */
 export const layerOwnControls = <E, R>(
   name: string,
   controls: Layer.Layer<VenueControl, E, R>
@@ -26,7 +26,7 @@ export const layerOwnControls = <E, R>(
     )
   ).pipe(Layer.provide(controls))
 
-/** The port with the name put on and taken off. */
+/** The port that adds and removes the name. */
 export const venueUnder = (name: string, venue: VenueShape): VenueShape => {
   const names = new Names(name)
   return {
@@ -44,10 +44,10 @@ export const venueUnder = (name: string, venue: VenueShape): VenueShape => {
   }
 }
 
-/** Fields that hold a ref or an account, wherever they stand. */
+/** Names of the fields that hold a ref or an account, at any depth. */
 export const nameFields: ReadonlySet<string> = new Set(["ref", "account", "target", "rfqRef"])
 
-/** What begins with somebody's name. */
+/** The prefix of any service's name. */
 const anyName = /^[A-Z2-9]{6}:/
 
 type Line = Stream.Success<ReturnType<VenueShape["events"]>>
@@ -63,12 +63,12 @@ class Names {
     return `${this.prefix}${ref}`
   }
 
-  /** What goes to the venue. */
+  /** Adds the name to a value for the venue. */
   out<A>(sent: A): A {
     return renamed(sent, (ref) => this.named(ref))
   }
 
-  /** What came from it. A ref of another name stays recognisable as none of ours. */
+  /** Removes the name from a value of the venue. A ref of another service keeps its prefix, so that it stays distinguishable. */
   bare<A>(found: A): A {
     return renamed(found, (ref) => (this.owns(ref) ? ref.slice(this.prefix.length) : `other:${ref}`))
   }
@@ -92,13 +92,13 @@ class Names {
   }
 }
 
-/** A copy of plain data in which the names are others. */
+/** A copy of plain data with other names. */
 const renamed = <A>(value: A, rename: (ref: string) => string): A => copied(value, rename) as A
 
 const copied = (value: unknown, rename: (ref: string) => string): unknown => {
   if (Array.isArray(value)) return value.map((each) => copied(each, rename))
   if (typeof value !== "object" || value === null) return value
-  // Every event comes by here: no list of pairs is made of it.
+  // Every event passes here: it builds no list of entries.
   const copy: Record<string, unknown> = { ...value }
   for (const field in copy) {
     const held = copy[field]

@@ -1,7 +1,7 @@
 /**
- * A stream of the venue: lines of JSON on one response that stays open. A line that is too long or can't be read as what it
- * should be is handed on as its bytes (A2-115). A stream without a whole line for 5 s is over, one that does not begin with
- * this version is not read. What nobody takes stays in the socket.
+ * A stream of the venue: lines of JSON on one response that stays open. A line that is too long or can't be decoded is passed on
+ * as bytes (A2-115). A stream without a complete line for 5 s is ended, and a stream whose first line names another version is
+ * not read. Unread data stays in the socket (backpressure).
  */
 import { Effect, Redacted, Result, Schema, Stream } from "effect"
 import { enable } from "effect/schema/SchemaJITCompiler"
@@ -13,30 +13,30 @@ import { type Line, LineCutter } from "../../../venue/LineCutter.ts"
 import { type UnreadableLine, VenueEventsGone, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 
-/** Longest line that is read, bytes. */
+/** The longest line that is read, bytes. */
 export const lineLimit = 1024 * 1024
-/** Characters of an unreadable line that are kept. */
+/** The number of characters of an unreadable line that are kept. */
 const keptChars = 4_096
-/** Longest time without a whole line: a heartbeat comes every second. Ms. */
+/** The timeout for a complete line, ms; a heartbeat is due every second. */
 const silence = 5_000
 
 type Read<A> = (value: unknown) => Result.Result<A, unknown>
 
-// Read by code made of the schemas once, at a third of what walking them costs.
+// Decoded by code that is compiled from the schemas once, at a third of the cost of interpreting them.
 enable(VenueEvent.ast)
 enable(ChannelMessage.ast)
-/** What a line of events should be. */
+/** Decodes a line of events. */
 export const eventLine: Read<VenueEvent> = Schema.decodeUnknownResult(VenueEvent)
-/** An event of a page, read by itself. */
+/** Decodes an event of a page separately. */
 export const pagedEvent = (value: unknown): VenueEvent | UnreadableLine => {
   const read = eventLine(value)
   return Result.isSuccess(read) ? read.success : unreadable(JSON.stringify(value), "not what the page should hold")
 }
-/** What a line of market data should be. */
+/** Decodes a line of market data. */
 export const channelLine: Read<ChannelMessage> = Schema.decodeUnknownResult(ChannelMessage)
 const heartbeatLine = Schema.decodeUnknownResult(VenueHeartbeat)
 
-/** `after`: of a stream of events, which may be gone (410); else null. `patience`: the longest silence, ms. */
+/** `after`: for a stream of events, whose start may be gone (410); otherwise null. `patience`: the longest silence, ms. */
 export const venueLines = <A>(
   connection: VenueConnection,
   path: string,
@@ -60,7 +60,7 @@ export const venueLines = <A>(
     )
   )
 
-/** Why a stream is over, in words that may be shown; of an answer that is no stream its status. */
+/** The end of a stream, with a reason that may be shown; for a response that is no stream, its status. */
 class StreamOver extends Error {
   readonly status: number | null
 
@@ -86,13 +86,13 @@ const connect = ({ url, key, ca }: VenueConnection, path: string): ClientRequest
     : plainRequest(target, { headers, agent: false })
 }
 
-/** Whole lines as they come, a piece for what one read of the socket brought. */
+/** Complete lines as they arrive, one piece for each read of the socket. */
 async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<ReadonlyArray<Line>> {
   const incoming = await answerOf(opened, patience)
   const { statusCode = 0 } = incoming
   if (statusCode !== 200) throw new StreamOver(`status ${statusCode}`, statusCode)
   let heardAt = performance.now()
-  // What waits to be read is no silence of the venue's. Bytes of a line that never ends are.
+  // Data that waits to be read does not count as silence of the venue. Bytes of a line that never ends do.
   const watch = setInterval(() => {
     if (incoming.readableLength === 0 && performance.now() - heardAt > patience) {
       incoming.destroy(new StreamOver(`silent for ${patience} ms`))
@@ -104,7 +104,7 @@ async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<
       const lines = cutter.cut(chunk as Buffer)
       if (lines.length === 0) continue
       yield lines
-      // The time that the reader took with them is not the venue's.
+      // The time that the reader took for the lines is not the venue's silence.
       heardAt = performance.now()
     }
   } finally {
@@ -127,7 +127,7 @@ const answerOf = (opened: ClientRequest, patience: number): Promise<IncomingMess
     opened.end()
   })
 
-/** Reads the lines of one connection, once its first has said that they are of this version. */
+/** Reads the lines of one connection, after its first line has confirmed the version. */
 class LineReader<A> {
   private readonly read: Read<A>
   private begun = false
@@ -149,7 +149,7 @@ class LineReader<A> {
     })
   }
 
-  /** A heartbeat of another version may have any other form: its version is looked at first. */
+  /** A heartbeat of another version may have any other form: its version is checked first. */
   private wrongVersion(value: unknown): string | null {
     if (isHeartbeat(value)) {
       this.begun = true
@@ -179,7 +179,7 @@ const lineOf = <A>(text: string, value: unknown, read: Read<A>): A | VenueHeartb
   return Result.isSuccess(result) ? result.success : unreadable(text, "not what the stream should hold")
 }
 
-/** Number and account are looked for by their names, in whatever can be seen of the line. */
+/** Number and account are searched by their names in the readable part of the line. */
 const unreadable = (text: string, reason: string): UnreadableLine => {
   const number = /"number":\s*([1-9][0-9]{0,15})[,}\s]/.exec(text)?.[1]
   const account = /"account":\s*"([A-Za-z0-9][A-Za-z0-9:_-]{0,63})"/.exec(text)?.[1]
