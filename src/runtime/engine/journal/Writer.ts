@@ -1,11 +1,11 @@
 /**
  * The journal's writer on Postgres. The commits that queued during the last flush become one statement on one connection. One
- * flush runs at a time, first in first out, so that id order is commit order. A failed guard or bad data undoes the batch: the
- * commits at fault are found and answered individually, the others are written again. If the server does not answer, a new
- * connection ends the old backend, raises the epoch and reads the number of the last batch from the writer row, which shows
- * whether the batch is committed. A server that can't write (disk full, read-only) is polled with the refused batch, which is
- * rolled back each time; all other commits are refused meanwhile. Commits that need a lock of another session are refused until
- * it is released. A foreign epoch means that another process owns the database: this one stops for good.
+ * flush runs at a time, in order, so that id order is commit order. A failed guard or bad data undoes the batch: the commits at
+ * fault are found and answered individually, the others are written again. If the server does not answer, a new connection ends
+ * the old backend, raises the epoch and reads the number of the last batch from the writer row. A server that can't write (disk
+ * full, read-only) is polled with the refused batch, while all other commits are refused. Commits that need a lock of another
+ * session are refused until it is released. A foreign epoch means that another process owns the database: this one stops for
+ * good.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Effect, Exit, Fiber, Latch, type Redacted, Schedule } from "effect"
@@ -200,10 +200,7 @@ export class Writer {
     }
   }
 
-  /**
-   * The batch waited too long for a lock: the held locks are searched, the commits that need them refused, and the others written
-   * again.
-   */
+  /** The batch timed out on a lock: finds the held locks, refuses the commits that need them, writes the others again. */
   private waited(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return Effect.matchCauseEffect(
       Effect.suspend(() => this.locks.search(batch.map(({ commit }) => commit))),
@@ -316,10 +313,7 @@ export class Writer {
     })
   }
 
-  /**
-   * The connection or its epoch was lost. A new connection shows the owner and whether the batch is committed. `unknown`: it may
-   * be.
-   */
+  /** The connection or its epoch was lost: a new one shows the owner and the last batch. `unknown`: it may be committed. */
   private resolve(
     batch: ReadonlyArray<Waiting>,
     attempt: number,
