@@ -60,9 +60,9 @@ export class AccountProof {
         for (const held of kinds) {
           const section = byCurrency.get(currency)
           const sum = sums.get(`${currency} ${held}`)
-          const said = `${minorUnits(section?.opening[held] ?? "0")} to ${minorUnits(section?.closing[held] ?? "0")}`
+          const stated = `${minorUnits(section?.opening[held] ?? "0")} to ${minorUnits(section?.closing[held] ?? "0")}`
           const booked = `${sum?.opening ?? 0n} to ${sum?.closing ?? 0n}`
-          if (said !== booked) return `${held} in ${currency} goes from ${said}, the postings from ${booked}`
+          if (stated !== booked) return `${held} in ${currency} goes from ${stated}, the postings from ${booked}`
         }
       return null
     })

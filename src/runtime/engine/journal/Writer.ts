@@ -59,7 +59,7 @@ export class Writer {
   /** The statement that the server could not write for lack of space or permission; null while it writes. */
   private refused: Statement | null = null
   /** The number of polls since. */
-  private asked = 0
+  private polls = 0
   private readonly connection: WriterConnection
   private readonly work = Latch.makeUnsafe(false)
   private readonly idle = Latch.makeUnsafe(true)
@@ -244,7 +244,7 @@ export class Writer {
   /** The server can write nothing: waiting and new commits are refused until `askAgain` succeeds. */
   private standStill(statement: Statement): void {
     this.refused = statement
-    this.asked = 0
+    this.polls = 0
     this.refuseQueue()
   }
 
@@ -255,7 +255,7 @@ export class Writer {
   /** Polls whether the server can write the refused statement. Any result other than the same refusal means that it can. */
   private askAgain(statement: Statement): Effect.Effect<void> {
     this.idle.openUnsafe()
-    return Effect.sleep(askAgainMillis[this.asked++] ?? longestPause).pipe(
+    return Effect.sleep(askAgainMillis[this.polls++] ?? longestPause).pipe(
       Effect.andThen(Effect.suspend(() => this.connection.rehearse(statement.sql, statement.params))),
       Effect.flatMap((exit) => {
         const failure = Exit.isSuccess(exit) ? null : classify(exit.cause)

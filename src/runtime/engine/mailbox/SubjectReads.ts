@@ -78,7 +78,7 @@ export class SubjectReads {
   }
 
   /**
-   * `isFresh`: the state was loaded for this look. If it was not, a foreign subject is loaded again outside its mailbox, so that
+   * `isFresh`: the state was loaded for this read. If it was not, a foreign subject is loaded again outside its mailbox, so that
    * it costs the same as a subject that does not exist.
    */
   private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
