@@ -102,7 +102,7 @@ export const testOmissions: ReadonlyArray<TestOmission> = [
   {
     places: ["docs/architecture.md"],
     file: "test/tidy.test.ts",
-    test: "import only those before them",
+    test: "the parts of src/machines/ import only those before them",
     missed: /voucher stands in no order of src\/machines/
   },
   {
