@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { askSeat } from "../src/runtime/adapters/askSeat.ts"
+import { requestSeat } from "../src/runtime/adapters/requestSeat.ts"
 import type { VenueAddress } from "./reference/VenueSide.ts"
 
 export interface VenueSeat extends VenueAddress {
@@ -15,7 +15,7 @@ export const venueSeat = async (dataDirectory: string): Promise<VenueSeat> => {
     readonly keyFile: string
   }
   const venueKey = readFileSync(file.keyFile, "utf8").trim()
-  const seated = await Effect.runPromise(askSeat(file.seat, venueKey))
+  const seated = await Effect.runPromise(requestSeat(file.seat, venueKey))
   if (typeof seated === "string") throw new Error(`the venue's seat: ${seated}`)
   return { venueUrl: seated.url, venueKey, pid: seated.pid }
 }

@@ -32,7 +32,7 @@ const seeds = 100
 /** Tests that cover rows without a scenario. */
 const tests: ReadonlyArray<string> = [
   "test/runtime/rfq/rfqDecisions.test.ts",
-  "test/runtime/order/orderHears.test.ts",
+  "test/runtime/order/orderEvents.test.ts",
   "test/runtime/order/protection.test.ts",
   "test/runtime/margin/positionClosing.test.ts",
   "test/runtime/margin/riskDecisions.test.ts",

@@ -9,7 +9,7 @@ import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { rowTaken } from "../src/machines/describe.ts"
 import { startOf } from "../src/machines/picture/MachineCoverage.ts"
-import type { StepTold } from "../src/runtime/engine/machine/step.ts"
+import type { StepReport } from "../src/runtime/engine/machine/step.ts"
 
 const folder = process.env["MACHINE_COVERAGE"]
 const seen = new Set<string>()
@@ -27,7 +27,7 @@ const playedFor = (place: string, context: unknown): string => {
 
 if (folder !== undefined)
   subscribe("brokerage.machine.step", (message) => {
-    const { machine, before, event, after } = message as StepTold
+    const { machine, before, event, after } = message as StepReport
     const row = before === null || event === null ? startOf(after) : rowTaken(machine, before, event)
     const line = `${playedFor(folder, before?.context)}\t${machine.id}\t${row}`
     if (seen.has(line)) return

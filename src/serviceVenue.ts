@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Fiber, Redacted, Exit, Schema, Scope } from "effect"
 import { randomInt } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
-import { askVenue, VenueAway } from "./runtime/adapters/askVenue.ts"
+import { queryVenue, VenueAway } from "./runtime/adapters/queryVenue.ts"
 import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
 import { EmbeddedVenue, type EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
 import { passPausePoint } from "./runtime/engine/PausePoints.ts"
@@ -93,14 +93,14 @@ const jumpMillis = 60_000
 /** Moves the venue's clock forward to the service's; returns how far the service's clock has to move, ms. */
 const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<number, VenueAway> =>
   Effect.gen(function* () {
-    const answer = yield* askVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis })
+    const answer = yield* queryVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis })
     const { now } = yield* Effect.mapError(decodeTime(answer), () => new VenueAway({ reason: "it shows no time" }))
     const at = (yield* Clock.currentTimeMillis) + offset
     if (now > at + together) return now - at
     if (now < at - together) {
       yield* Effect.logInfo("the venue's clock is moved to the service's", { millis: at - now })
       const body = { type: "advance", to: at }
-      yield* askVenue(venue, "/venue/v1/control", { body, timeoutMillis: jumpMillis })
+      yield* queryVenue(venue, "/venue/v1/control", { body, timeoutMillis: jumpMillis })
     }
     return 0
   })

@@ -62,7 +62,7 @@ const waves = [
 ] as const
 type WaveTerms = (typeof waves)[number]
 const qty = "0.0010"
-const lookEveryMillis = 10
+const checkEveryMillis = 10
 const sweep = [4, 8, 16] as const
 
 class Fills {
@@ -132,7 +132,7 @@ class Fills {
       return this.measured(service.databaseUrl, async () => {
         await holdMark(service, symbol, through)
         const allAreIn = async () => (await tradesAfter(client, after)) === this.trades
-        await until(`${this.trades} more trades are booked`, allAreIn, lookEveryMillis)
+        await until(`${this.trades} more trades are booked`, allAreIn, checkEveryMillis)
       })
     })
     await checkAgreement(service)

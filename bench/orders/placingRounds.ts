@@ -4,7 +4,7 @@
  * exactly the answered orders are stored, work at the venue, and are cancelled.
  */
 import { Effect, Redacted } from "effect"
-import { askVenue } from "../../src/runtime/adapters/askVenue.ts"
+import { queryVenue } from "../../src/runtime/adapters/queryVenue.ts"
 import { checkAgreement } from "../agreement.ts"
 import { Child } from "../child.ts"
 import { measureSlice, type Used } from "../measureSlice.ts"
@@ -172,7 +172,7 @@ export class Placing {
     let found = 0
     for (const uid of uids) {
       const account = await Effect.runPromise(
-        askVenue(connection, `/venue/v1/accounts/${style}-${uid}`, { timeoutMillis: 10_000 })
+        queryVenue(connection, `/venue/v1/accounts/${style}-${uid}`, { timeoutMillis: 10_000 })
       )
       found += (account as { readonly orders: ReadonlyArray<unknown> }).orders.length
     }

@@ -49,7 +49,7 @@ const countries: ReadonlyArray<Country> = [
   ),
   country(
     "SY",
-    "Mohammed Ahmad Ali Mahmoud Mustafa Omar Khaled Hassan Hussein Ibrahim Youssef Abdullah Fatima Mariam Zeinab Rania Samir Nasser Bashar Walid Tarek Bilal Amina Layla Karim Jamal Said Rami Hamza Anas",
+    "Mohammed Ahmad Ali Mahmoud Mustafa Omar Khaled Hassan Hussein Ibrahim Youssef Abdullah Fatima Mariam Zeinab Rania Samir Nasser Bashar Walid Tarek Bilal Amina Layla Karim Jamal ObjectFact Rami Hamza Anas",
     "Al-Ahmad Al-Hassan Al-Ali Al-Mohammed Khalil Ibrahim Al-Hussein Darwish Haddad Khoury Saleh Al-Omar Al-Khatib Al-Najjar Al-Masri Hamdan Barakat Issa Nasser Shaheen Al-Sheikh Mansour Kassem Al-Jasem Al-Abdullah",
     { patronymic: (father) => father, newYear: 0.04, oneName: 0.01 }
   ),

@@ -21,7 +21,7 @@ export const notionalOf = (qty: string): bigint | null => {
   return notional < leastTake || notional > largestTake ? null : notional
 }
 
-export interface AskedSwap extends HeldOffer {
+export interface RequestedSwap extends HeldOffer {
   readonly swapId: number
   readonly clientId: number
   readonly account: string
@@ -33,7 +33,7 @@ export interface AskedSwap extends HeldOffer {
 const text = (minor: bigint): string => formatAmount(minor, "USDC")
 
 /** The context as it is stored while nothing is known of the venue. */
-export const contextOf = (asked: AskedSwap) => {
+export const contextOf = (asked: RequestedSwap) => {
   const { swapId, clientId, account, offerId, qty, notional, rateBps, tenorDays, at } = asked
   return {
     swapId,

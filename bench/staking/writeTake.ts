@@ -32,7 +32,7 @@ export interface Asked {
   readonly idempotencyKey: string
 }
 
-export interface AskedTake extends Asked {
+export interface RequestedTake extends Asked {
   readonly swapId: number
   readonly clientId: number
   readonly qty: string
@@ -80,7 +80,7 @@ interface ClientRecord extends QueryResultRow {
 }
 
 /** Gates, swap, what is held for it, call and audit row. */
-export const writeTaking = ({ pool, style, ids, offer, prefix }: Desk, asked: AskedTake): Promise<Begun> =>
+export const writeTaking = ({ pool, style, ids, offer, prefix }: Desk, asked: RequestedTake): Promise<Begun> =>
   transact(pool, async (sql) => {
     const run = runnerOf(sql, style)
     const { partnerId, requestId, swapId, clientId, qty, idempotencyKey } = asked
@@ -114,7 +114,7 @@ export const writeTaking = ({ pool, style, ids, offer, prefix }: Desk, asked: As
   })
 
 /** The client and what of its cash is tied, locked: in one look where the style says so. */
-const clientOf = async (run: Run, style: Style, { clientId, partnerId, idempotencyKey }: AskedTake) => {
+const clientOf = async (run: Run, style: Style, { clientId, partnerId, idempotencyKey }: RequestedTake) => {
   if (style === "tuned") {
     const [client] = await run<ClientRecord>("look", [clientId, partnerId, idempotencyKey])
     return client
@@ -131,7 +131,7 @@ const clientOf = async (run: Run, style: Style, { clientId, partnerId, idempoten
 /** What the venue made of it, and the answer to the partner. */
 export const writeTaken = async (
   { pool, style, ids, prefix }: Desk,
-  asked: AskedTake & { readonly fingerprint: string; readonly body: string },
+  asked: RequestedTake & { readonly fingerprint: string; readonly body: string },
   { context, notional, clientRef }: Begun,
   executed: Executed
 ): Promise<void> => {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
 import type { Globals } from "../CliIo.ts"
 import { clearQuestion } from "../clearQuestion.ts"
-import { lookAtCases, type LookedAt } from "../lookAtCases.ts"
+import { readCases, type ReadCase } from "../readCases.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { given, required, whole } from "../options.ts"
 import { aboutClient, clientInWords } from "../questions.ts"
@@ -44,12 +44,12 @@ const screeningRunOption = new Option(
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
   const globals = command.optsWithGlobals<Globals>()
-  let reviewed: LookedAt | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
-  const look = (api: OperatorClient): Effect.Effect<LookedAt, unknown> =>
+  let reviewed: ReadCase | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
+  const look = (api: OperatorClient): Effect.Effect<ReadCase, unknown> =>
     Effect.suspend(() =>
       reviewed === null
         ? Effect.tap(
-            lookAtCases(api, c, (line) =>
+            readCases(api, c, (line) =>
               globals.json === true ? undefined : cli.io.stderr(`${cli.line(globals, line)}\n`)
             ),
             (seen) => Effect.sync(() => void (reviewed = seen))

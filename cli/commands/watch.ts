@@ -19,7 +19,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
       cli.attempt(command, async (globals) => {
         const connection = findConnection(globals, cli.io)
         const { keepServices } = await import("../OperatorClient.ts")
-        const { lookAtService, watchLive } = await import("../watch/watchApp.ts")
+        const { readWatched, watchLive } = await import("../watch/watchApp.ts")
         const services = keepServices()
         const times = globals.utc === true ? "utc" : "short"
         try {
@@ -29,7 +29,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
             await watchLive({ connection, call: services.call, stdin, stdout, styled: cli.styled, times, stopped })
             return
           }
-          const look = await services.call(connection, lookAtService)
+          const look = await services.call(connection, readWatched)
           if (globals.json === true) {
             const { figures, ...rest } = look
             cli.io.stdout(`${JSON.stringify({ ...rest, figures: Object.fromEntries(figures.values) })}\n`)

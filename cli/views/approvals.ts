@@ -102,10 +102,10 @@ export const approvalView = (approval: Approval): View => {
 }
 
 /** An approval with the current effects of its command. */
-export type ApprovalAsked = Approval & { readonly deed: Deed | null }
+export type RequestedApproval = Approval & { readonly deed: Deed | null }
 
 /** "withdrawal pay 513": the waiting command, with the object if the arguments name one by number. */
-export const commandAsked = (approval: Approval): string => {
+export const requestedCommand = (approval: Approval): string => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const id = requestId ?? breakId ?? swapId
   return id === undefined ? approval.command : `${approval.command} ${String(id)}`
@@ -118,7 +118,7 @@ export const destinationOf = (answer: unknown): unknown =>
 const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
 
 /** In one sentence: command, object, amount, destination and requester. */
-export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => {
+export const approvalInWords = ({ deed, ...approval }: RequestedApproval): Words => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
   const { clientUid } = argumentsOf(approval)
@@ -130,12 +130,12 @@ export const approvalInWords = ({ deed, ...approval }: ApprovalAsked): Words => 
   const [amount, destination] = [amountOf(approval), goingTo(deed)]
   const sum = amount === "" ? "" : `, ${amount}`
   const to = destination === null ? "" : words` to ${asSent(destination)}`
-  const what = words`approval ${approval.approvalId}, ${commandAsked(approval)}${whose}${sum}${to}`
+  const what = words`approval ${approval.approvalId}, ${requestedCommand(approval)}${whose}${sum}${to}`
   return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
 }
 
 /** On few lines, for a screen whose first line is the command: object, requester and destination (watch). */
-export const askedInShort = ({ deed, ...approval }: ApprovalAsked): View => {
+export const requestInShort = ({ deed, ...approval }: RequestedApproval): View => {
   const { requestedBy, requestedAt, expiresAt } = approval
   const rest = restOf(approval)
   const destination = goingTo(deed)

@@ -7,14 +7,14 @@ import { type CallService, type OperatorClient } from "../OperatorClient.ts"
 import { CliFailure, isRefusal } from "../CliIo.ts"
 import type { Connection } from "../connection.ts"
 import type { Deed, Would } from "../dryRun.ts"
-import { lookAtCases, type LookedAt } from "../lookAtCases.ts"
+import { readCases, type ReadCase } from "../readCases.ts"
 import { readNames } from "../names.ts"
 import { given } from "../options.ts"
 import { refusalLines } from "../refusalText.ts"
 import {
-  askedInShort,
-  type ApprovalAsked as Asked,
-  commandAsked,
+  requestInShort,
+  type RequestedApproval as Asked,
+  requestedCommand,
   deedInShort,
   destinationOf,
   effectsView,
@@ -65,7 +65,7 @@ export const rehearse = async (call: CallService, connection: Connection, intent
     view: stack(
       text(title),
       ...(looked === null ? [] : [personLine(tried.data)]),
-      ...(asked === null ? destinationLine(tried.data) : [askedInShort(asked)]),
+      ...(asked === null ? destinationLine(tried.data) : [requestInShort(asked)]),
       ...deedViews(asked, intent, tried, callings),
       ...(looked === null ? [] : [text(""), looked.view]),
       ...(asked === null ? answerViews(tried.data) : [])
@@ -127,7 +127,7 @@ export const headline = ({ item, verb, words }: Intent, asked: Asked | null = nu
   const approvalId = approvalOf(item)
   if (approvalId !== null) {
     const what =
-      asked === null ? (item.kind === "approval" ? item.about : `${item.kind} ${item.id}`) : commandAsked(asked)
+      asked === null ? (item.kind === "approval" ? item.about : `${item.kind} ${item.id}`) : requestedCommand(asked)
     return `${capital(verb.name)} approval ${approvalId}, ${what} of ${of}${sum === null ? "" : `: ${sum}`}.`
   }
   const what = sum ?? item.about
@@ -137,7 +137,7 @@ export const headline = ({ item, verb, words }: Intent, asked: Asked | null = nu
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-const actOf = ({ item, verb, words }: Intent, seen: Partial<LookedAt>): Act => {
+const actOf = ({ item, verb, words }: Intent, seen: Partial<ReadCase>): Act => {
   const { kind, id, clientId } = item
   const reason = words.trim()
   const requestId = id
@@ -178,7 +178,7 @@ const actOf = ({ item, verb, words }: Intent, seen: Partial<LookedAt>): Act => {
 }
 
 interface LookedAtCase {
-  readonly seen: LookedAt
+  readonly seen: ReadCase
   readonly view: View
 }
 
@@ -186,7 +186,7 @@ interface LookedAtCase {
 const reviewAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
   Effect.gen(function* () {
     const lines: Array<Words> = []
-    const seen = yield* lookAtCases(api, String(item.clientId), (line) => void lines.push(line))
+    const seen = yield* readCases(api, String(item.clientId), (line) => void lines.push(line))
     const near = yield* Effect.forEach(seen.cases, (caseId) =>
       Effect.map(api.case.show({ params: { caseId: String(caseId) } }), ({ data: { details, entries } }) => {
         const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }

@@ -72,7 +72,7 @@ const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
 }
 
 /** All shown data as one snapshot. */
-export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown> =>
+export const readWatched = (api: OperatorClient): Effect.Effect<Look, unknown> =>
   Effect.gen(function* () {
     const queue = (yield* api.queue.show({ query: { limit: queueLimit } })).data
     const text = yield* api.metrics.show()
@@ -89,7 +89,7 @@ export const lookAtService = (api: OperatorClient): Effect.Effect<Look, unknown>
 
 /** Draws until `q`, Ctrl-C or a signal. Rejects if the first snapshot fails, so that a wrong address ends the command. */
 export const watchLive = async (world: WatchWorld): Promise<void> => {
-  const first = await world.call(world.connection, lookAtService)
+  const first = await world.call(world.connection, readWatched)
   await new Watcher(world, looked(beginWatch(world.connection.url, world.times), first)).run()
 }
 
@@ -155,7 +155,7 @@ class Watcher {
 
   private async look(): Promise<void> {
     try {
-      const look = await inTime(this.world.call(this.world.connection, lookAtService), unanswered)
+      const look = await inTime(this.world.call(this.world.connection, readWatched), unanswered)
       if (!this.state.ended) this.set(looked(this.state, look))
     } catch (error) {
       if (!(error instanceof CliFailure)) throw error

@@ -5,7 +5,7 @@
 import { Exit, Schema } from "effect"
 import { type OrderState, orderStates } from "../../src/machines/order/OrderWire.ts"
 import type { PartnerAnswer } from "./PartnerClient.ts"
-import type { OrderAsked, TradeRequest } from "./TradeRequest.ts"
+import type { PlaceOptions, TradeRequest } from "./TradeRequest.ts"
 
 interface AcknowledgedTrade {
   readonly request: TradeRequest
@@ -18,7 +18,7 @@ interface AcknowledgedTrade {
 export interface KnownOrder {
   readonly clientId: number
   readonly orderId: number
-  readonly asked: OrderAsked
+  readonly asked: PlaceOptions
   /** The state in the answer. */
   readonly state: OrderState
   /** Its cancel was confirmed. */
@@ -49,7 +49,7 @@ export class TradeJournal {
     return null
   }
 
-  private ordered(clientId: number, asked: OrderAsked, answer: PartnerAnswer): KnownOrder | null {
+  private ordered(clientId: number, asked: PlaceOptions, answer: PartnerAnswer): KnownOrder | null {
     const { status } = answer
     const decoded = decodeName(answer.body.toString())
     if (Exit.isFailure(decoded)) {

@@ -14,7 +14,7 @@ export const tradedSpot = "BTC-USDC"
 /** The single deposit of a trader, micro-USDC: under the source-of-wealth limit of 15,000 USDC. */
 export const traderMoney = 10_000_000_000n
 
-export interface OrderAsked {
+export interface PlaceOptions {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly type: "LIMIT" | "MARKET"
@@ -24,19 +24,19 @@ export interface OrderAsked {
 
 export type TradeRequest =
   | { readonly kind: "setup"; readonly call: PartnerCall }
-  | { readonly kind: "order"; readonly call: PartnerCall; readonly asked: OrderAsked }
+  | { readonly kind: "order"; readonly call: PartnerCall; readonly asked: PlaceOptions }
   | { readonly kind: "cancel"; readonly call: PartnerCall; readonly orderId: number }
 
 const setup = (call: PartnerCall): TradeRequest => ({ kind: "setup", call })
 
 /** The onboarding of the trader with this number; `now`: Unix ms. */
-export const askOnboarding = (tag: string, number: number, now: number): TradeRequest => {
+export const onboardingRequest = (tag: string, number: number, now: number): TradeRequest => {
   const { path, body, idempotencyKey } = planOnboarding(tag, number, number, now)
   return setup({ method: "POST", path, body, idempotencyKey })
 }
 
 /** Prepares a client for trading in every product: its level, then its money. */
-export const askAdmission = (
+export const admissionRequest = (
   tag: string,
   number: number,
   clientId: number,
@@ -62,12 +62,12 @@ const reach = 0.02
 const qty = "0.001"
 
 /** An order around a price, in whole USDC: some take, some rest near the market, some fill as it moves. */
-export const askOrder = (
+export const placeRequest = (
   random: SeededRandom,
   { clientId, price, key }: { readonly clientId: number; readonly price: number; readonly key: string }
 ): TradeRequest => {
   const isLimit = random.chance(limitShare)
-  const asked: OrderAsked = {
+  const asked: PlaceOptions = {
     symbol: random.chance(spotShare) ? tradedSpot : tradedPerp,
     side: random.chance(0.5) ? "BUY" : "SELL",
     type: isLimit ? "LIMIT" : "MARKET",
@@ -83,7 +83,7 @@ export const askOrder = (
   }
 }
 
-export const askCancel = (clientId: number, orderId: number): TradeRequest => ({
+export const cancelOrderRequest = (clientId: number, orderId: number): TradeRequest => ({
   kind: "cancel",
   orderId,
   call: { method: "DELETE", path: `${clientsPath}/${clientId}/orders/${orderId}` }

@@ -7,7 +7,13 @@ import type { PartnerClient } from "./PartnerClient.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 import { TradeJournal } from "./TradeJournal.ts"
-import { askAdmission, askCancel, askOnboarding, askOrder, type TradeRequest } from "./TradeRequest.ts"
+import {
+  admissionRequest,
+  cancelOrderRequest,
+  onboardingRequest,
+  placeRequest,
+  type TradeRequest
+} from "./TradeRequest.ts"
 
 export interface TraderBotOptions {
   readonly client: PartnerClient
@@ -66,10 +72,10 @@ export class TraderBot {
   private admitOne(number: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { tag } = this.options
-      const { answer } = yield* this.perform(0, askOnboarding(tag, number, yield* Clock.currentTimeMillis))
+      const { answer } = yield* this.perform(0, onboardingRequest(tag, number, yield* Clock.currentTimeMillis))
       const clientId = Number(/"clientId":(\d+)/.exec(answer.body.toString())?.[1])
       if (!Number.isInteger(clientId)) return
-      for (const request of askAdmission(tag, number, clientId)) yield* this.perform(clientId, request)
+      for (const request of admissionRequest(tag, number, clientId)) yield* this.perform(clientId, request)
       this.traders.push({ number, clientId, resting: [] })
     })
   }
@@ -92,11 +98,11 @@ export class TraderBot {
       if (resting.length > 0 && random.chance(cancelShare)) {
         const orderId = random.pick(resting)
         trader.resting = resting.filter((each) => each !== orderId)
-        yield* this.perform(clientId, askCancel(clientId, orderId))
+        yield* this.perform(clientId, cancelOrderRequest(clientId, orderId))
         return
       }
       const key = `${tag}-order-${this.planned++}`
-      const request = askOrder(random, { clientId, price: price(), key })
+      const request = placeRequest(random, { clientId, price: price(), key })
       const { order } = yield* this.perform(clientId, request)
       if (order?.asked.type === "LIMIT") trader.resting = [...trader.resting, order.orderId].slice(-remembered)
     })

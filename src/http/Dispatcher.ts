@@ -12,7 +12,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { renderRefusal, isKept, type Rendered } from "../machines/shared/answerText.ts"
 import { unknown as unknownOf } from "../machines/shared/Refusal.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/mailbox/ActorHost.ts"
-import { breathe, longWork } from "../runtime/engine/breathe.ts"
+import { yieldToEventLoop, longWork } from "../runtime/engine/yieldToEventLoop.ts"
 import { BusinessClock } from "../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../runtime/engine/sealing/SealingService.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
@@ -117,7 +117,7 @@ interface FitBody {
 
 type Next = <A>(work: () => Effect.Effect<A, DispatchError>) => Effect.Effect<A, DispatchError>
 const atOnce: Next = (work) => work()
-const breathing: Next = (work) => Effect.andThen(breathe, Effect.suspend(work))
+const breathing: Next = (work) => Effect.andThen(yieldToEventLoop, Effect.suspend(work))
 
 /** The state of a request after the gates. */
 interface Admitted<P extends Principal> {

@@ -72,7 +72,7 @@ import { layerOpeningWatch } from "./services/trading/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/trading/rfq/QuoteBoard.ts"
 import { layerProtection } from "./services/trading/order/layerProtection.ts"
 import { layerOrderResync } from "./services/trading/order/OrderResync.ts"
-import { Unsettled } from "./services/venue/Unsettled.ts"
+import { OutOfSync } from "./services/venue/OutOfSync.ts"
 import { VenueGateway } from "./services/venue/VenueGateway.ts"
 import { venueHandlers } from "./services/operations/registries/VenueHandlers.ts"
 import { VenueComparison } from "./services/reconciliation/VenueComparison.ts"
@@ -155,7 +155,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Questionnaires.layer,
     WebhookAddresses.layer(),
     QuoteBoard.layer,
-    MisfitReads.layer.pipe(Layer.provideMerge(Unsettled.layer)),
+    MisfitReads.layer.pipe(Layer.provideMerge(OutOfSync.layer)),
     RiskStates.layer,
     RiskWatch.layer,
     MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets))

@@ -33,8 +33,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-type Said = Pick<Ran, "status" | "stdout" | "stderr">
-type Serve = (...args: ReadonlyArray<string>) => Promise<Said>
+type ObjectFact = Pick<Ran, "status" | "stdout" | "stderr">
+type Serve = (...args: ReadonlyArray<string>) => Promise<ObjectFact>
 
 const lineOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => [
   "serve",

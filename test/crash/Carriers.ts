@@ -8,7 +8,12 @@ import { makePartnerReads } from "../../simulator/partner/PartnerReads.ts"
 import { clientsPath } from "../../simulator/partner/PartnerRequest.ts"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "../../simulator/partner/sendUntilAcknowledged.ts"
-import { askAdmission, askOnboarding, tradedPerp, type TradeRequest } from "../../simulator/partner/TradeRequest.ts"
+import {
+  admissionRequest,
+  onboardingRequest,
+  tradedPerp,
+  type TradeRequest
+} from "../../simulator/partner/TradeRequest.ts"
 import { minorOf, MoneyDecimal } from "../../src/machines/shared/Money.ts"
 
 /** Deposited by each, micro-USDC, and bought with it at ten times: 600 of margin at 60,000. */
@@ -64,10 +69,10 @@ export class Carriers {
 
   private addOne(number: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const answer = yield* this.perform(askOnboarding(tag, number, Date.now()))
+      const answer = yield* this.perform(onboardingRequest(tag, number, Date.now()))
       const clientId = Number(/"clientId":(\d+)/.exec(answer)?.[1])
       if (!Number.isInteger(clientId)) return yield* Effect.die(new Error(`carrier ${number}: ${answer}`))
-      for (const request of askAdmission(tag, number, clientId, money)) yield* this.perform(request)
+      for (const request of admissionRequest(tag, number, clientId, money)) yield* this.perform(request)
       const body = JSON.stringify({ symbol: tradedPerp, side: "BUY", type: "MARKET", qty: carried })
       const path = `${clientsPath}/${clientId}/orders`
       const call = { method: "POST" as const, path, body, idempotencyKey: `${tag}-order-${number}` }

@@ -9,8 +9,8 @@ import { makeTally, sendUntilAcknowledged } from "../../simulator/partner/sendUn
 import { judgeTrader, type TraderBooks } from "../../simulator/partner/TradeAudit.ts"
 import { TradeJournal } from "../../simulator/partner/TradeJournal.ts"
 import {
-  askCancel,
-  type OrderAsked,
+  cancelOrderRequest,
+  type PlaceOptions,
   tradedPerp,
   tradedSpot,
   type TradeRequest
@@ -18,7 +18,7 @@ import {
 
 const clientId = 7
 
-const ordered = (asked: OrderAsked): TradeRequest => ({
+const ordered = (asked: PlaceOptions): TradeRequest => ({
   kind: "order",
   asked,
   call: { method: "POST", path: `/partner/v1/clients/${clientId}/orders`, body: "{}", idempotencyKey: "k" }
@@ -42,7 +42,7 @@ const journalOf = (): TradeJournal => {
   journal.acknowledge(clientId, ordered(perpSell), answered(200, named(2, "FILLED")))
   journal.acknowledge(clientId, ordered(spotBuy), answered(502, { code: 5020, msg: "", data: named(3, "SENT") }))
   journal.acknowledge(clientId, ordered(spotBuy), answered(200, named(4, "ACKED")))
-  journal.acknowledge(clientId, askCancel(clientId, 4), answered(200, named(4, "CANCELLED")))
+  journal.acknowledge(clientId, cancelOrderRequest(clientId, 4), answered(200, named(4, "CANCELLED")))
   journal.acknowledge(
     clientId,
     ordered(spotBuy),

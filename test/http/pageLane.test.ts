@@ -4,7 +4,7 @@ import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import { partnerFeatures } from "../../src/http/features.ts"
 import { RouteTable, rowsOf } from "../../src/http/middleware/routes.ts"
 import { PageLane } from "../../src/http/middleware/PageLane.ts"
-import { breathe } from "../../src/runtime/engine/breathe.ts"
+import { yieldToEventLoop } from "../../src/runtime/engine/yieldToEventLoop.ts"
 import { pageBudget } from "../../src/machines/shared/Limits.ts"
 import { Unavailable } from "../../src/runtime/engine/mailbox/DispatchError.ts"
 import type { PrincipalId } from "../../src/runtime/services/shared/KeyedRequest.ts"
@@ -83,7 +83,7 @@ describe("pages of lists", () => {
       )
       const answer = Effect.runFork(Stream.runCollect(lane.pieces("partner:1", page, pieces)))
       for (const name of ["page 0", "page 1", "page 2"]) {
-        while (!begun.includes(name)) yield* breathe
+        while (!begun.includes(name)) yield* yieldToEventLoop
         end(name)
       }
       assert.deepStrictEqual(yield* Fiber.join(answer), [1, 2])
@@ -134,7 +134,7 @@ describe("pages of lists", () => {
         /** Whether a page still waits after some turns of the event loop. */
         const waits = Effect.gen(function* () {
           const fiber = Effect.runFork(lane.run("partner:1", page, read))
-          for (let turn = 0; turn < 10; turn++) yield* breathe
+          for (let turn = 0; turn < 10; turn++) yield* yieldToEventLoop
           const isWaiting = fiber.pollUnsafe() === undefined
           yield* Fiber.interrupt(fiber)
           return isWaiting

@@ -19,7 +19,7 @@ import {
   trialOf
 } from "../../src/machines/picture/MachineCoverage.ts"
 import { kinds, machines } from "../../src/machines/registry.ts"
-import { begin, step, type StepTold } from "../../src/runtime/engine/machine/step.ts"
+import { begin, step, type StepReport } from "../../src/runtime/engine/machine/step.ts"
 import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -82,7 +82,7 @@ describe("the record of what goes through the machines", () => {
     const { machine } = machines.rfq
     const told: Array<string> = []
     const hear = (message: unknown): void => {
-      const { machine: of, before, event, after } = message as StepTold
+      const { machine: of, before, event, after } = message as StepReport
       told.push(before === null || event === null ? startOf(after) : String(rowTaken(of, before, event)))
     }
     subscribe("brokerage.machine.step", hear)

@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { firstRefusal, walkGates } from "../../src/machines/shared/Gates.ts"
 import { maxMinor } from "../../src/machines/shared/Money.ts"
 import type { Refusal } from "../../src/machines/shared/Refusal.ts"
-import { type AskedTake, type TakeFacts, takeFigures, takeGates } from "../../src/machines/swap/takeGates.ts"
+import { type RequestedTake, type TakeFacts, takeFigures, takeGates } from "../../src/machines/swap/takeGates.ts"
 import { blockCodes } from "../../src/machines/verification/Blocks.ts"
 
-const asked: AskedTake = {
+const asked: RequestedTake = {
   asset: "ETH",
   qty: "10",
   offer: {
@@ -36,7 +36,7 @@ const asked: AskedTake = {
   }
 }
 const blocks: TakeFacts["client"]["blocks"] = new Map(blockCodes.map((code) => [code, "APPROVED"] as const))
-const factsOf = (change: Partial<TakeFacts> = {}, take: Partial<AskedTake> = {}): TakeFacts => {
+const factsOf = (change: Partial<TakeFacts> = {}, take: Partial<RequestedTake> = {}): TakeFacts => {
   const of = { ...asked, ...take }
   return {
     client: { lifecycle: "ACTIVE", level: "MICA_MIFID", restrictions: [], blocks },
@@ -77,7 +77,7 @@ describe("gates of a take", () => {
   it("pass with exactly what it costs", () => assert.isNull(firstRefusal(takeGates, factsOf())))
 
   /** In the order of the list: each refuses also when everything behind it would. */
-  const refusing: ReadonlyArray<readonly [string, Partial<TakeFacts>, Partial<AskedTake>, RegExp]> = [
+  const refusing: ReadonlyArray<readonly [string, Partial<TakeFacts>, Partial<RequestedTake>, RegExp]> = [
     ["account", { client: { ...client, lifecycle: "CLOSED" } }, {}, /account is closed/],
     ["verification", { client: { ...client, level: "MICA" } }, {}, /Unverified/],
     ["restriction", { client: { ...client, restrictions: ["NO_NEW_RISK"] } }, {}, /./],

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { readFileSync } from "node:fs"
 import { type Browser, chromium, type Page } from "playwright-core"
-import { movers, moversOf } from "../../src/machines/movers.ts"
+import { movers, stepTriggersOf } from "../../src/machines/stepTriggers.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import { keyOfTicket, makeTicket } from "../../src/http/operator/atlas/atlasTickets.ts"
 import { boundedReads, pageReads } from "../../src/http/operator/atlas/atlasApp.ts"
@@ -370,8 +370,8 @@ describe("the way of an object", () => {
     const { paths } = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8"))
     for (const kind of kinds)
       for (const event of Object.keys(movers[kind])) {
-        assert.isNotEmpty(moversOf(kind, event), `${kind} ${event}`)
-        for (const { by, does } of moversOf(kind, event)) {
+        assert.isNotEmpty(stepTriggersOf(kind, event), `${kind} ${event}`)
+        for (const { by, does } of stepTriggersOf(kind, event)) {
           if (by === "operator") assert.isTrue(operatorCommands.has(does), does)
           if (by !== "partner") continue
           const [method = "", path = ""] = does.split(" ")

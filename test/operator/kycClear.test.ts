@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { lookAtCases, type LookedAt } from "../../cli/lookAtCases.ts"
+import { readCases, type ReadCase } from "../../cli/readCases.ts"
 import { callService } from "../../cli/OperatorClient.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { conflict, refuse } from "../../src/machines/shared/Refusal.ts"
@@ -34,10 +34,10 @@ const stateOf = async (clientId: number) =>
   (await service.done(["client", "show", String(clientId)])).lifecycleState as string
 const note = ["--note", "another person"]
 /** What the command reads before it clears. */
-const look = (clientId: number): Promise<LookedAt> =>
+const look = (clientId: number): Promise<ReadCase> =>
   callService(
     { url: service.url, operatorKey: service.keys.COMPLIANCE, ca: readFileSync(service.caFile, "utf8"), dryRun: false },
-    (api) => lookAtCases(api, String(clientId), () => undefined)
+    (api) => readCases(api, String(clientId), () => undefined)
   )
 const clear = (clientId: number, ...more: ReadonlyArray<string>) =>
   service.cli(["kyc", "clear", String(clientId), ...note, ...more], "COMPLIANCE")

@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs"
 import { request } from "node:https"
 import { prometheusText } from "../../src/runtime/services/operations/system/prometheus.ts"
 import { LagWindows } from "../../src/runtime/services/operations/system/loopLag.ts"
-import { lookPatience, metricsAge } from "../../src/runtime/services/operations/system/Metrics.ts"
+import { samplePatience, metricsAge } from "../../src/runtime/services/operations/system/Metrics.ts"
 import { collateral, query } from "../support/Builders.ts"
 import { runRecorded } from "./operatorHarness.ts"
 import { expectLog } from "../support/expectLog.ts"
@@ -210,11 +210,11 @@ describe("operator surface, metrics", () => {
       }
       assert.isFalse(families.has("brokerage_postings_sum"))
     }
-    assert.isBelow(real() - started, 2 * lookPatience)
+    assert.isBelow(real() - started, 2 * samplePatience)
     // Who comes later does not wait for what is late already.
     const asked = real()
     assert.include((await raw(service.keys.ADMIN)).text, "brokerage_database_up 0")
-    assert.isBelow(real() - asked, lookPatience)
+    assert.isBelow(real() - asked, samplePatience)
     assert.lengthOf(await waiting(), 1)
     await ask("COMMIT")
     clock.mockRestore()

@@ -40,7 +40,7 @@ export const compilerOmissions: ReadonlyArray<CompilerOmission> = [
   compiler("src/machines/registry.ts", "src/runtime/tables/voucher.ts", /"voucher"/),
   compiler("src/machines/registry.ts", "src/machines/registry.ts", /'?REDEEMED'?/, /^ {6}REDEEMED: .*\n/m),
   compiler("src/machines/shared/RefusalReason.ts", `${services}/Vouchers.ts`, /"Voucher"/),
-  compiler("src/machines/movers.ts", "src/machines/movers.ts", /'voucher' is missing/),
+  compiler("src/machines/stepTriggers.ts", "src/machines/stepTriggers.ts", /'voucher' is missing/),
   compiler("src/machines/Effects.ts", `${core}/voucherMachine.ts`, /"voucher\.redeemed"/),
   compiler("src/http/api/webhookEvents.ts", "src/http/api/webhookEvents.ts", /"voucher\.redeemed"/),
   compiler("src/runtime/tables/voucher.ts", "src/runtime/tables/Catalogue.ts", /voucher\.ts/),

@@ -8,7 +8,7 @@ import { createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { askVenue } from "../../src/runtime/adapters/askVenue.ts"
+import { queryVenue } from "../../src/runtime/adapters/queryVenue.ts"
 import { EmbeddedVenue } from "../../src/runtime/adapters/EmbeddedVenue.ts"
 import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
 import { expectLog } from "../support/expectLog.ts"
@@ -41,7 +41,7 @@ describe("the embedded venue", () => {
           const venue = yield* EmbeddedVenue.start({ dataDirectory: directory })
           const first = yield* venue.pid
           const ask = (path: string, body?: unknown) =>
-            askVenue(venue.connection, path, { timeoutMillis: 5_000, ...(body === undefined ? {} : { body }) })
+            queryVenue(venue.connection, path, { timeoutMillis: 5_000, ...(body === undefined ? {} : { body }) })
           assert.match(Redacted.value(venue.connection.key), /^vk_/)
           yield* ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
           yield* ask("/venue/v1/orders", restingOrder("o1"))
@@ -137,7 +137,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
         yield* Effect.scoped(
           Effect.gen(function* () {
             const venue = yield* EmbeddedVenue.start({ dataDirectory: directory, startMillis: 12_000 })
-            const ask = askVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
+            const ask = queryVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
             const first = yield* venue.pid
             renameSync(begun, kept)
             execFileSync("mkfifo", [begun])
@@ -219,7 +219,7 @@ describe("the seat of an embedded venue", () => {
           const venue = yield* EmbeddedVenue.start({ dataDirectory: directory })
           assert.deepStrictEqual(yield* Effect.promise(() => ended), [null, "SIGTERM"])
           assert.notStrictEqual(yield* venue.pid, older.pid)
-          yield* askVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
+          yield* queryVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
         })
       )
     })

@@ -149,7 +149,7 @@ describe("documents", () => {
     const original = globalThis.setImmediate
     let pauses = 0
     const spy = vi.spyOn(globalThis, "setImmediate").mockImplementation(((work: () => void) => {
-      if (new Error().stack?.includes("breathe.ts") === true) pauses++
+      if (new Error().stack?.includes("yieldToEventLoop.ts") === true) pauses++
       return original(work)
     }) as typeof setImmediate)
     const pausesOf = async (dataBase64: string, key: string) => {

@@ -33,7 +33,7 @@ const layerVenue = Layer.effect(
 /** Of what holds the venue's feed, and of routes and workers. */
 const [clock, routes] = [quickClock(), quickClock()]
 /** Between two looks of the feed at the listing, and of the router at what rests, ms. */
-const lookEvery = 1_000
+const checkEvery = 1_000
 const { service, partner, key, call, report, restrict, reject } = await openScenario({
   layerVenue,
   clock,
@@ -45,12 +45,12 @@ const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key
 const later = async (millis: number): Promise<void> => {
   world.leap(millis)
   await advance(service, millis)
-  routes.end(lookEvery)
+  routes.end(checkEvery)
 }
 /** Looks until it is so, while the feed reads the listing again and again. */
 const listed = <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> =>
   looking(() => {
-    clock.end(lookEvery)
+    clock.end(checkEvery)
     return look()
   }, found)
 

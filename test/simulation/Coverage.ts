@@ -94,10 +94,10 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "contract.expirySoon": true,
   "contract.overdue": "the venue ends a contract at its expiry; test/operator/venueComparison.test.ts",
   "order.ask":
-    "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/askAgain.test.ts",
+    "a question of an order that is over ends long before, unless the process dies with it; test/runtime/order/statusQueries.test.ts",
   "order.bound": "the venue refuses another bound in few runs; test/machines/transitions.test.ts",
   "order.cancel":
-    "what has nothing left to reduce is refused its cancel in few runs; test/runtime/order/askAgain.test.ts",
+    "what has nothing left to reduce is refused its cancel in few runs; test/runtime/order/statusQueries.test.ts",
   "order.protect":
     "the venue refuses an attached leg in few runs; test/runtime/order/protectionHistories.test.ts, test/scenarios/objectTimers.test.ts",
   "swap.release": true,

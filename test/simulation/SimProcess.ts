@@ -68,7 +68,7 @@ import { Leverages } from "../../src/runtime/services/trading/order/Leverages.ts
 import { OrderReads } from "../../src/runtime/services/trading/order/OrderReads.ts"
 import { Orders } from "../../src/runtime/services/trading/order/Orders.ts"
 import { Margin } from "../../src/runtime/services/margin/Margin.ts"
-import { Unsettled } from "../../src/runtime/services/venue/Unsettled.ts"
+import { OutOfSync } from "../../src/runtime/services/venue/OutOfSync.ts"
 import { Rfqs } from "../../src/runtime/services/trading/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/trading/contract/Barriers.ts"
 import { VenueGateway } from "../../src/runtime/services/venue/VenueGateway.ts"
@@ -99,7 +99,7 @@ import { Idempotency } from "../../src/http/middleware/idempotency.ts"
 import { DocumentContentsMemory } from "../../src/runtime/ports/DocumentContentsMemory.ts"
 import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { memorySql } from "./MemorySql.ts"
-import { layerNightWork } from "./NightWork.ts"
+import { layerNightWork } from "./EndOfDayWork.ts"
 import { Lane, LaneKilled, type Timeline } from "./Timeline.ts"
 
 const services = [
@@ -132,7 +132,7 @@ const services = [
   Questionnaires,
   Barriers,
   QuoteBoard,
-  Unsettled,
+  OutOfSync,
   VenueGateway,
   Rfqs,
   Orders,
@@ -336,7 +336,7 @@ export class SimProcess {
       Directory.layer,
       Screening.layer,
       QuoteBoard.layer,
-      MisfitReads.layer.pipe(Layer.provideMerge(Unsettled.layer)),
+      MisfitReads.layer.pipe(Layer.provideMerge(OutOfSync.layer)),
       RiskStates.layer,
       RiskWatch.layer.pipe(Layer.provide(seenAs(seams.watching))),
       halts

@@ -241,7 +241,7 @@ export class Calls {
     if (rfqs.openOf(asked.accountId) >= mostRequests) return refused("too many requests", of)
     const rfq = rfqs.request(asked, clock.now)
     agenda.add(rfq.windowEndsAt, { type: "window", rfqId: rfq.id })
-    this.parts.sayRfq(rfq)
+    this.parts.publishRfq(rfq)
     return executed({ rfq: rfq.id })
   }
 
@@ -274,7 +274,7 @@ export class Calls {
     this.parts.watch(contract)
     const { tradeId, entry: price } = contract
     this.parts.print({ tradeId, price, quantity, side, reason: null }, listing, listing.prices.MARK ?? price)
-    this.parts.sayContract(contract)
+    this.parts.publishContract(contract)
     return contract
   }
 

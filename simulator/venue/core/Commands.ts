@@ -19,7 +19,7 @@ import { largestRate } from "./Funding.ts"
 import { priceStamps } from "./fundingStamps.ts"
 import { houseAccounts } from "./Makers.ts"
 import { unitsOf } from "./Market.ts"
-import { sayMarketData } from "./marketData.ts"
+import { publishMarketData } from "./marketData.ts"
 import type { Passing } from "./Passing.ts"
 import type { HeldPrice, PathPoint } from "./Prices.ts"
 import { owedOf } from "./Staking.ts"
@@ -52,7 +52,7 @@ export class Commands {
   /** Executes a command; changes of market data are published at once. */
   run(command: VenueCommand): number | null {
     const id = this.follow(command)
-    if (command.type !== "advance") sayMarketData(this.parts)
+    if (command.type !== "advance") publishMarketData(this.parts)
     return id
   }
 
@@ -185,7 +185,7 @@ export class Commands {
       listing.halt = halting ? { since: parts.clock.now } : null
       if (!halting) this.resumed(listing)
     }
-    parts.sayListing(symbol)
+    parts.publishListing(symbol)
     return null
   }
 
@@ -202,7 +202,7 @@ export class Commands {
       parts.exchange.delist(listing, price, houseAccounts.venue)
       this.endContracts(listing, price)
     }
-    parts.sayListing(symbol)
+    parts.publishListing(symbol)
     return null
   }
 

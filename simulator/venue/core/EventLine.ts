@@ -61,7 +61,7 @@ export class EventLine {
   }
 
   /** Publishes a change of the listing. */
-  sayListing(at: number, version: number, symbol: string): void {
+  publishListing(at: number, version: number, symbol: string): void {
     this.put(at, { type: "listing", version, symbol })
   }
 

@@ -75,12 +75,12 @@ export class Feed {
     const seq = (this.ticker?.seq ?? 0) + 1
     this.ticker = { channel: "ticker", kind: "snapshot", symbol, seq, ts, ...figures }
     this.listen(this.ticker)
-    this.sayBook(ts, side("BUY", depth), side("SELL", depth))
-    this.sayTrades(ts)
+    this.publishBook(ts, side("BUY", depth), side("SELL", depth))
+    this.publishTrades(ts)
   }
 
   /** Publishes a mark between two ticks, unless the last ticker already shows it for this time. */
-  sayMark(ts: number, mark: string): void {
+  publishMark(ts: number, mark: string): void {
     const { ticker } = this
     if (ticker === null || (ticker.ts === ts && ticker.mark === mark)) return
     this.ticker = { ...ticker, seq: ticker.seq + 1, ts, mark }
@@ -96,7 +96,7 @@ export class Feed {
     return { ticker: this.ticker, book: this.book, trades: this.trades, fresh: [...this.fresh] }
   }
 
-  private sayBook(ts: number, bids: ReadonlyArray<Row>, asks: ReadonlyArray<Row>): void {
+  private publishBook(ts: number, bids: ReadonlyArray<Row>, asks: ReadonlyArray<Row>): void {
     const before = this.book
     const changed = { bids: changesOf(before.bids, bids), asks: changesOf(before.asks, asks) }
     if (before.seq > 0 && changed.bids.length + changed.asks.length === 0) return
@@ -106,7 +106,7 @@ export class Feed {
     this.listen({ ...whole, kind: "update", bids: this.texts(changed.bids), asks: this.texts(changed.asks) })
   }
 
-  private sayTrades(ts: number): void {
+  private publishTrades(ts: number): void {
     const { seq, said } = this.trades
     if (seq > 0 && this.fresh.length === 0) return
     const fresh = this.fresh.slice(-tradesKept).toReversed()

@@ -8,7 +8,7 @@ import type { Contract } from "./Contracts.ts"
 import type { Listing } from "./Exchange.ts"
 import { nextStamp, premiumOf, rateUnit } from "./Funding.ts"
 import { priceStamps, stampFunding } from "./fundingStamps.ts"
-import { sayMarketData } from "./marketData.ts"
+import { publishMarketData } from "./marketData.ts"
 import { owedOf } from "./Staking.ts"
 import type { VenueParts } from "./VenueParts.ts"
 import { fillBoards, mature, removeOffer } from "./Writers.ts"
@@ -33,7 +33,7 @@ export class Passing {
     for (const base of this.bases) this.publish(base, false)
     this.settle(1)
     fillBoards(this.parts)
-    sayMarketData(this.parts)
+    publishMarketData(this.parts)
   }
 
   /** Advances to `to`; an earlier time changes nothing. */
@@ -64,7 +64,7 @@ export class Passing {
     this.fallDue(to, [])
     clock.now = Math.max(clock.now, to)
     if (jump) this.settle(1)
-    if (ticks > 0) sayMarketData(this.parts)
+    if (ticks > 0) publishMarketData(this.parts)
   }
 
   /** A base's prices were set from outside: touches now all levels between the old and new prices. */

@@ -113,7 +113,7 @@ export class VenueParts {
     this.makers = new Makers(this.exchange, seeds.fork())
     const [writers, boards] = [seeds.fork(), seeds.fork()]
     this.rfqs = new Rfqs(
-      { onQuote: (rfq, quote) => this.quoted(rfq, quote), onEnd: (rfq) => this.sayRfq(rfq) },
+      { onQuote: (rfq, quote) => this.quoted(rfq, quote), onEnd: (rfq) => this.publishRfq(rfq) },
       kept.requests
     )
     this.staking = new Staking(
@@ -183,13 +183,13 @@ export class VenueParts {
     return market
   }
 
-  sayRfq(rfq: Rfq): void {
+  publishRfq(rfq: Rfq): void {
     const account = this.accountOf(rfq.accountId)
     const { market } = this.listing(rfq.symbol)
     this.events.say(account, this.clock.now, { type: "rfq", rfq: wireRfq(market, account.name, rfq) })
   }
 
-  sayContract(contract: Contract): void {
+  publishContract(contract: Contract): void {
     const account = this.accountOf(contract.accountId)
     const { market } = this.listing(contract.symbol)
     this.events.say(account, this.clock.now, {
@@ -210,8 +210,8 @@ export class VenueParts {
     const { market } = this.listing(contract.symbol)
     this.balances.move("contracts", houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
     // An early close settles at its quote, every other end at a mark.
-    if (contract.state !== "EARLY_CLOSE") this.sayMark(contract.symbol, contract.settlePrice)
-    this.sayContract(contract)
+    if (contract.state !== "EARLY_CLOSE") this.publishMark(contract.symbol, contract.settlePrice)
+    this.publishContract(contract)
     this.accountOf(contract.accountId).contracts.delete(contract)
     this.endedContracts.push(contract)
     const oldest = this.endedContracts.size > this.kept.contracts ? this.endedContracts.shift() : undefined
@@ -225,14 +225,14 @@ export class VenueParts {
    * Publishes the mark that decides an event, before the event. A path can pass a mark between two ticks, and the service accepts
    * only marks that it received.
    */
-  sayMark(symbol: string, mark: number | null): void {
+  publishMark(symbol: string, mark: number | null): void {
     if (mark === null) return
-    this.feeds.get(symbol)?.sayMark(this.clock.now, textOf(mark, this.listing(symbol).market.tickDecimals))
+    this.feeds.get(symbol)?.publishMark(this.clock.now, textOf(mark, this.listing(symbol).market.tickDecimals))
   }
 
   /** Publishes a change of the listing. */
-  sayListing(symbol: string): void {
-    this.events.sayListing(this.clock.now, ++this.settings.listingVersion, symbol)
+  publishListing(symbol: string): void {
+    this.events.publishListing(this.clock.now, ++this.settings.listingVersion, symbol)
   }
 
   /** A public trade: publishes it and adds it to its kline. */
@@ -276,7 +276,7 @@ export class VenueParts {
     const account = this.accountOf(order.accountId)
     const { now } = this.clock
     if (order.triggeredAt === now || (event.kind === "fill" && event.fill.reason !== null))
-      this.sayMark(order.symbol, listing.prices.MARK)
+      this.publishMark(order.symbol, listing.prices.MARK)
     const wired = wireOrder(market, account.name, order)
     if (event.kind === "order") this.events.say(account, now, { type: "order", order: wired })
     else {

@@ -20,7 +20,7 @@ export const stampFunding = (parts: VenueParts): void => {
     for (const account of exchange.accounts.values()) {
       const lots = account.lotsOf(symbol)
       if (lots === 0) continue
-      if (account.id >= 0) parts.sayMark(symbol, prices.MARK)
+      if (account.id >= 0) parts.publishMark(symbol, prices.MARK)
       const stamp = { accountId: account.id, lots, ...at }
       // House positions are always paid at once.
       if (settings.unpricedFunding === null || account.id < 0) pay(parts, stamp)

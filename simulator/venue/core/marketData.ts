@@ -8,11 +8,11 @@ import { nextStamp } from "./Funding.ts"
 import { rateDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-export const sayMarketData = (parts: VenueParts): void => {
-  for (const listing of parts.exchange.listings.values()) if (!listing.delisted) sayMarket(parts, listing)
+export const publishMarketData = (parts: VenueParts): void => {
+  for (const listing of parts.exchange.listings.values()) if (!listing.delisted) publishMarket(parts, listing)
 }
 
-export const sayMarket = (parts: VenueParts, listing: Listing): void => {
+export const publishMarket = (parts: VenueParts, listing: Listing): void => {
   const { book, market } = listing
   parts.feeds
     .get(market.symbol)

@@ -5,7 +5,7 @@
  */
 import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
-import { breathe } from "../../runtime/engine/breathe.ts"
+import { yieldToEventLoop } from "../../runtime/engine/yieldToEventLoop.ts"
 import { deadline } from "../../runtime/engine/deadline.ts"
 import { Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
@@ -165,7 +165,7 @@ export class PageLane {
   }
 
   private readonly giveWay: Effect.Effect<void> = Effect.suspend(() =>
-    this.writing > 0 || this.isPressed() ? this.pause : breathe
+    this.writing > 0 || this.isPressed() ? this.pause : yieldToEventLoop
   )
 }
 

@@ -33,7 +33,7 @@ export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPo
 }
 
 /** The last loss notice for a position. */
-export interface LossTold {
+export interface NotifiedLoss {
   /** UTC days since 1970. */
   readonly day: number
   /** When the position was opened, Unix ms. */
@@ -45,10 +45,10 @@ export interface LossTold {
 const dayMillis = 86_400_000
 
 /** The notice to send now and to keep as the last one; null: none. */
-export const lossToTell = (
-  last: LossTold | null,
+export const lossToNotify = (
+  last: NotifiedLoss | null,
   { step, openedAt, now }: { readonly step: number; readonly openedAt: number; readonly now: number }
-): LossTold | null => {
+): NotifiedLoss | null => {
   if (step === 0) return null
   const day = Math.floor(now / dayMillis)
   const isNotified = last !== null && last.day === day && last.openedAt === openedAt && last.step >= step

@@ -5,7 +5,7 @@
 import { type Kline, type KlineInterval, klineIntervals, type KlinePage } from "../venue/marketData.ts"
 import type { KlineWire } from "./MarketWire.ts"
 
-export interface KlineAsk {
+export interface KlineQuery {
   readonly interval: KlineInterval
   /** Unix ms, inclusive; null: not bounded. */
   readonly from: number | null
@@ -28,7 +28,7 @@ interface Span {
 }
 
 /** The existing part of the window: from the first bucket ever to the open one, cut to the limit. */
-const spanOf = ({ interval, from, to, limit }: KlineAsk, oldest: number, asOf: number): Span => {
+const spanOf = ({ interval, from, to, limit }: KlineQuery, oldest: number, asOf: number): Span => {
   const length = klineIntervals[interval]
   const floor = (time: number): number => Math.floor(time / length) * length
   const open = floor(asOf)
@@ -43,7 +43,7 @@ const spanOf = ({ interval, from, to, limit }: KlineAsk, oldest: number, asOf: n
 }
 
 /** The buckets of a window, oldest first. */
-export const bucketsOf = (window: KlineAsk, page: KlinePage): KlineBuckets => {
+export const bucketsOf = (window: KlineQuery, page: KlinePage): KlineBuckets => {
   if (page.oldestAvailable === null) return { klines: [], hasMore: false }
   const length = klineIntervals[window.interval]
   const open = Math.floor(page.asOf / length) * length
@@ -71,7 +71,7 @@ const quiet = (t: number, close: string | null): Kline | null =>
  * The second query to the venue, for a window that begins before the oldest bucket: it begins at that bucket, because the venue
  * counts its buckets from `from` on. Null: no second query is needed.
  */
-export const askedAgain = (window: KlineAsk, { oldestAvailable }: KlinePage): KlineAsk | null =>
+export const askedAgain = (window: KlineQuery, { oldestAvailable }: KlinePage): KlineQuery | null =>
   window.from !== null &&
   oldestAvailable !== null &&
   window.from < oldestAvailable &&

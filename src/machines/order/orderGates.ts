@@ -24,7 +24,7 @@ import { orderLimits } from "../shared/Limits.ts"
 import type { Refusal } from "../shared/Refusal.ts"
 import { spotSaleGate, verificationGate } from "../verification/requirements.ts"
 import { capSentence } from "./LeverageBody.ts"
-import type { AskedOrder } from "./orderOnMarket.ts"
+import type { RequestedOrder } from "./orderOnMarket.ts"
 import {
   attachRules,
   bandRule,
@@ -66,7 +66,7 @@ export type OrderGates<Facts> = PreviewedGates<Facts>
 type OrderGate = PreviewedGate<OrderFacts>
 
 /** Whether an order closes exposure instead of opening risk: a reduce-only order, or the sale of an asset. */
-export const closes = ({ reduceOnly, family, side }: Pick<AskedOrder, "reduceOnly" | "family" | "side">): boolean =>
+export const closes = ({ reduceOnly, family, side }: Pick<RequestedOrder, "reduceOnly" | "family" | "side">): boolean =>
   reduceOnly || (family === "SPOT" && side === "SELL")
 
 /** A gate of new risk: orders that close skip it. */
@@ -157,7 +157,7 @@ const groupSize = ruled<OrderFacts>({
 })
 
 /** Whether an order reduces a position and never rests in the book. */
-const closesAtOnce = ({ reduceOnly, trigger, venueTif }: AskedOrder): boolean =>
+const closesAtOnce = ({ reduceOnly, trigger, venueTif }: RequestedOrder): boolean =>
   reduceOnly && trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 
 /** A client can always leave a position, however many orders rest. */

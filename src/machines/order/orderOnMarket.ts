@@ -57,7 +57,7 @@ const tradedIn = (market: VenueMarket): Verdict<OrderMarket> => {
 /**
  * An order on its market. Prices and the quantity have the form of the market's grids, or stay as sent where they are off them.
  */
-export interface AskedOrder extends Omit<OrderBody, "leverage"> {
+export interface RequestedOrder extends Omit<OrderBody, "leverage"> {
   readonly family: OrderFamily
   readonly base: string
   readonly quote: Currency
@@ -73,7 +73,7 @@ export interface AskedOrder extends Omit<OrderBody, "leverage"> {
 export type OrderOnMarket =
   | {
       readonly ok: true
-      readonly order: AskedOrder
+      readonly order: RequestedOrder
       /** The refusal by tick, lot, least or largest quantity; it applies after the gates of the account. */
       readonly grid: Refusal | null
     }
@@ -85,7 +85,7 @@ export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: 
   if (unfit !== null) return unfit
   const { price, qty } = gridsOf(market)
   const { errors, add } = collecting()
-  const order: AskedOrder = {
+  const order: RequestedOrder = {
     ...body,
     ...writtenOn(body, market, add),
     family,
@@ -128,7 +128,7 @@ const checkSpot = ({ type, side, reduceOnly, attach, ocoGroup, leverage }: Order
   if (leverage !== null) add("leverage", `A leverage is ${onSpot}.`)
 }
 
-type Written = Pick<AskedOrder, "qty" | "price" | "trigger" | "attach">
+type Written = Pick<RequestedOrder, "qty" | "price" | "trigger" | "attach">
 
 const writtenOn = (body: OrderBody, market: VenueMarket, add: AddError): Written => {
   const price = (text: string, path: string, label: string): string =>

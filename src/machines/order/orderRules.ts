@@ -10,7 +10,7 @@ import { isFresh, type Mark } from "../market/Facts.ts"
 import { gridsOf } from "../market/marketGrid.ts"
 import { decimalText, maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
-import type { AskedOrder } from "./orderOnMarket.ts"
+import type { RequestedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
 import type { OrderBound, PreTradeSentence } from "./preTrade.ts"
 
@@ -23,7 +23,7 @@ export interface MarketPrices {
 
 /** An order with the market's prices, the client's position in the market, and the cost of the order. */
 export interface JudgedOrder {
-  readonly order: AskedOrder
+  readonly order: RequestedOrder
   readonly market: VenueMarket
   readonly prices: MarketPrices
   /** The client's position in the market, signed; "0" without a position. */

@@ -6,7 +6,7 @@ import type { Rule } from "../shared/Gates.ts"
 import { compared, exactText, product, type Scaled, scaled } from "../shared/Exact.ts"
 import { formatAmount } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
-import type { AskedRfq } from "./rfqOnMarket.ts"
+import type { RequestedRfq } from "./rfqOnMarket.ts"
 
 /** A request at the mark. */
 export interface Marked extends Priced {
@@ -16,7 +16,7 @@ export interface Marked extends Priced {
 }
 
 export const atMark = (
-  rfq: AskedRfq,
+  rfq: RequestedRfq,
   of: { readonly mark: Mark; readonly market: VenueMarket; readonly terms: MarketTerms; readonly freeMargin: bigint }
 ): Marked => ({
   ...pricedAt(

@@ -12,7 +12,7 @@ import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { RfqBody } from "./RfqBody.ts"
 
 /** A request on its market. Prices and the quantity have the form of the market's grids. */
-export interface AskedRfq {
+export interface RequestedRfq {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly qty: string
@@ -34,7 +34,7 @@ export interface AskedRfq {
   readonly qtyDecimals: number
 }
 
-export type RfqOnMarket = { readonly ok: true; readonly rfq: AskedRfq } | BodyFaults
+export type RfqOnMarket = { readonly ok: true; readonly rfq: RequestedRfq } | BodyFaults
 
 export interface MarketNow {
   readonly market: VenueMarket

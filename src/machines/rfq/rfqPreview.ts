@@ -5,7 +5,7 @@ import type { MarketTerms } from "../market/marketTerms.ts"
 import { decimalText, formatAmount } from "../shared/Money.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../shared/Refusal.ts"
 import { type RfqFacts, rfqGates } from "./rfqGates.ts"
-import type { AskedRfq } from "./rfqOnMarket.ts"
+import type { RequestedRfq } from "./rfqOnMarket.ts"
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
 const atMark = Schema.NullOr(usdc).annotate({ description: "Null while the market has no mark." })
@@ -35,7 +35,7 @@ export const RfqPreview = Schema.Struct({
 export type RfqPreview = typeof RfqPreview.Type
 
 export interface PreviewedRfq {
-  readonly rfq: AskedRfq
+  readonly rfq: RequestedRfq
   readonly terms: MarketTerms
   readonly facts: RfqFacts
 }

@@ -4,7 +4,7 @@
  * STS-26, STS-28, STS-29).
  */
 import type { StatementKind } from "./Statement.ts"
-import { type AskedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
+import { type RequestedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
 
 /** Jobs due at the same moment run in this order. */
 export const statementJobNames = [
@@ -125,7 +125,7 @@ export const equitiesDue = (now: number, kept: number | null): JobPlan | null =>
 }
 
 /** The period of a job's statements. */
-export const periodOfJob = ({ name, from, to }: Pick<JobPlan, "name" | "from" | "to">): AskedPeriod => {
+export const periodOfJob = ({ name, from, to }: Pick<JobPlan, "name" | "from" | "to">): RequestedPeriod => {
   if (name === "EQUITIES") throw new Error("equities are no statement")
   const { kind } = schedules[name]
   const isBritish = name === "TAX_GB" || name === "TAX_GB_FINAL"

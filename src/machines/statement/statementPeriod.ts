@@ -13,7 +13,7 @@ export interface Period {
   readonly to: number
 }
 
-export interface AskedPeriod extends Period {
+export interface RequestedPeriod extends Period {
   readonly kind: StatementKind
   /** The requested end when it is in the future: the statement ends now instead. */
   readonly cutFrom: number | null
@@ -68,7 +68,10 @@ export const taxYearAt = (at: number, isBritish: boolean): number => {
 export const thirtyDaysMillis = 30 * dayMillis
 
 /** The period of a request for any kind except TAX, whose years depend on the client (taxYears.ts). */
-export const periodOf = (request: Exclude<StatementRequest, { kind: "TAX" }>, now: number): Verdict<AskedPeriod> => {
+export const periodOf = (
+  request: Exclude<StatementRequest, { kind: "TAX" }>,
+  now: number
+): Verdict<RequestedPeriod> => {
   const { kind } = request
   if (kind === "CLIENT_ASSETS") {
     const { quarter } = request
@@ -91,5 +94,5 @@ const rangeOf = (kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS", { from, to }: Perio
   else if (Math.min(to, now) - from > statementLimits.periodMillis)
     errors["to"] = "The period must have at most 366 days."
   if (Object.keys(errors).length > 0) return refuse(invalidFields(errors))
-  return accept<AskedPeriod>({ ...uncut, kind, from, to: Math.min(to, now), cutFrom: to > now ? to : null })
+  return accept<RequestedPeriod>({ ...uncut, kind, from, to: Math.min(to, now), cutFrom: to > now ? to : null })
 }

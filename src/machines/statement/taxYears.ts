@@ -5,7 +5,7 @@
  * longer than a year, and each follows the residency at its end. Unix ms (A2-72, STS-26).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
-import { type AskedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"
+import { type RequestedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"
 
 export interface TaxYear {
   /** The year in which it begins. */
@@ -44,7 +44,7 @@ const shortestYear = 365 * 86_400_000
  * The ended years that a request may mean, the latest first: both years with the requested start year, else the latest. The
  * first of them that has a statement is answered.
  */
-export const yearsAsked = (requested: number | null, now: number): ReadonlyArray<TaxYear> => {
+export const requestedYears = (requested: number | null, now: number): ReadonlyArray<TaxYear> => {
   const thisYear = new Date(now).getUTCFullYear()
   // One of the two years has a statement; a British one of the year before last may be the latest that has ended.
   const years = requested === null ? [thisYear - 1, thisYear - 2, thisYear - 3] : [requested]
@@ -57,7 +57,7 @@ export const yearsAsked = (requested: number | null, now: number): ReadonlyArray
 }
 
 /** The statement's period; `part` null: no ended year matches the request. */
-export const taxPeriodAsked = (part: (TaxYear & Period) | null): Verdict<AskedPeriod> =>
+export const requestedTaxPeriod = (part: (TaxYear & Period) | null): Verdict<RequestedPeriod> =>
   part === null
     ? refuse(invalidFields({ taxYear: "The tax year has not ended yet." }))
     : accept({

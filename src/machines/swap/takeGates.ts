@@ -17,7 +17,7 @@ import { verificationGate } from "../verification/requirements.ts"
 import { swapReward, takerFee } from "./swapFigures.ts"
 
 /** An offer with its market and the requested quantity. */
-export interface AskedTake {
+export interface RequestedTake {
   readonly offer: VenueOffer
   readonly market: VenueStakingMarket
   readonly asset: Currency
@@ -44,7 +44,7 @@ export interface TakeFacts {
   readonly venueConnected: boolean
   /** The message of a halt that covers the market; null: the market trades. */
   readonly halt: string | null
-  readonly asked: AskedTake
+  readonly asked: RequestedTake
   /** Null: the quantity is invalid. */
   readonly figures: TakeFigures | null
   /** The amount that can be reserved: free cash of the asset, for USDC at most the free margin. */
@@ -56,13 +56,14 @@ export interface TakeFacts {
 }
 
 /** The quantity has more places than the asset; zeros count, as in every amount. */
-const isOverlong = ({ asset, qty }: AskedTake): boolean => (qty.split(".")[1] ?? "").length > currencyFacts[asset].scale
+const isOverlong = ({ asset, qty }: RequestedTake): boolean =>
+  (qty.split(".")[1] ?? "").length > currencyFacts[asset].scale
 
 /** A size of the market or the offer, in the form of its grid. */
-const sizeOf = ({ market: { qtyStep } }: AskedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
+const sizeOf = ({ market: { qtyStep } }: RequestedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
 
 /** The figures of a quantity; null: it is off the grid, has too many places, or exceeds the largest amount. */
-export const takeFigures = (asked: AskedTake): TakeFigures | null => {
+export const takeFigures = (asked: RequestedTake): TakeFigures | null => {
   const { offer, market, asset, qty } = asked
   const grid = gridOf(market.qtyStep)
   const { scale } = currencyFacts[asset]
@@ -124,7 +125,7 @@ const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
 const isMore = (one: string, other: string): boolean => compared(scaled(one), scaled(other)) > 0n
 
 /** The smaller of the market's maximum for one take and the rest of the offer. */
-const largestOf = ({ market: of, offer }: AskedTake): string =>
+const largestOf = ({ market: of, offer }: RequestedTake): string =>
   isMore(of.maxQty, offer.remainingQty) ? offer.remainingQty : of.maxQty
 
 /** A quantity beyond the largest is refused by the next rule, whatever its places. */

@@ -56,7 +56,7 @@ const contract: FactRows<"contract"> = { contract: seen }
 const swap: FactRows<"swap"> = { swap: seen }
 const bust: FactRows<"bust"> = {
   tradeId: row(
-    "It names a booked trade, or is quarantined; the trade stays booked, with a break (orderHears.ts, busted)."
+    "It names a booked trade, or is quarantined; the trade stays booked, with a break (orderEvents.ts, busted)."
   ),
   orderId: row("Only the sentence of the break has it: the trade's own row names its order."),
   reason: words
@@ -120,7 +120,7 @@ const trigger: Rows<(typeof VenueTrigger)["Type"]> = {
 }
 
 const payment: Rows<(typeof VenuePayment)["Type"]> = {
-  id: row("Each payment id is booked once (swapHears.ts, paymentsIn)."),
+  id: row("Each payment id is booked once (swapEvents.ts, paymentsIn)."),
   amount: row(
     "It belongs to the client; an excess over the outstanding amount is a break, and so is another amount later."
   ),
@@ -128,7 +128,7 @@ const payment: Rows<(typeof VenuePayment)["Type"]> = {
 }
 
 const correction: Rows<(typeof VenueFeeCorrection)["Type"]> = {
-  id: row("Each correction id is booked once (swapHears.ts, feesIn)."),
+  id: row("Each correction id is booked once (swapEvents.ts, feesIn)."),
   fee: row("Beyond the notional it does not fit (swapChecks.ts); above the listed rate the excess is a break."),
   at: row("It lies between the opening and the present time; the row of the swap checks it.")
 }

@@ -9,7 +9,7 @@ import type { VenueContract } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlementMisfit } from "./check.ts"
 import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
-export interface AskedContract {
+export interface RequestedContract {
   /** The ref of the accept that opens it. */
   readonly ref: string
   /**
@@ -57,12 +57,12 @@ export const frozenTerms = (context: BarrierContractContext) => {
 /** A check that a member equals the venue's earlier report. */
 const asBefore =
   (called: string, reportOf: (report: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
-  (report: VenueContract, { known }: AskedContract): string | null =>
+  (report: VenueContract, { known }: RequestedContract): string | null =>
     known === null || known[of] === reportOf(report) ? null : differs(called, reportOf(report), known[of])
 
 const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedAt")
 
-const endMisfit = (report: VenueContract, expected: AskedContract): string | null => {
+const endMisfit = (report: VenueContract, expected: RequestedContract): string | null => {
   const { state, endedAt } = report
   switch (state) {
     case "OPEN":
@@ -83,7 +83,7 @@ const endMisfit = (report: VenueContract, expected: AskedContract): string | nul
 }
 
 /** The exact settlement price of an end; null: any price within the band of that time fits. */
-const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: AskedContract): string | null => {
+const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: RequestedContract): string | null => {
   if (state === "KNOCKED_OUT") return barrier
   if (state === "TAKE_PROFIT") return takeProfit
   return state === "EARLY_CLOSE" ? (close?.price ?? null) : null
@@ -96,12 +96,17 @@ const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT"
  * An error sentence if the mark did not touch the frozen level. The venue publishes the mark of each touch before the event, so
  * known marks decide it exactly. The contract settles at its level, however far the mark has passed it.
  */
-const touchMisfit = (level: string, endedAt: number, report: VenueContract, expected: AskedContract): string | null => {
+const touchMisfit = (
+  level: string,
+  endedAt: number,
+  report: VenueContract,
+  expected: RequestedContract
+): string | null => {
   const direction = (expected.side === "BUY") === (report.state === "KNOCKED_OUT") ? "AT_OR_BELOW" : "AT_OR_ABOVE"
   return shortOfLevel(level, direction, expected.bandAt(endedAt, 0))
 }
 
-const settleMisfit = (report: VenueContract, expected: AskedContract): string | null => {
+const settleMisfit = (report: VenueContract, expected: RequestedContract): string | null => {
   const { state, settlePrice, endedAt } = report
   if (state === "OPEN") {
     return settlePrice === null && endedAt === null ? null : "it is open, but it has the price or the time of an end"
@@ -116,12 +121,12 @@ const settleMisfit = (report: VenueContract, expected: AskedContract): string | 
 }
 
 /** When the request for an end was sent; null: the end follows no request, or the time is unknown. */
-const endSentAt = ({ state }: VenueContract, { close, tearUp }: AskedContract): number | null => {
+const endSentAt = ({ state }: VenueContract, { close, tearUp }: RequestedContract): number | null => {
   if (state === "EARLY_CLOSE") return close?.sentAt ?? null
   return state === "TORN_UP" ? (tearUp?.sentAt ?? null) : null
 }
 
-export const contractChecks: Checks<VenueContract, AskedContract> = {
+export const contractChecks: Checks<VenueContract, RequestedContract> = {
   id: asBefore("venue id", ({ id }) => id, "id"),
   ref: ({ ref }, { ref: ours, accept }) => {
     if (ref !== ours) return differs("ref", ref, ours)

@@ -22,7 +22,7 @@ export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
     at < takenTo - clockSlackMillis
       ? `the trade time ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`
       : timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
-  tradeId: { because: "It finds a trade that is already booked (orderHears.ts, adopted)." },
+  tradeId: { because: "It finds a trade that is already booked (orderEvents.ts, adopted)." },
   orderId: { because: "The order is the venue's own: it is booked under this id." },
   ref: ({ ref }) => (ref === null ? null : differs("ref of the trade", ref, null)),
   account: exactly("account", "account", ({ account }) => account),

@@ -11,8 +11,8 @@ import { fileURLToPath } from "node:url"
 import { seatVersion } from "../../venue/seatAnswer.ts"
 import { doubling } from "../engine/Backoff.ts"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
-import { askSeat, type Seated } from "./askSeat.ts"
-import { askVenue } from "./askVenue.ts"
+import { requestSeat, type Seated } from "./requestSeat.ts"
+import { queryVenue } from "./queryVenue.ts"
 import { endProcess } from "./endProcess.ts"
 import { spawnServer } from "./postgresBinaries.ts"
 import { isRunning, readText } from "./postmasterPid.ts"
@@ -102,7 +102,7 @@ const seated = (simulator: Simulator): Effect.Effect<Seated> =>
     const file = decodeFile(readText(join(simulator.home, "venue.json")))
     if (file._tag === "None") return Effect.succeed("nobody" as const)
     simulator.key = readText(file.value.keyFile)?.trim() ?? ""
-    return askSeat(file.value.seat, simulator.key)
+    return requestSeat(file.value.seat, simulator.key)
   })
 
 /** The error for a seat whose holder proves nothing. */
@@ -132,7 +132,7 @@ const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) 
   simulator.pid = holder.pid
   const connection = { url: holder.url, key: Redacted.make(simulator.key), ca: null }
   const fits = holder.version === seatVersion && (simulator.url === "" || simulator.url === holder.url)
-  if (fits && (yield* Effect.isSuccess(askVenue(connection, "/venue/v1/clock", { timeoutMillis: 2_000 })))) {
+  if (fits && (yield* Effect.isSuccess(queryVenue(connection, "/venue/v1/clock", { timeoutMillis: 2_000 })))) {
     simulator.url = holder.url
     yield* Effect.logInfo("adopted the running simulated venue", { pid: holder.pid, url: holder.url })
     return true

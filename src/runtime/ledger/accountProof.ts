@@ -7,7 +7,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { ModelHead, ModelRow } from "../../machines/statement/StatementModel.ts"
-import { balancesOfCut } from "../store/reads/statementReads.ts"
+import { balancesAtCutOff } from "../store/reads/statementReads.ts"
 import type { ReadPiece } from "../store/writes/statementWrites.ts"
 
 const kinds = ["cash", "reserved"] as const
@@ -53,7 +53,7 @@ export class AccountProof {
         if (sum !== minorUnits(closing[held]))
           return Effect.succeed(`${held} in ${currency} closes at ${closing[held]}, opening and rows make it ${sum}`)
       }
-    return Effect.map(balancesOfCut(sql, clientId, cut.postingId, periodFrom), (found) => {
+    return Effect.map(balancesAtCutOff(sql, clientId, cut.postingId, periodFrom), (found) => {
       const sums = new Map(found.map((row) => [`${row.currency} ${row.kind}`, row]))
       const byCurrency = new Map(stated.map((section) => [section.currency, section]))
       for (const currency of new Set([...byCurrency.keys(), ...found.map((row) => row.currency)]))

@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import { Quarantine } from "./Quarantine.ts"
 
-export interface SetAside {
+export interface QuarantineEntry {
   readonly bytes: string
   readonly reason: string
 }
 
 /** Appends to `kept`, oldest first. */
-export const quarantineMemory = (kept: Array<SetAside>): Quarantine["Service"] => ({
+export const quarantineMemory = (kept: Array<QuarantineEntry>): Quarantine["Service"] => ({
   add: (bytes, reason) => Effect.sync(() => void kept.push({ bytes, reason }))
 })

@@ -13,7 +13,7 @@ import { catalogue, type TableName } from "../tables/Catalogue.ts"
 import { stampDatabase } from "./ServiceStamp.ts"
 
 /** The requester of a reset, and the time (business time, Unix ms). */
-export const ResetAsked = Schema.Struct({
+export const RequestedReset = Schema.Struct({
   role: Schema.String,
   keyLabel: Schema.String,
   requestId: Schema.String,
@@ -33,10 +33,10 @@ export const ResetCounts = Schema.Struct({
 })
 
 /** A completed reset: the audit of the new ledger records it once. `seal`: the end of the chain of the old ledger. */
-const ResetMade = Schema.Struct({ by: ResetAsked, ended: ResetCounts, seal: Schema.NullOr(Schema.String) })
+const ResetMade = Schema.Struct({ by: RequestedReset, ended: ResetCounts, seal: Schema.NullOr(Schema.String) })
 export type ResetMade = typeof ResetMade.Type
 
-const askedText = Schema.fromJsonString(ResetAsked)
+const askedText = Schema.fromJsonString(RequestedReset)
 const madeText = Schema.fromJsonString(ResetMade)
 
 const counted: Readonly<Record<keyof typeof ResetCounts.Type, TableName>> = {
@@ -120,7 +120,7 @@ export const foreignTables = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArr
   )
 
 /** Requests the reset. From now on it will be done, by this process or by the next start. */
-export const askReset = (sql: PgClient.PgClient, asked: typeof ResetAsked.Type) =>
+export const requestReset = (sql: PgClient.PgClient, asked: typeof RequestedReset.Type) =>
   Effect.flatMap(
     Schema.encodeEffect(askedText)(asked).pipe(Effect.orDie),
     (text) => sql`UPDATE service_stamp SET reset_asked = COALESCE(reset_asked, ${text}) WHERE id = 1 AND sandbox`
@@ -197,5 +197,5 @@ export const untoldReset = (sql: PgClient.PgClient) =>
       : Effect.map(Schema.decodeUnknownEffect(madeText)(made), (reset) => ({ ...reset, number: Number(resets) }))
   )
 
-export const resetTold = (sql: PgClient.PgClient) =>
+export const reportedReset = (sql: PgClient.PgClient) =>
   Effect.asVoid(sql`UPDATE service_stamp SET reset_made = NULL WHERE id = 1`)

@@ -1,7 +1,7 @@
 /** A2-89: at which loss of a position its client is told, and how often. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { lossStep, type LossTold, lossToTell } from "../../../src/machines/margin/lossSteps.ts"
+import { lossStep, type NotifiedLoss, lossToNotify } from "../../../src/machines/margin/lossSteps.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 
 /** A long of 0.1 at 60,000: 600 of margin at a leverage of 10. */
@@ -56,7 +56,7 @@ describe("the step that a loss has reached", () => {
 describe("what is told of a loss", () => {
   const day = 20_000
   const noon = day * 86_400_000 + 43_200_000
-  const told: LossTold = { day, openedAt: 5, step: 20 }
+  const told: NotifiedLoss = { day, openedAt: 5, step: 20 }
   it.each([
     ["nothing is lost", null, { step: 0, openedAt: 5, now: noon }, null],
     ["the first step", null, { step: 10, openedAt: 5, now: noon }, { day, openedAt: 5, step: 10 }],
@@ -68,6 +68,6 @@ describe("what is told of a loss", () => {
     ["the next day", told, { step: 10, openedAt: 5, now: noon + 43_200_000 }, { day: day + 1, openedAt: 5, step: 10 }],
     ["another position of the day", told, { step: 10, openedAt: 6, now: noon }, { day, openedAt: 6, step: 10 }]
   ] as const)("A2-89: %s", (_, before, now, expected) => {
-    assert.deepStrictEqual(lossToTell(before, now), expected)
+    assert.deepStrictEqual(lossToNotify(before, now), expected)
   })
 })

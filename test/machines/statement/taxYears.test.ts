@@ -9,9 +9,9 @@ import {
   endWithin,
   isPartOfYear,
   partOfYear,
-  taxPeriodAsked,
+  requestedTaxPeriod,
   type TaxYear,
-  yearsAsked
+  requestedYears
 } from "../../../src/machines/statement/taxYears.ts"
 
 const day = 86_400_000
@@ -218,7 +218,7 @@ describe("parts of tax years", () => {
 describe("a year that is asked for", () => {
   const now = Date.parse("2026-08-15T10:00:00Z")
   const answered = (residencies: Residencies, asked: number | null, at = now): string | null => {
-    for (const taxYear of yearsAsked(asked, at)) {
+    for (const taxYear of requestedYears(asked, at)) {
       const part = partOf(residencies, taxYear)
       if (part !== null) return shown({ ...taxYear, ...part })
     }
@@ -250,11 +250,11 @@ describe("a year that is asked for", () => {
   )
 
   it("STS-15: a year that has not ended is refused by its field", () => {
-    const refused = taxPeriodAsked(null)
+    const refused = requestedTaxPeriod(null)
     assert.isFalse(refused.ok)
     assert.deepInclude(refused.ok ? {} : refused.refusal, { _tag: "Invalid" })
     const part = { year: 2025, isBritish: true, ...taxPeriod(2025, true) }
-    assert.deepInclude(taxPeriodAsked(part), {
+    assert.deepInclude(requestedTaxPeriod(part), {
       ok: true,
       value: { kind: "TAX", from: part.from, to: part.to, cutFrom: null, taxYear: 2025, isBritish: true }
     })

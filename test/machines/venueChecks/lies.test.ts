@@ -22,7 +22,7 @@ import type {
   VenueRfq,
   VenueSwap
 } from "../../../src/machines/venue/venueObjects.ts"
-import { type AskedContract, contractMisfit } from "../../../src/machines/venueChecks/contractChecks.ts"
+import { type RequestedContract, contractMisfit } from "../../../src/machines/venueChecks/contractChecks.ts"
 import { fillMisfit } from "../../../src/machines/venueChecks/fillChecks.ts"
 import { orderMisfit } from "../../../src/machines/venueChecks/orderChecks.ts"
 import { ownOrderMisfit, ownTradeMisfit } from "../../../src/machines/venueChecks/ownTradeChecks.ts"
@@ -107,7 +107,7 @@ const contract: VenueContract = {
   settlePrice: null,
   endedAt: null
 }
-const asked: AskedContract = {
+const asked: RequestedContract = {
   ...openRfqInput,
   barrier: openRfqInput.barrierLevel,
   entry: "60010.0",
@@ -330,7 +330,7 @@ describe("A2-115: a venue that lies", () => {
     )
     const lagging = { ...known, report: null, venueTime: { ...venueTime, behindUntil: created } }
     assert.isNull(fillMisfit({ ...fill, at: 1 }, lagging), "sent while the clock of a sandbox's venue was behind")
-    const ended = (change: Partial<VenueContract>, than: Partial<AskedContract> = {}) =>
+    const ended = (change: Partial<VenueContract>, than: Partial<RequestedContract> = {}) =>
       contractMisfit({ ...knockedOut, ...change }, { ...asked, ...than }) === null
     assert.deepStrictEqual(
       [

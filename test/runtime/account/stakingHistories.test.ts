@@ -15,7 +15,7 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import { balancesIn, overviewIn } from "../../../src/runtime/services/account/StandingPortfolio.ts"
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
 import { stepSwap, takeSwap } from "../../../src/runtime/services/trading/swap/swapDecisions.ts"
-import { swapTimers } from "../../../src/runtime/services/trading/swap/swapHears.ts"
+import { swapTimers } from "../../../src/runtime/services/trading/swap/swapEvents.ts"
 import type { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import type { SwapRow } from "../../../src/runtime/tables/swap.ts"
 import { contractsNow, factsWith } from "../../fixtures/contracts.ts"

@@ -8,7 +8,7 @@ import type { SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
-import { foldLength } from "../../../src/runtime/services/venue/folds.ts"
+import { maxBatchLength } from "../../../src/runtime/services/venue/batches.ts"
 import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"
 import { failureOf, type HostBench, increment, look, openHost, until } from "./hostBench.ts"
@@ -206,7 +206,7 @@ describe("doubt", () => {
     const recall = new Recall(reads as unknown as RowReads["Service"])
     const command = increment(1)
     const decide: typeof command.decide = (turn) => {
-      for (let id = 1; id <= foldLength; id++) assert.strictEqual(recall.row(turn, "orders", id)?.id, id)
+      for (let id = 1; id <= maxBatchLength; id++) assert.strictEqual(recall.row(turn, "orders", id)?.id, id)
       return command.decide(turn)
     }
     assert.strictEqual(await run({ ...command, decide }), 1n)

@@ -3,7 +3,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
-import { foldLength } from "../../../src/runtime/services/venue/folds.ts"
+import { maxBatchLength } from "../../../src/runtime/services/venue/batches.ts"
 import { catalogue, tableNames } from "../../../src/runtime/tables/Catalogue.ts"
 import { type ColumnType, snake } from "../../../src/runtime/tables/Table.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
@@ -104,7 +104,7 @@ describe("catalogue", () => {
 
   it("only kinds that commands create one by one have blocks smaller than the most that one turn takes", () => {
     assert.sameMembers(
-      idKinds.filter((kind) => idBlockSize(kind) < foldLength),
+      idKinds.filter((kind) => idBlockSize(kind) < maxBatchLength),
       ["approval", "interfirm", "key", "operatorKey", "partner", "screeningPass", "tradingHalt", "watchImport"]
     )
   })

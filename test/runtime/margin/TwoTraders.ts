@@ -23,9 +23,9 @@ import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts
 import { newOrder } from "../../../src/runtime/services/trading/order/newOrder.ts"
 import { cancelOrder, ordersInTurn, placeOrder } from "../../../src/runtime/services/trading/order/orderDecisions.ts"
 import { clientInTurn, judgedOrder } from "../../../src/runtime/services/trading/order/orderFacts.ts"
-import { orderHandler } from "../../../src/runtime/services/trading/order/orderHears.ts"
+import { orderHandler } from "../../../src/runtime/services/trading/order/orderEvents.ts"
 import type { OrderMarkets } from "../../../src/runtime/services/trading/order/orderMarkets.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { armAttachment, protectInTurn } from "../../../src/runtime/services/trading/order/protection.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { freeMoney } from "../../../src/runtime/services/money/withdrawal/withdrawalDecisions.ts"
@@ -445,7 +445,7 @@ export class TwoTraders {
   private readonly owners = new Map<number, number>()
 
   private handlerOf(trader: Trader) {
-    return orderHandler({ directory: parts.directory, recall: trader.recall, unsettled: unsettledOrders() })
+    return orderHandler({ directory: parts.directory, recall: trader.recall, unsettled: outOfSyncOrders() })
   }
 
   private execute({ ref, call, request, clientId }: Tables["venueCalls"]): DefiniteOutcome {

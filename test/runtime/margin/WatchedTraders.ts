@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { isWorking } from "../../../src/machines/order/Order.ts"
 import { accountIn, recordedIn } from "../../../src/runtime/services/account/accountNow.ts"
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
-import { lossesToTell, tellLosses } from "../../../src/runtime/services/margin/lossNotices.ts"
+import { lossesToNotify, notifyLosses } from "../../../src/runtime/services/margin/lossNotices.ts"
 import { watchedIn } from "../../../src/runtime/services/margin/watchedAccount.ts"
 import type { TableName, Tables } from "../../../src/runtime/tables/Catalogue.ts"
 import { view } from "../rfq/rfqTurns.ts"
@@ -85,8 +85,8 @@ export class WatchedTraders extends TwoTraders {
     const { watch } = this.watched
     this.turn(trader, (turn) => {
       const { risk } = accountIn(turn.state, turn.facts)
-      const losses = lossesToTell(turn.state, { client: trader.row, risk, now: turn.now })
-      if (losses.length > 0) tellLosses(turn, instanceOf(trader.row, view), losses)
+      const losses = lossesToNotify(turn.state, { client: trader.row, risk, now: turn.now })
+      if (losses.length > 0) notifyLosses(turn, instanceOf(trader.row, view), losses)
     })
     if (!watch.isTouched(trader.row.id)) this.restless.add(trader.row.id)
   }

@@ -22,8 +22,8 @@ import {
   type OrderToPlace,
   placeOrder
 } from "../../../src/runtime/services/trading/order/orderDecisions.ts"
-import { orderHandler } from "../../../src/runtime/services/trading/order/orderHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { orderHandler } from "../../../src/runtime/services/trading/order/orderEvents.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import {
   armAttachment,
   endAttempts,
@@ -142,7 +142,7 @@ export class ProtectedWorld {
         )
     } as unknown as RowReads["Service"]
     this.recall = new Recall(reads)
-    this.handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: unsettledOrders() })
+    this.handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: outOfSyncOrders() })
   }
 
   /** One turn with its commit: what it decides, and what of the client's protection follows from it. */

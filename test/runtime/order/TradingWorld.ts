@@ -32,14 +32,14 @@ import { newOrder } from "../../../src/runtime/services/trading/order/newOrder.t
 import { placeOrder } from "../../../src/runtime/services/trading/order/orderDecisions.ts"
 import { clientInTurn, judgedOrder } from "../../../src/runtime/services/trading/order/orderFacts.ts"
 import {
-  heardOfVenue,
-  heardWhole,
+  onVenueTrade,
+  onOrderReport,
   orderHandler,
   type WholeOrder
-} from "../../../src/runtime/services/trading/order/orderHears.ts"
+} from "../../../src/runtime/services/trading/order/orderEvents.ts"
 import type { OrderMarkets } from "../../../src/runtime/services/trading/order/orderMarkets.ts"
 import { unnamedVerdict } from "../../../src/runtime/services/trading/order/unnamedVerdict.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { misfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
 import { misfitTimers } from "../../../src/runtime/services/venue/misfits.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
@@ -92,7 +92,7 @@ export class TradingWorld {
   private readonly marks = new Map<string, string>()
   private readonly instruments = marketsAt({}).instruments
   private recall: Recall
-  readonly unsettled = unsettledOrders()
+  readonly unsettled = outOfSyncOrders()
   private ids = 0
   private trades = 0
   /** What the venue's own books have of the trades that it has executed. */
@@ -299,7 +299,7 @@ export class TradingWorld {
     const handler = { directory: parts.directory, recall: this.recall, unsettled: this.unsettled }
     let left: ReadonlyArray<WholeOrder> | null = null
     this.turn((turn) => {
-      left = heardWhole(turn, handler, [{ orderId: id, order, fills, wasOver: false, isTimed: false }])
+      left = onOrderReport(turn, handler, [{ orderId: id, order, fills, wasOver: false, isTimed: false }])
     })
     return left
   }
@@ -310,7 +310,7 @@ export class TradingWorld {
     let verdict: Verdict = null
     this.turn((turn) => {
       verdict = unnamedVerdict({ turn, ...at }, fact)
-      if (verdict === null) heardOfVenue(turn, at, fact, { at: turn.now, isWhole: true })
+      if (verdict === null) onVenueTrade(turn, at, fact, { at: turn.now, isWhole: true })
     })
     return verdict
   }

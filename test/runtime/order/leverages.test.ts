@@ -9,7 +9,7 @@ import { accountIn, accountInTurn } from "../../../src/runtime/services/account/
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
 import { categorizeClient } from "../../../src/runtime/services/lifecycle/lifecycleDecisions.ts"
 import { judgeRisk } from "../../../src/runtime/services/margin/riskDecisions.ts"
-import { lossesToTell } from "../../../src/runtime/services/margin/lossNotices.ts"
+import { lossesToNotify } from "../../../src/runtime/services/margin/lossNotices.ts"
 import { chooseLeverage } from "../../../src/runtime/services/trading/order/leverageDecisions.ts"
 import type { Directory } from "../../../src/runtime/services/partners/Directory.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -219,7 +219,7 @@ describe("losses to tell", () => {
     const positions = [{ netQty: "0.1" }, { symbol: gold, netQty: "-1", avgEntry: "3000" }]
     const state = accountOf({ cash: "5000", positions, chosen: { [perp]: 5 } })
     const { risk } = accountInTurn(turnAt(state, facts), clientOf(state))
-    return lossesToTell(state, { client: clientOf(state), risk, now: contractsNow }).map(({ symbol, step }) => [
+    return lossesToNotify(state, { client: clientOf(state), risk, now: contractsNow }).map(({ symbol, step }) => [
       symbol,
       step
     ])

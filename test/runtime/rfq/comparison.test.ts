@@ -10,7 +10,7 @@ import {
   differencesOf,
   settleDifferences
 } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
-import { asidePause, WantedAccounts } from "../../../src/runtime/services/reconciliation/WantedAccounts.ts"
+import { quarantinePause, WantedAccounts } from "../../../src/runtime/services/reconciliation/WantedAccounts.ts"
 import { openContracts, rfqsInTurn } from "../../../src/runtime/services/account/contractHoldings.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
@@ -190,20 +190,20 @@ describe("A2-103: an account with quarantined events is compared", () => {
       yield* Effect.forkChild(Effect.forever(taking))
       const passing = (millis: number) => TestClock.adjust(millis)
       for (let event = 0; event < 3; event++) {
-        wanted.wantAside("A")
+        wanted.wantQuarantined("A")
         yield* passing(1_000)
       }
       assert.deepStrictEqual(taken, ["A"])
-      yield* passing(asidePause)
+      yield* passing(quarantinePause)
       assert.deepStrictEqual(taken, ["A", "A"])
       // The want at the end of a pause begins the next one.
-      wanted.wantAside("A")
-      wanted.wantAside("B")
+      wanted.wantQuarantined("A")
+      wanted.wantQuarantined("B")
       yield* passing(1_000)
       assert.deepStrictEqual(taken.slice(2), ["B"])
-      yield* passing(asidePause)
+      yield* passing(quarantinePause)
       assert.deepStrictEqual(taken.slice(2), ["B", "A"])
-      yield* passing(2 * asidePause)
+      yield* passing(2 * quarantinePause)
       assert.strictEqual(taken.length, 4)
     })
   )

@@ -13,8 +13,8 @@ import { rowsInTurn } from "../../../src/runtime/engine/mailbox/turnRows.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { openContracts } from "../../../src/runtime/services/account/contractHoldings.ts"
 import { differencesOf, settleDifferences } from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
-import { rfqHandler } from "../../../src/runtime/services/trading/rfq/rfqHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { rfqHandler } from "../../../src/runtime/services/trading/rfq/rfqEvents.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import { misfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
 import { misfitTimers, noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
@@ -31,7 +31,7 @@ import {
   turnWith
 } from "./rfqTurns.ts"
 
-const timers = misfitTimers(misfitReads(unsettledOrders()))
+const timers = misfitTimers(misfitReads(outOfSyncOrders()))
 
 /** Requests that have left memory with their acceptance, as the store returns them. */
 const stored: Array<RfqRow> = []

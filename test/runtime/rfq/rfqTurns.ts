@@ -9,16 +9,16 @@ import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
-import { contractHandler } from "../../../src/runtime/services/trading/contract/contractHears.ts"
+import { contractHandler } from "../../../src/runtime/services/trading/contract/contractEvents.ts"
 import type { Directory } from "../../../src/runtime/services/partners/Directory.ts"
 import { beginAccept } from "../../../src/runtime/services/trading/rfq/rfqDecisions.ts"
 import { Board } from "../../../src/runtime/services/trading/rfq/QuoteBoard.ts"
-import { rfqHandler } from "../../../src/runtime/services/trading/rfq/rfqHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
-import { orderHandler } from "../../../src/runtime/services/trading/order/orderHears.ts"
+import { rfqHandler } from "../../../src/runtime/services/trading/rfq/rfqEvents.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
+import { orderHandler } from "../../../src/runtime/services/trading/order/orderEvents.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
-import { swapHandler } from "../../../src/runtime/services/trading/swap/swapHears.ts"
+import { swapHandler } from "../../../src/runtime/services/trading/swap/swapEvents.ts"
 import type { VenueHandlers } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { ClientRow } from "../../../src/runtime/tables/client.ts"
 import { sampleRows } from "../engine/fixtures.ts"
@@ -40,7 +40,7 @@ export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts),
-  order: orderHandler({ ...parts, unsettled: unsettledOrders() }),
+  order: orderHandler({ ...parts, unsettled: outOfSyncOrders() }),
   swap: swapHandler(parts),
   answered: () => undefined,
   unnamedVerdict: () => null,

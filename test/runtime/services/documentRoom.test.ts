@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as fc from "fast-check"
-import { breathe } from "../../../src/runtime/engine/breathe.ts"
+import { yieldToEventLoop } from "../../../src/runtime/engine/yieldToEventLoop.ts"
 import { documentsOf, uploadRoom } from "../../../src/runtime/services/clients/document/Documents.ts"
 import { FairLimiter } from "../../../src/runtime/services/shared/FairLimiter.ts"
 import type { DocumentRow } from "../../../src/runtime/tables/document.ts"
@@ -33,7 +33,7 @@ const hall = (room: FairLimiter) => {
       )
     })
   const leave = (name: string) =>
-    Effect.andThen(Deferred.succeed(ends.get(name) as Deferred.Deferred<void>, undefined), breathe)
+    Effect.andThen(Deferred.succeed(ends.get(name) as Deferred.Deferred<void>, undefined), yieldToEventLoop)
   return { started, enter, leave }
 }
 
@@ -100,7 +100,7 @@ describe("architecture 8: uploads wait for room", () => {
       yield* enter("c", 3, 10)
       yield* Fiber.interrupt(b)
       yield* Fiber.interrupt(a)
-      yield* breathe
+      yield* yieldToEventLoop
       assert.deepStrictEqual(started, ["a", "c"])
     })
   )
@@ -158,7 +158,7 @@ describe("architecture 8: long work on the only thread", () => {
     setImmediate(() => order.push("arrived"))
     await Effect.runPromise(
       Effect.andThen(
-        breathe,
+        yieldToEventLoop,
         Effect.sync(() => order.push("went on"))
       )
     )

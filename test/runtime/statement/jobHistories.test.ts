@@ -15,20 +15,20 @@ import { layerStatementModelsMemory } from "../../../src/runtime/ports/Statement
 import { buildModel } from "../../../src/runtime/services/statements/model/buildStatement.ts"
 import { equityParts, replayed } from "../../../src/runtime/services/statements/jobs/equityWork.ts"
 import type { JobPart, JobTools } from "../../../src/runtime/services/statements/jobs/jobBuild.ts"
-import { makeNight, NightFacts } from "../../../src/runtime/services/statements/jobs/nightWork.ts"
+import { makeEndOfDay, EndOfDayFacts } from "../../../src/runtime/services/statements/jobs/endOfDayWork.ts"
 import { equityReplay, type ReplayedEquity } from "../../../src/runtime/store/checks/equityReplay.ts"
 import { heldAt } from "../../../src/runtime/store/reads/ledgerReads.ts"
 import { marksOfDays } from "../../../src/runtime/store/reads/statementCosts.ts"
 import { boundsBefore, cutsOfClients, executingClients } from "../../../src/runtime/store/reads/statementJobReads.ts"
-import { cutBefore } from "../../../src/runtime/store/reads/statementReads.ts"
+import { cutOffBefore } from "../../../src/runtime/store/reads/statementReads.ts"
 import type { DailyEquityRow, HeldThen } from "../../../src/runtime/tables/statementJob.ts"
 import { isDeep } from "../../support/every.ts"
 import { testSealing } from "../engine/fixtures.ts"
 import { openPgBench } from "../engine/pgBench.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 import { someLife } from "./someLife.ts"
-import { type Stated, stored } from "./Stated.ts"
-import { dayMillis, type StatedLife } from "./StatedLife.ts"
+import { type Stated, stored } from "./Statement.ts"
+import { dayMillis, type StatedLife } from "./StatementLife.ts"
 
 const { id: clientId, partnerId, uid } = clients
 
@@ -66,9 +66,9 @@ const night = (stated: Stated, day: number) =>
       const executing = yield* executingClients(tools.sql, nightOf(day), 0, 10)
       const period = { kind: "TRANSACTIONS", ...nightOf(day), cutFrom: null, taxYear: null, isBritish: false } as const
       const client = { id: clientId, partnerId, uid, createdAt: stated.life.createdAt } as never
-      const parts = yield* makeNight(
+      const parts = yield* makeEndOfDay(
         tools,
-        new NightFacts(period),
+        new EndOfDayFacts(period),
         executing.map(({ others }) => ({ client, others }))
       )
       return { executing, parts }
@@ -99,7 +99,7 @@ const compareCuts = (stated: Stated, day: number): Promise<void> =>
   working(stated, ({ sql }) =>
     Effect.gen(function* () {
       const { from, to } = nightOf(day)
-      const expected = [yield* cutBefore(sql, clientId, from), yield* cutBefore(sql, clientId, to)]
+      const expected = [yield* cutOffBefore(sql, clientId, from), yield* cutOffBefore(sql, clientId, to)]
       const fitting = { start: yield* boundsBefore(sql, from), end: yield* boundsBefore(sql, to) }
       const [none, all] = [{ posting: 0, fill: 0 }, yield* boundsBefore(sql, Number.MAX_SAFE_INTEGER)]
       for (const bounds of [fitting, { start: none, end: none }, { start: all, end: all }]) {

@@ -15,7 +15,7 @@ import { testSealing } from "../engine/fixtures.ts"
 import { openPgBench } from "../engine/pgBench.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 import { someLife } from "./someLife.ts"
-import { stored } from "./Stated.ts"
+import { stored } from "./Statement.ts"
 
 const textOf = ({ section, content }: Pick<NewPiece, "section" | "content">): string =>
   `${section} ${Buffer.from(content).toString()}`

@@ -5,7 +5,7 @@ import type { NaiveLoan } from "../../fixtures/naiveStatements.ts"
 import { fraction } from "../../fixtures/naiveTrading.ts"
 import { gold, perp } from "../order/leverageTurns.ts"
 import { spot } from "../order/TradingWorld.ts"
-import { dayMillis, type Held, knockOut, StatedLife } from "./StatedLife.ts"
+import { dayMillis, type Held, knockOut, StatedLife } from "./StatementLife.ts"
 
 type Step = (life: StatedLife) => void
 

@@ -13,8 +13,8 @@ import { isDeep } from "../../support/every.ts"
 import { openPgBench } from "../engine/pgBench.ts"
 import { spot } from "../order/TradingWorld.ts"
 import { someLife } from "./someLife.ts"
-import { type Model, type Stated, stored } from "./Stated.ts"
-import { type CostKind, dayMillis, type Held, knockOut, StatedLife } from "./StatedLife.ts"
+import { type Model, type Stated, stored } from "./Statement.ts"
+import { type CostKind, dayMillis, type Held, knockOut, StatedLife } from "./StatementLife.ts"
 
 const usdc = (minor: bigint): string => (minor < 0n ? `-${formatAmount(-minor, "USDC")}` : formatAmount(minor, "USDC"))
 const textOf = (minor: bigint, asset: Held): string =>

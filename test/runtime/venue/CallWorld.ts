@@ -21,7 +21,7 @@ import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import type { Quoted } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { Directory } from "../../../src/runtime/services/partners/Directory.ts"
 import { QuoteBoard } from "../../../src/runtime/services/trading/rfq/QuoteBoard.ts"
-import { Unsettled } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { OutOfSync } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { venueHandlers } from "../../../src/runtime/services/operations/registries/VenueHandlers.ts"
 import { start } from "../../../src/runtime/effects/advance.ts"
 import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
@@ -160,7 +160,7 @@ export class CallProcess {
       VenueEvents.layer(handlers).pipe(Layer.provideMerge(VenueLink.layer))
     ).pipe(
       Layer.provideMerge(VenueGateway.layer),
-      Layer.provide(Layer.mergeAll(Directory.layer, QuoteBoard.layer, Unsettled.layer)),
+      Layer.provide(Layer.mergeAll(Directory.layer, QuoteBoard.layer, OutOfSync.layer)),
       Layer.provideMerge(engine)
     )
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {

@@ -5,7 +5,7 @@ import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.t
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { Quarantine } from "../../../src/runtime/ports/Quarantine.ts"
 import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
-import { quarantineMemory, type SetAside } from "../../../src/runtime/ports/QuarantineMemory.ts"
+import { quarantineMemory, type QuarantineEntry } from "../../../src/runtime/ports/QuarantineMemory.ts"
 import { LastListing } from "../../../src/runtime/services/market/LastListing.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
@@ -23,7 +23,7 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}, sto
     const venue = new ScriptedVenue()
     venue.at = start
     prepare(venue)
-    const aside: Array<SetAside> = []
+    const aside: Array<QuarantineEntry> = []
     const context = yield* Layer.build(
       MarketFeed.layer.pipe(
         Layer.provide(

@@ -7,7 +7,7 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
-import { LostCalls } from "../../../src/runtime/services/venue/LostCalls.ts"
+import { InDoubtCalls } from "../../../src/runtime/services/venue/InDoubtCalls.ts"
 import { definite } from "../../../src/runtime/services/venue/outcomes.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 import { contract } from "../rfq/rfqTurns.ts"
@@ -42,7 +42,7 @@ describe("D4: an execution that is not shown", () => {
       const alarms: Array<boolean> = []
       const concluded: Array<string> = []
       let answers = false
-      const lost = new LostCalls({
+      const lost = new InDoubtCalls({
         venue: {
           voidRefs: (refs) =>
             Effect.suspend(() => {

@@ -5,7 +5,7 @@
  * (operator surface, machine inspect, atlas).
  */
 import type { TableRow } from "../../../machines/describe.ts"
-import { type Mover, moversOf } from "../../../machines/movers.ts"
+import { type StepTrigger, stepTriggersOf } from "../../../machines/stepTriggers.ts"
 import { type Kind, machines } from "../../../machines/registry.ts"
 import type { DeliveryTry } from "../../../machines/webhook/Webhook.ts"
 import type { AuditEntry } from "../../../runtime/services/operations/operator/AuditTrail.ts"
@@ -21,7 +21,7 @@ type PathStep = typeof Step.Type
 export interface NextMove extends Pick<TableRow, "event" | "guard" | "effects"> {
   readonly to: string
   /** `secondKey`: the command is under four eyes, so another operator key has to grant it. */
-  readonly movers: ReadonlyArray<Mover & { readonly roles: ReadonlyArray<string>; readonly secondKey: boolean }>
+  readonly movers: ReadonlyArray<StepTrigger & { readonly roles: ReadonlyArray<string>; readonly secondKey: boolean }>
 }
 
 type PathSource = Pick<MachineInstance, "kind" | "state" | "context" | "history" | "own" | "hasMore" | "isNewest">
@@ -130,7 +130,7 @@ const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: A
   const command = action.replaceAll(".", " ")
   const isOperator = operatorRoles.some((each) => each === role)
   const left = rows.filter(({ event }) =>
-    moversOf(kind, event).some(({ by, does }) =>
+    stepTriggersOf(kind, event).some(({ by, does }) =>
       isOperator ? by === "operator" && does === command : by !== "operator"
     )
   )
@@ -281,7 +281,7 @@ export const nextOf = (
       guard,
       to: to === "=" ? state : to,
       effects,
-      movers: moversOf(kind, event).map((mover) => ({
+      movers: stepTriggersOf(kind, event).map((mover) => ({
         ...mover,
         roles: mover.by === "operator" ? rolesOf(mover.does, object) : [],
         secondKey: mover.by === "operator" && fourEyes.has(mover.does)

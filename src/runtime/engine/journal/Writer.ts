@@ -16,7 +16,7 @@ import { BatchSizes } from "./BatchSizes.ts"
 import { CommitQueue } from "./CommitQueue.ts"
 import { findCulprits } from "./findCulprits.ts"
 import { journalQueueLimit, type Lane, type Outcome } from "./Journal.ts"
-import { LockWatch } from "./LockWatch.ts"
+import { LockWatch } from "./locks/LockWatch.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
 import { classify, describeFailure, hanging } from "./sqlFailure.ts"
@@ -91,7 +91,7 @@ export class Writer {
       Effect.suspend(() => {
         if (this.refused !== null) return this.askAgain(this.refused)
         if (this.queue.length === 0 || this.locks.due) this.deliver()
-        if (this.locks.due) return this.askForLocks
+        if (this.locks.due) return this.queryLocks
         if (this.queue.length === 0) {
           this.work.closeUnsafe()
           this.idle.openUnsafe()
@@ -231,7 +231,7 @@ export class Writer {
     })
   }
 
-  private readonly askForLocks: Effect.Effect<void> = Effect.catchCause(
+  private readonly queryLocks: Effect.Effect<void> = Effect.catchCause(
     Effect.suspend(() => this.locks.askAgain),
     (cause) => this.resolve([], 1, { statement: touchWriter, counters: this.counters }, cause)
   )

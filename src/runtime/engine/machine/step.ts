@@ -35,7 +35,7 @@ export interface Step<M extends AnyStateMachine = AnyStateMachine> extends Store
 }
 
 /** A step as it is published; the state before is null for a new object. */
-export interface StepTold {
+export interface StepReport {
   readonly machine: AnyStateMachine
   readonly before: Stored | null
   readonly event: EventObject | null
@@ -58,7 +58,7 @@ const flat = (machine: AnyStateMachine): FlatMachine => {
 /** The first row of a machine with the effects of its entry. Throws if the context factory fails. */
 export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const { state, context, effects } = flat(machine).begin(input)
-  if (told.hasSubscribers) told.publish({ machine, before: null, event: null, after: state } satisfies StepTold)
+  if (told.hasSubscribers) told.publish({ machine, before: null, event: null, after: state } satisfies StepReport)
   return { state, context: context as ContextFrom<M>, effects, changed: true }
 }
 
@@ -70,7 +70,7 @@ export const step = <M extends AnyStateMachine>(
 ): Step<M> => {
   const moved = flat(machine).step(stored.state, stored.context as object, event)
   if (moved !== null && told.hasSubscribers)
-    told.publish({ machine, before: stored, event, after: moved.state } satisfies StepTold)
+    told.publish({ machine, before: stored, event, after: moved.state } satisfies StepReport)
   return moved === null
     ? { state: stored.state, context: stored.context, effects: [], changed: false }
     : { state: moved.state, context: moved.context as ContextFrom<M>, effects: moved.effects, changed: true }

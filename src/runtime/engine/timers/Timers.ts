@@ -56,7 +56,7 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "timer", requestId: "timer",
 
 /** The rows of one query; and the longest sleep between two queries. */
 const pageSize = 512
-const lookEvery = Duration.seconds(30)
+const checkEvery = Duration.seconds(30)
 /** A pass with more postponed timers than this fails: the fault is not that of one subject. */
 const putOffLimit = 4 * pageSize
 
@@ -132,7 +132,7 @@ class Firing {
     this.nextDueAt = Number.MAX_SAFE_INTEGER
     const found = yield* this.nextDue
     this.nextDueAt = Math.min(this.nextDueAt, found)
-    const pause = Math.max(0, Math.min(Duration.toMillis(lookEvery), this.nextDueAt - this.parts.clock.now()))
+    const pause = Math.max(0, Math.min(Duration.toMillis(checkEvery), this.nextDueAt - this.parts.clock.now()))
     yield* Effect.race(this.wake.await, Effect.sleep(pause))
   })
 

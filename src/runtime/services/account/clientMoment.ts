@@ -47,7 +47,7 @@ interface Looking {
 }
 
 /** Reads a partner's client as committed; null: it is not the partner's. */
-export const lookAtClient = <A>(
+export const readOwnClient = <A>(
   { host, clock, directory }: Looking,
   partnerId: number,
   clientId: number,

@@ -15,7 +15,7 @@ import type { Directory } from "../partners/Directory.ts"
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import { partnerBlockers } from "./partnerBlockers.ts"
 import { changeCustody, custodyRefusal, setStatus } from "./partnerDecisions.ts"
-import { decideUnmoved } from "../shared/unmoved.ts"
+import { readThenDecide } from "../shared/readThenDecide.ts"
 
 export type CustodyBody = {
   readonly custody: "BROKER" | "PARTNER"
@@ -75,7 +75,7 @@ export const closingBlockers = ({ directory, books }: EndTools, partner: string)
 /** Closes a partner that is ACTIVE or SUSPENDED. */
 export const closePartner = (tools: EndTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
   const { host, directory, books } = tools
-  const decide = decideUnmoved(host, {
+  const decide = readThenDecide(host, {
     subject: `partner:${row.id}`,
     by: caller.by,
     read: () => partnerBlockers(books, row, "close"),
@@ -128,7 +128,7 @@ export const movePartner = (tools: EndTools, caller: OperatorCaller, partner: st
     }
     return directory.hold(
       partnerId,
-      decideUnmoved(host, {
+      readThenDecide(host, {
         subject: `partner:${partnerId}`,
         by: caller.by,
         read: (state) => {

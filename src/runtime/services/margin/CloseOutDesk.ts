@@ -21,7 +21,7 @@ import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../.
 import { RowReads } from "../../ports/RowReads.ts"
 import type { CloseOutRow } from "../../tables/margin.ts"
 import { clientSubject } from "../account/clientState.ts"
-import { hearing } from "../account/hearing.ts"
+import { ownedTurn } from "../account/ownedTurn.ts"
 import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import { Directory } from "../partners/Directory.ts"
 import { firstRow } from "../shared/firstRow.ts"
@@ -56,7 +56,7 @@ export class CloseOutDesk extends Context.Service<
         if (row === undefined) return refuse(notClosing({ id: closeOutId, state: "DONE" }))
         const refusal = widenRefusal(row, to)
         if (refusal !== null) return refuse(refusal)
-        const { of } = hearing(turn, { directory })
+        const { of } = ownedTurn(turn, { directory })
         const event = { type: "WIDEN", bps: bpsOf(to), reason: `to ${to} %: ${reason}` } as const
         const next = advance(turn, "closeOuts", row, event, { of })
         if (next === null) throw new Error(`closeOut:${closeOutId} is not widened`)

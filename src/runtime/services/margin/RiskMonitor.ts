@@ -20,7 +20,7 @@ import { orderMarkets } from "../trading/order/orderMarkets.ts"
 import { Directory } from "../partners/Directory.ts"
 import { partnerOfTurn } from "../partners/partnerOfTurn.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
-import { lossesToTell, tellLosses } from "./lossNotices.ts"
+import { lossesToNotify, notifyLosses } from "./lossNotices.ts"
 import { judgeRisk, type RiskParts, stateToRecord } from "./riskDecisions.ts"
 import { RiskStates } from "../account/RiskStates.ts"
 import type { DueAccount } from "./RiskIndex.ts"
@@ -211,7 +211,7 @@ class Monitor {
     if (losses.length === 0) return
     const partner = partnerOfTurn(turn, this.parts.directory, client)
     if (partner === null) throw new Error(`client:${client.id} has no partner`)
-    tellLosses(turn, instanceOf(client, partner), losses)
+    notifyLosses(turn, instanceOf(client, partner), losses)
   }
 }
 
@@ -257,5 +257,5 @@ const standing = (state: SubjectState, facts: Facts, now: number): Standing => {
 
 const lossesIn = (state: SubjectState, risk: AccountRisk, now: number) => {
   const client = state.one("clients")
-  return client === undefined ? [] : lossesToTell(state, { client, risk, now })
+  return client === undefined ? [] : lossesToNotify(state, { client, risk, now })
 }

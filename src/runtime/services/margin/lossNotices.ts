@@ -3,7 +3,7 @@
  * (A2-89).
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
-import { lossStep, type LossTold, lossToTell } from "../../../machines/margin/lossSteps.ts"
+import { lossStep, type NotifiedLoss, lossToNotify } from "../../../machines/margin/lossSteps.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -18,7 +18,7 @@ interface LossInput {
 }
 
 /** The loss notices that are due for the client's committed positions. */
-export const lossesToTell = (state: SubjectState, { client, risk, now }: LossInput): ReadonlyArray<LossNoticeRow> => {
+export const lossesToNotify = (state: SubjectState, { client, risk, now }: LossInput): ReadonlyArray<LossNoticeRow> => {
   const positions = state.all("positions").filter(({ state: standing }) => standing === "OPEN")
   if (positions.length === 0) return []
   const parts = new Map(risk.perps.map((part) => [part.holding.symbol, part]))
@@ -28,13 +28,13 @@ export const lossesToTell = (state: SubjectState, { client, risk, now }: LossInp
     if (part === undefined || !part.markFresh) return []
     const { leverage } = part.holding.terms
     const step = lossStep({ netQty, avgEntry, unrealizedPnl: part.unrealizedPnl, leverage })
-    const next: LossTold | null = lossToTell(told.get(symbol) ?? null, { step, openedAt, now })
+    const next: NotifiedLoss | null = lossToNotify(told.get(symbol) ?? null, { step, openedAt, now })
     return next === null ? [] : [{ clientId: client.id, symbol, partnerId: client.partnerId, ...next }]
   })
 }
 
 /** Publishes the notices in the client's feed, and stores the step of each. */
-export const tellLosses = (turn: Turn, of: Instance, losses: ReadonlyArray<LossNoticeRow>): void => {
+export const notifyLosses = (turn: Turn, of: Instance, losses: ReadonlyArray<LossNoticeRow>): void => {
   for (const loss of losses) {
     turn.draft.put("lossNotices", loss)
     applyEffects(turn, of, [{ type: "notify", kind: "LEVERAGE_LOSS_10", ref: loss.symbol }])

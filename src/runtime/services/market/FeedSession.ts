@@ -12,7 +12,7 @@ import { type VenueHeartbeat, venueStreamVersion } from "../../../machines/venue
 import { type UnreadableLine, unreadableAnswer, type VenueShape } from "../../ports/Venue.ts"
 import type { MarketMirror } from "./MarketMirror.ts"
 import { kindOf, type QuarantineRate } from "./QuarantineRate.ts"
-import { SnapshotAsks } from "./SnapshotAsks.ts"
+import { SnapshotRequests } from "./SnapshotRequests.ts"
 
 export interface FeedSessionParts {
   readonly venue: VenueShape
@@ -117,9 +117,9 @@ export class FeedSession {
   })
 
   /** The snapshot requests of one connection. */
-  private snapshotRequests(): SnapshotAsks {
+  private snapshotRequests(): SnapshotRequests {
     const { venue, mirror, now } = this.parts
-    return new SnapshotAsks({
+    return new SnapshotRequests({
       venue,
       take: (message) => this.takeMessage(message).aside ?? Effect.void,
       isCurrent: (subscription) => mirror.isCurrent(subscription),
@@ -128,7 +128,7 @@ export class FeedSession {
   }
 
   /** Requests snapshots for channels that did not get one in time. */
-  private missing(requests: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> {
+  private missing(requests: SnapshotRequests): Effect.Effect<unknown, never, Scope.Scope> {
     const { mirror } = this.parts
     const lost = Effect.suspend(() =>
       Effect.forEach(
@@ -196,7 +196,7 @@ export class FeedSession {
    * Applies messages that arrived together. A heartbeat of another version ends the session; messages after it are
    * ignored.
    */
-  private takeAll(lines: ReadonlyArray<Line>, requests: SnapshotAsks): Effect.Effect<void, FeedFault, Scope.Scope> {
+  private takeAll(lines: ReadonlyArray<Line>, requests: SnapshotRequests): Effect.Effect<void, FeedFault, Scope.Scope> {
     return Effect.suspend(() => {
       const after: Array<Effect.Effect<unknown, FeedFault, Scope.Scope>> = []
       for (const line of lines) {
@@ -212,7 +212,7 @@ export class FeedSession {
   }
 
   /** Applies a message; null: no further work follows. */
-  private takeLine(line: Line, requests: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> | null {
+  private takeLine(line: Line, requests: SnapshotRequests): Effect.Effect<unknown, never, Scope.Scope> | null {
     if ("unreadable" in line) return this.parts.rate.add("unreadable", line.unreadable, line.reason)
     this.received()
     if ("heartbeat" in line) {

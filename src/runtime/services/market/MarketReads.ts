@@ -3,7 +3,7 @@
  * mutated, so that they are serialised once.
  */
 import { Context, Effect, Layer } from "effect"
-import { bucketsOf, type KlineAsk } from "../../../machines/market/klineWindow.ts"
+import { bucketsOf, type KlineQuery } from "../../../machines/market/klineWindow.ts"
 import { onGrid } from "../../../machines/market/Grid.ts"
 import type {
   CurrenciesWire,
@@ -45,7 +45,7 @@ export class MarketReads extends Context.Service<
     instruments(): Verdict<InstrumentsWire>
     ticker(symbol: string): Verdict<TickerWire>
     tickers(): Verdict<TickersWire>
-    klines(symbol: string, query: KlineAsk): Effect.Effect<Verdict<KlinesWire>>
+    klines(symbol: string, query: KlineQuery): Effect.Effect<Verdict<KlinesWire>>
     orderbook(symbol: string, depth: number): Verdict<OrderBookWire>
     trades(symbol: string, limit: number): Verdict<MarketTradesWire>
     indexPrice(symbol: string): Verdict<IndexPriceWire>
@@ -108,7 +108,7 @@ class Reads implements MarketReadsShape {
     )
   }
 
-  klines(symbol: string, query: KlineAsk): Effect.Effect<Verdict<KlinesWire>> {
+  klines(symbol: string, query: KlineQuery): Effect.Effect<Verdict<KlinesWire>> {
     const market = this.market(symbol)
     if (!market.ok) return Effect.succeed(market)
     return this.feed.klines.page({ symbol, ...query }).pipe(

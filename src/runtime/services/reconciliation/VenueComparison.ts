@@ -16,9 +16,9 @@ import type { ClientRow } from "../../tables/client.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { Directory } from "../partners/Directory.ts"
 import { QuoteBoard } from "../trading/rfq/QuoteBoard.ts"
-import type { HearingParts } from "../trading/rfq/rfqHears.ts"
+import type { EventParts } from "../trading/rfq/rfqEvents.ts"
 import { Recall } from "../account/Recall.ts"
-import { Unsettled } from "../venue/Unsettled.ts"
+import { OutOfSync } from "../venue/OutOfSync.ts"
 import { subscribe } from "../../subscriptions.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
 import { VenueLink } from "../venue/VenueLink.ts"
@@ -32,7 +32,7 @@ import {
   settleMoneyDifferences,
   standing
 } from "./moneyComparison.ts"
-import { misfitsOf, notApplied } from "./misfitLook.ts"
+import { misfitsOf, notApplied } from "./misfitReads.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
@@ -107,7 +107,7 @@ export class VenueComparison extends Context.Service<
         progress: yield* VenueProgress,
         link: yield* VenueLink,
         stored,
-        unsettled: yield* Unsettled,
+        unsettled: yield* OutOfSync,
         misfits: yield* MisfitReads,
         hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
@@ -151,9 +151,9 @@ interface Parts {
   readonly progress: VenueProgress["Service"]
   readonly link: VenueLink["Service"]
   readonly stored: RowReads["Service"]
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
   readonly misfits: MisfitReads["Service"]
-  readonly hears: HearingParts
+  readonly hears: EventParts
 }
 
 interface Pass {
@@ -192,7 +192,7 @@ class Comparison {
       // The venue may have booked more of a defaulted swap than its events reported.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
       // A quarantined event may belong to a trade or a payment in the venue's own books.
-      venueQuarantine: ({ account }) => account !== null && wanted.wantAside(account),
+      venueQuarantine: ({ account }) => account !== null && wanted.wantQuarantined(account),
       // A difference that remains after a stamp was posted is one of money.
       openFundings: ({ posted, clientId }) => posted && wanted.wantClient(clientId)
     })

@@ -4,7 +4,7 @@ import { Effect, Latch } from "effect"
 /** The most accounts that wait. Any further account is compared with its slice. */
 const most = 10_000
 /** The shortest time between two comparisons of an account because of quarantined events, ms. */
-export const asidePause = 60_000
+export const quarantinePause = 60_000
 
 export class WantedAccounts {
   private uids = new Set<string>()
@@ -27,14 +27,14 @@ export class WantedAccounts {
    * Queues the account of a quarantined event. A bad stream may quarantine many events of an account: the account is compared at
    * once, and again at the end of the pause if more events arrived.
    */
-  wantAside(uid: string): void {
+  wantQuarantined(uid: string): void {
     if (this.asides.has(uid)) return void this.asides.set(uid, true)
     if (this.asides.size < most) this.asides.set(uid, false)
     this.want(uid)
   }
 
   /** Ends each pause, in an endless loop. */
-  readonly pauses: Effect.Effect<never> = Effect.sleep(asidePause).pipe(
+  readonly pauses: Effect.Effect<never> = Effect.sleep(quarantinePause).pipe(
     Effect.andThen(
       Effect.sync(() => {
         const again = [...this.asides].filter(([, came]) => came).map(([uid]) => uid)

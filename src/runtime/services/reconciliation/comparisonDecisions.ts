@@ -16,10 +16,10 @@ import type { BarrierContractRow, RfqRow } from "../../tables/barrier.ts"
 import { contractInTurn, endOf, unknownAtVenue } from "../trading/contract/contractDecisions.ts"
 import { openContracts } from "../account/contractHoldings.ts"
 import { rfqInTurn } from "../trading/rfq/rfqDecisions.ts"
-import { hearing } from "../account/hearing.ts"
-import { endKnown, type HearingParts, rfqHandler } from "../trading/rfq/rfqHears.ts"
+import { ownedTurn } from "../account/ownedTurn.ts"
+import { endKnown, type EventParts, rfqHandler } from "../trading/rfq/rfqEvents.ts"
 import { misfitFound } from "../venue/misfits.ts"
-import type { SaidOfObject } from "../venue/VenueHandler.ts"
+import type { ObjectReport } from "../venue/VenueHandler.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
@@ -104,7 +104,7 @@ export const differencesOf = ({
 /** Applies the venue's ends and openings, and opens breaks for other differences. Returns a sentence for each alarm. */
 export const settleDifferences = (
   turn: Turn,
-  parts: HearingParts,
+  parts: EventParts,
   differences: ReadonlyArray<Difference>
 ): ReadonlyArray<string> => {
   // A venue call in flight may explain all differences.
@@ -118,7 +118,7 @@ export const settleDifferences = (
 }
 
 /** Null: the difference was applied, or no longer exists. */
-const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
+const settle = (turn: Turn, parts: EventParts, what: What): string | null => {
   switch (what.is) {
     case "notHere":
       return notHere(turn, parts, what.theirs)
@@ -151,7 +151,7 @@ const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
 
 const ofContract = (
   turn: Turn,
-  parts: HearingParts,
+  parts: EventParts,
   what: Extract<What, { readonly is: "ended" | "unknown" | "otherTerms" }>
 ): string | null => {
   const row = contractInTurn(turn, what.contractId)
@@ -160,7 +160,7 @@ const ofContract = (
     const misfit = misfitWith(turn, parts, { id: row.rfqId, ref: what.theirs.ref, contract: what.theirs })
     if (misfit !== null) return misfit.sentence
     const end = endOf(what.theirs)
-    if (end !== null) endKnown(hearing(turn, parts), row, end)
+    if (end !== null) endKnown(ownedTurn(turn, parts), row, end)
     return null
   }
   if (what.is === "unknown") {
@@ -175,7 +175,7 @@ const ofContract = (
 }
 
 /** Adopts a contract that is open only at the venue if it belongs to a request of ours; otherwise opens a break. */
-const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): string | null => {
+const notHere = (turn: Turn, parts: EventParts, contract: VenueContract): string | null => {
   if (openContracts(turn).some(({ context }) => context.venueContractId === contract.id)) return null
   const named = ownerOfRef(contract.ref)
   const request = named?.owner === "rfq" ? parts.recall.row(turn, "rfqs", named.id) : null
@@ -196,8 +196,8 @@ const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): stri
 /** The misfit, if the venue's report of a request or of its contract does not fit the request; null: it fits. */
 const misfitWith = (
   turn: Turn,
-  parts: HearingParts,
-  report: Omit<SaidOfObject, "at">
+  parts: EventParts,
+  report: Omit<ObjectReport, "at">
 ): { readonly sentence: string | null } | null => {
   const verdict = rfqHandler(parts).verdict(turn, { ...report, at: turn.now })
   return verdict === null ? null : { sentence: misfitFound(turn, report.ref, verdict, report) }

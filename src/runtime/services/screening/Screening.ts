@@ -16,7 +16,7 @@ import {
 } from "../../../machines/screening/screen.ts"
 import type { WatchEntry } from "../../../machines/screening/WatchList.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { breathe } from "../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../engine/yieldToEventLoop.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../tables/screening.ts"
 import { Settings } from "../../Settings.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -106,7 +106,7 @@ const storedEntries = (
       const rows: ReadonlyArray<WatchEntryRow> = yield* stored.page("watchEntries", [], { limit: pageSize, before })
       for (let from = 0; from < rows.length; from += pieceSize) {
         for (const row of rows.slice(from, from + pieceSize)) pass(row)
-        yield* breathe
+        yield* yieldToEventLoop
       }
       before = rows.length < pageSize ? null : (rows.at(-1)?.id ?? null)
     }

@@ -37,7 +37,7 @@ import {
   takeEntries
 } from "./importDecisions.ts"
 import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
-import { decideUnmoved } from "../shared/unmoved.ts"
+import { readThenDecide } from "../shared/readThenDecide.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 /** Entries per piece and per removal: a quarter of a commit's limit, a few milliseconds of the writer. */
@@ -96,7 +96,7 @@ export class ScreeningImports extends Context.Service<
           const checked = checkedPeople(entries)
           if (!checked.ok) return Effect.succeed(checked)
           const people = checked.value
-          return decideUnmoved(host, {
+          return readThenDecide(host, {
             subject: systemSubject,
             by: caller.by,
             read: (state) => {
@@ -108,7 +108,7 @@ export class ScreeningImports extends Context.Service<
           })
         },
         finish: (caller, importId, allowShrink) =>
-          decideUnmoved(host, {
+          readThenDecide(host, {
             subject: systemSubject,
             by: caller.by,
             read: (state) =>

@@ -14,7 +14,7 @@ import { type ListedEntry, listedEntries, listedEntry } from "../../store/reads/
 import type { WatchEntryRow } from "../../tables/screening.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../shared/OperatorCaller.ts"
 import { cutPage, onePast, type PageEnd, type PageQuery } from "../../store/paging.ts"
-import { decideUnmoved } from "../shared/unmoved.ts"
+import { readThenDecide } from "../shared/readThenDecide.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export interface WatchEntryView {
@@ -85,7 +85,7 @@ export class WatchLists extends Context.Service<
             return { entries: shown.map(entryView), ...end }
           }),
         remove: (caller, entryId) =>
-          decideUnmoved(host, {
+          readThenDecide(host, {
             subject: systemSubject,
             by: caller.by,
             read: () => Effect.catch(listedEntry(sql, sealing, entryId), whenAway),

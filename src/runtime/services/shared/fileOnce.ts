@@ -26,7 +26,7 @@ import {
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import { firstRow } from "./firstRow.ts"
-import { decideHeld } from "./unmoved.ts"
+import { decideHeld } from "./readThenDecide.ts"
 
 interface Tools {
   readonly host: ActorHost["Service"]

@@ -14,8 +14,8 @@ import {
   statementRowOf
 } from "../../../machines/statement/Statement.ts"
 import { decodeStatement, type StatementRequest } from "../../../machines/statement/StatementBody.ts"
-import { type AskedPeriod, periodOf, taxYearAt } from "../../../machines/statement/statementPeriod.ts"
-import { taxPeriodAsked } from "../../../machines/statement/taxYears.ts"
+import { type RequestedPeriod, periodOf, taxYearAt } from "../../../machines/statement/statementPeriod.ts"
+import { requestedTaxPeriod } from "../../../machines/statement/taxYears.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
@@ -40,7 +40,7 @@ import { fileStatement, type Maker, newestVersion } from "./fileStatement.ts"
 import { ModelBuilds } from "./build/ModelBuilds.ts"
 import { nextModelId } from "./build/nextModelId.ts"
 import { RunningBuilds } from "./build/RunningBuilds.ts"
-import { isBritishAt, taxYearAsked } from "./model/taxYears.ts"
+import { isBritishAt, requestedTaxYear } from "./model/taxYears.ts"
 
 export interface StatementPage extends PageEnd {
   readonly statements: ReadonlyArray<StatementWire>
@@ -97,22 +97,22 @@ export class Statements extends Context.Service<
       const requestedPeriod = (
         client: ClientRow,
         request: StatementRequest
-      ): Effect.Effect<Verdict<AskedPeriod>, Unavailable> =>
+      ): Effect.Effect<Verdict<RequestedPeriod>, Unavailable> =>
         request.kind === "TAX"
-          ? Effect.map(taxYearAsked(tools, client.id, request.taxYear, clock.now()), taxPeriodAsked)
+          ? Effect.map(requestedTaxYear(tools, client.id, request.taxYear, clock.now()), requestedTaxPeriod)
           : Effect.succeed(periodOf(request, clock.now()))
 
       /** The facts of a period, read once the client's turns up to its end are in the database (STS-19). */
       const facts = (
         by: Attribution,
         client: ClientRow,
-        period: AskedPeriod
+        period: RequestedPeriod
       ): Effect.Effect<StatementFacts, DispatchError> =>
         Effect.gen(function* () {
           yield* host.dispatch({ subject: clientSubject(client.id), by, decide: () => {} })
           const { row } = directory.partner(client.partnerId) ?? {}
           if (row === undefined) return yield* Effect.die(new Error("a client without its partner"))
-          return yield* factsOf(tools, statedOf(client), row, period, clock.now())
+          return yield* factsOf(tools, statementOf(client), row, period, clock.now())
         })
 
       const build = (maker: Maker, found: StatementFacts): Effect.Effect<Verdict<StatementRow>, DispatchError> =>
@@ -158,7 +158,7 @@ export class Statements extends Context.Service<
         })
 
       /** A running build, or the result if no build is needed. */
-      const begun = (maker: Maker, client: ClientRow, period: AskedPeriod, key: string) =>
+      const begun = (maker: Maker, client: ClientRow, period: RequestedPeriod, key: string) =>
         Effect.gen(function* () {
           const found = yield* facts(maker.by, client, period)
           const newest = yield* newestVersion(stored, client.id, period)
@@ -176,7 +176,7 @@ export class Statements extends Context.Service<
           )
         })
 
-      const make = (maker: Maker, client: ClientRow, period: AskedPeriod) =>
+      const make = (maker: Maker, client: ClientRow, period: RequestedPeriod) =>
         Effect.flatMap(facts(maker.by, client, period), (found) => build(maker, found))
 
       return Statements.of({
@@ -229,7 +229,7 @@ export class Statements extends Context.Service<
 }
 
 /** A client as statements name it. */
-export const statedOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
+export const statementOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
   clientId: id,
   partnerId,
   clientUid: uid,
@@ -240,7 +240,7 @@ const wireOf = (verdict: Verdict<StatementRow>): Verdict<StatementWire> =>
   verdict.ok ? accept(statementRowOf(verdict.value.state, verdict.value.context)) : verdict
 
 /** The period of a stored statement; `isBritish`: the residency at the end of a TAX period. */
-const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): AskedPeriod => ({
+const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): RequestedPeriod => ({
   kind,
   from: periodFrom,
   to: periodTo,

@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import { conflict, accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { currentRenderer, versionClaim } from "../../../machines/statement/Statement.ts"
-import type { AskedPeriod } from "../../../machines/statement/statementPeriod.ts"
+import type { RequestedPeriod } from "../../../machines/statement/statementPeriod.ts"
 import { advance, start } from "../../effects/advance.ts"
 import {
   type ActorHost,
@@ -39,12 +39,12 @@ export interface Maker {
 
 export interface Filing {
   readonly client: Stated
-  readonly period: AskedPeriod
+  readonly period: RequestedPeriod
   readonly model: StoredModel
   readonly fingerprint: string
 }
 
-type PeriodOf = Pick<AskedPeriod, "kind" | "from" | "to">
+type PeriodOf = Pick<RequestedPeriod, "kind" | "from" | "to">
 
 /** The newest version of a period. */
 export const newestVersion = (

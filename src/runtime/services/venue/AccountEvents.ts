@@ -10,8 +10,8 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
 import { AccountClients } from "./AccountClients.ts"
 import { type AccountEvent, AccountLane } from "./AccountLane.ts"
-import { asideOf, EventDecisions, type EventDecisionsParts } from "./EventDecisions.ts"
-import { eventsNotGiven, eventsNotKept, type SetAside } from "./venueQuarantine.ts"
+import { quarantinedOf, EventDecisions, type EventDecisionsParts } from "./EventDecisions.ts"
+import { eventsNotGiven, eventsNotKept, type QuarantineEntry } from "./venueQuarantine.ts"
 
 /** The most accounts in progress: those of two batches. Events that arrive meanwhile join the next turn of their account. */
 const accountsAtOnce = 512
@@ -23,7 +23,7 @@ const beyond = "its sequence lies beyond what the venue has of its account"
 /** The number of fetches of a gap before it counts as lost. */
 const fetches = 3
 
-type Apart = (what: SetAside) => Effect.Effect<void>
+type Apart = (what: QuarantineEntry) => Effect.Effect<void>
 /** The source of the events, which is notified of the results. */
 export interface EventSource {
   /** Quarantines an event without a client. */
@@ -238,7 +238,7 @@ export class AccountEvents {
       const first = lane.waiting[0] as AccountEvent
       return Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clients.of(lane.account)
-        if (clientId === null) yield* apart(asideOf(first, "its account is not ours"))
+        if (clientId === null) yield* apart(quarantinedOf(first, "its account is not ours"))
         else {
           const taken = yield* this.decisions.first(clientId, () => lane.waiting)
           if (taken.length > 0) return taken
@@ -248,7 +248,7 @@ export class AccountEvents {
       }).pipe(
         Effect.catchDefect((defect) =>
           Effect.logError("an event of the venue could not be applied", defect).pipe(
-            Effect.andThen(apart(asideOf(first, "it could not be applied"))),
+            Effect.andThen(apart(quarantinedOf(first, "it could not be applied"))),
             Effect.as([first])
           )
         ),
@@ -279,7 +279,7 @@ export class AccountEvents {
         yield* Effect.sleep(250 << tries)
       }
       const there = yield* this.parts.venue.account(account)
-      if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(asideOf(event, beyond))
+      if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(quarantinedOf(event, beyond))
       const after = yield* this.decisions.sequenceOf(clientId)
       const lost = { account, after, to: event.fact.sequence - 1 }
       yield* this.decisions.lose(clientId, eventsNotGiven, lost, there === null || there.money === null)

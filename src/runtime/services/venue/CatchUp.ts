@@ -6,7 +6,7 @@ import { Effect, Latch } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { AccountEvents } from "./AccountEvents.ts"
-import type { SetAside } from "./venueQuarantine.ts"
+import type { QuarantineEntry } from "./venueQuarantine.ts"
 
 const pageLength = 500
 /** Accounts that are read concurrently. */
@@ -19,7 +19,7 @@ const triesAtMost = 300
 interface CatchUpParts {
   readonly stored: RowReads["Service"]
   readonly accounts: AccountEvents
-  readonly apart: (what: SetAside) => Effect.Effect<void>
+  readonly apart: (what: QuarantineEntry) => Effect.Effect<void>
   /** Called when all accounts have been read. */
   readonly caughtUp: () => void
 }

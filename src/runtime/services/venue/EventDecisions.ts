@@ -1,5 +1,5 @@
 /**
- * Decides an account's events in its client's turn. As many waiting events as fit share one commit (`folds.ts`). An implausible
+ * Decides an account's events in its client's turn. As many waiting events as fit share one commit (`batches.ts`). An implausible
  * event gets a commit of its own, with the venue's answer to a query of the object that it names (A2-103, A2-115).
  */
 import { Effect } from "effect"
@@ -10,19 +10,19 @@ import { clientSubject } from "../account/clientState.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 import { answerWithin } from "./VenueGateway.ts"
 import { EventJudge, type EventJudgeParts } from "./EventJudge.ts"
-import { foldIn, foldLength } from "./folds.ts"
+import { takeUntilFull, maxBatchLength } from "./batches.ts"
 import { accountIn, definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import { misfitReason, noteMisfit } from "./misfits.ts"
 import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
 import type { Verdict } from "./verdict.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import {
-  type AsideAlarms,
+  type QuarantineAlarms,
   byVenue,
   lossSentence,
-  type LostOfAccount,
-  putAside,
-  type SetAside
+  type MissingOfAccount,
+  putQuarantined,
+  type QuarantineEntry
 } from "./venueQuarantine.ts"
 
 /** The most queries of an object after an implausible event. */
@@ -44,7 +44,7 @@ const believed: Judged = { wrong: null, past: false, answer: null }
 
 /** The result of an event in its turn, with its quarantine entry if it was quarantined. */
 interface Taken {
-  readonly is: "taken" | "known" | "gap" | "early" | SetAside
+  readonly is: "taken" | "known" | "gap" | "early" | QuarantineEntry
 }
 
 /** The pause before a new check of an event that a later mark may explain. */
@@ -53,7 +53,7 @@ const earlyPause = "250 millis"
 export interface EventDecisionsParts extends EventJudgeParts {
   readonly host: ActorHost["Service"]
   readonly handlers: VenueHandlers
-  readonly alarms: AsideAlarms
+  readonly alarms: QuarantineAlarms
 }
 
 export class EventDecisions {
@@ -150,13 +150,13 @@ export class EventDecisions {
       by: byVenue,
       lane: "internal",
       decide: (turn) => {
-        const waiting = events().slice(0, foldLength)
+        const waiting = events().slice(0, maxBatchLength)
         const other = waiting.findIndex(
           (event) => event !== first && (!this.judge.believes(event) || this.isHeard(event))
         )
         const certain = other === -1 ? waiting : waiting.slice(0, other)
         tried = certain.length === 0 ? [first] : certain
-        return foldIn(turn, tried, (event) => {
+        return takeUntilFull(turn, tried, (event) => {
           const taken = this.decideIn(turn, clientId, event, believed)
           return taken.is === "gap" || taken.is === "early" ? null : taken
         })
@@ -270,7 +270,12 @@ export class EventDecisions {
    * is compared with the venue afterwards. `isUnproven`: the venue keeps no money of the account either. No comparison can find
    * the difference then, so this opens a break.
    */
-  lose(clientId: number, reason: string, lost: LostOfAccount, isUnproven: boolean): Effect.Effect<void, DispatchError> {
+  lose(
+    clientId: number,
+    reason: string,
+    lost: MissingOfAccount,
+    isUnproven: boolean
+  ): Effect.Effect<void, DispatchError> {
     const { account } = lost
     const aside = { bytes: JSON.stringify(lost), reason, number: null, account }
     const losing = this.parts.host.dispatch({
@@ -280,7 +285,7 @@ export class EventDecisions {
       decide: (turn): Taken => {
         const partnerId = turn.state.one("clients")?.partnerId ?? null
         turn.draft.claim(`venueAccount:${aside.bytes}`, clientId)
-        putAside(turn, aside, { partnerId, clientId })
+        putQuarantined(turn, aside, { partnerId, clientId })
         if (isUnproven && partnerId !== null) {
           const reasonOfBreak = `${lossSentence(lost)} It keeps no money of the account: the amount is not known, and this one stands for it.`
           breakOfClient(turn, { partnerId, clientId }, leastAmount, reasonOfBreak)
@@ -318,7 +323,7 @@ export class EventDecisions {
     if (verdict !== null) {
       if (ref === null || owner === null) handlers.doubted(turn)
       else noteMisfit(turn, { ref, misfit: verdict, bytes: null })
-      return this.asideIn(turn, clientId, { ...event, number, at, fact }, misfitReason(verdict.reason))
+      return this.quarantinedIn(turn, clientId, { ...event, number, at, fact }, misfitReason(verdict.reason))
     }
     if (wrong === null && owner !== null) {
       // An event may arrive before the response of the call that made its object: it ends the call.
@@ -331,7 +336,7 @@ export class EventDecisions {
     if (answer !== null) endCall(turn, handlers, answer)
     handlers.doubted(turn)
     const why = wrong ?? (followed === false ? "it names no object of ours" : followed)
-    return this.asideIn(turn, clientId, { ...event, number, at, fact }, why)
+    return this.quarantinedIn(turn, clientId, { ...event, number, at, fact }, why)
   }
 
   private verdictOn(turn: Turn, fact: AccountFact, at: number, owner: RefOwner | null): Verdict {
@@ -341,9 +346,9 @@ export class EventDecisions {
     return handlers[owner.owner].verdict(turn, { ...objectsOfFact(fact), id: owner.id, ref, at })
   }
 
-  private asideIn(turn: Turn, clientId: number, event: AccountEvent, why: string): Taken {
-    const aside = asideOf(event, why)
-    putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
+  private quarantinedIn(turn: Turn, clientId: number, event: AccountEvent, why: string): Taken {
+    const aside = quarantinedOf(event, why)
+    putQuarantined(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: aside }
   }
 
@@ -358,7 +363,7 @@ export class EventDecisions {
   }
 }
 
-export const asideOf = (event: AccountEvent, reason: string): SetAside => ({
+export const quarantinedOf = (event: AccountEvent, reason: string): QuarantineEntry => ({
   bytes: JSON.stringify(event),
   reason,
   number: event.number,

@@ -18,7 +18,7 @@ import { EventCursor } from "./EventCursor.ts"
 import { presentNumber } from "./presentNumber.ts"
 import { TakenTime } from "./TakenTime.ts"
 import type { VenueLink } from "./VenueLink.ts"
-import { type AsideAlarms, eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
+import { type QuarantineAlarms, eventsLost, type QuarantineEntry, quarantineApart } from "./venueQuarantine.ts"
 
 /** The time that a missing event may be late, and the interval of checks for holes, ms. */
 const holePatience = 1_000
@@ -52,7 +52,7 @@ export interface EventIntakeParts {
   readonly scope: Scope.Scope
   readonly accounts: AccountEvents
   readonly stored: RowReads["Service"]
-  readonly alarms: AsideAlarms
+  readonly alarms: QuarantineAlarms
   /** Called when events of unknown accounts are lost. */
   readonly lost: () => void
   readonly mark: number
@@ -248,12 +248,12 @@ export class EventIntake {
   }
 
   /** Whether a message is new. A message without a number arrives again with each connection, and counts once a minute. */
-  private isNews({ reason, bytes }: SetAside): boolean {
+  private isNews({ reason, bytes }: QuarantineEntry): boolean {
     return this.rate.pass(`${reason} ${bytes.slice(0, kindChars)}`) !== null
   }
 
   /** Quarantines a message that its account can't apply. */
-  private readonly aside = (what: SetAside): Effect.Effect<void> =>
+  private readonly aside = (what: QuarantineEntry): Effect.Effect<void> =>
     Effect.suspend(() => (what.number !== null || this.isNews(what) ? this.insistently(what) : Effect.void))
 
   private readonly source: EventSource = {
@@ -264,9 +264,9 @@ export class EventIntake {
   }
 
   /** Writes the quarantine entry, with retries until it succeeds. */
-  private insistently(what: SetAside, alarm = this.parts.alarms.alarm(what)): Effect.Effect<void> {
+  private insistently(what: QuarantineEntry, alarm = this.parts.alarms.alarm(what)): Effect.Effect<void> {
     const { journal, clock } = this.parts
-    return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) =>
+    return Effect.flatMap(quarantineApart(journal, clock, what, alarm), (kept) =>
       kept
         ? Effect.void
         : Effect.delay(

@@ -5,7 +5,7 @@
 import { Context, Effect, Latch, Layer } from "effect"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
-import { Unsettled } from "./Unsettled.ts"
+import { OutOfSync } from "./OutOfSync.ts"
 
 /** An object to read. */
 export interface WantedRead {
@@ -27,12 +27,12 @@ export class MisfitReads extends Context.Service<
 >()("brokerage/runtime/services/venue/MisfitReads") {
   static readonly layer = Layer.effect(
     MisfitReads,
-    Effect.map(Unsettled, (unsettled) => MisfitReads.of(misfitReads(unsettled)))
+    Effect.map(OutOfSync, (unsettled) => MisfitReads.of(misfitReads(unsettled)))
   )
 }
 
 /** The scheduled reads of one process. */
-export const misfitReads = (unsettled: Unsettled["Service"]): MisfitReads["Service"] => {
+export const misfitReads = (unsettled: OutOfSync["Service"]): MisfitReads["Service"] => {
   const wanted = new Map<string, WantedRead>()
   const some = Latch.makeUnsafe(false)
   return {

@@ -1,7 +1,7 @@
 /**
  * Sends the calls of commits: once, outside the mailbox and the caller's fiber, within 5 s of the commit or never, and only while
  * this process owns the database. It sends only calls that this process committed. Every other row is an in-doubt call, which is
- * queried (LostCalls). An outcome is a command of the client, whose commit deletes the row (architecture, Engine: venue calls;
+ * queried (InDoubtCalls). An outcome is a command of the client, whose commit deletes the row (architecture, Engine: venue calls;
  * A2-95, F9).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, type Scope } from "effect"
@@ -19,8 +19,8 @@ import { subscribe, subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"
 import { answerWithin } from "./VenueGateway.ts"
-import { LostCalls, type Questions } from "./LostCalls.ts"
-import { foldIn } from "./folds.ts"
+import { InDoubtCalls, type Questions } from "./InDoubtCalls.ts"
+import { takeUntilFull } from "./batches.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
 import { definite, endCall, takeItsEvents } from "./outcomes.ts"
 import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
@@ -103,7 +103,7 @@ interface ExecutorParts {
 }
 
 class Executor {
-  readonly lost: LostCalls
+  readonly lost: InDoubtCalls
   private readonly parts: ExecutorParts
   private readonly lanes = new CallLanes({
     atOnce: callsAtOnce,
@@ -122,7 +122,7 @@ class Executor {
   constructor(parts: ExecutorParts) {
     this.parts = parts
     const { host, venue, wall } = parts
-    this.lost = new LostCalls({
+    this.lost = new InDoubtCalls({
       venue,
       wall,
       scope: parts.scope,
@@ -348,7 +348,7 @@ class Executor {
       lane: "internal",
       decide: (turn) => {
         const ended: Array<string> = []
-        const { length: taken } = foldIn(turn, outcomes, (outcome) => {
+        const { length: taken } = takeUntilFull(turn, outcomes, (outcome) => {
           // An event has already ended the call: its outcome stays.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return ended.push(outcome.ref)
           if (!endCall(turn, this.parts.handlers, outcome)) return true

@@ -17,10 +17,10 @@ import { AccountEvents } from "./AccountEvents.ts"
 import { type EventFigures, EventIntake } from "./EventIntake.ts"
 import type { VenueHandlers } from "./VenueHandler.ts"
 import { VenueLink } from "./VenueLink.ts"
-import { AsideAlarms } from "./venueQuarantine.ts"
+import { QuarantineAlarms } from "./venueQuarantine.ts"
 
 /** The most concurrent quarantine writes. With more the stream waits. */
-const asideAtOnce = 256
+const quarantinedAtOnce = 256
 
 export class VenueEvents extends Context.Service<VenueEvents, { readonly figures: () => EventFigures }>()(
   "brokerage/runtime/services/venue/VenueEvents"
@@ -39,14 +39,14 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
           venue,
           listing: yield* LastListing,
           stored,
-          alarms: new AsideAlarms(() => wall.currentTimeMillisUnsafe())
+          alarms: new QuarantineAlarms(() => wall.currentTimeMillisUnsafe())
         }
         const handlers = yield* makeHandlers
         const intake = new EventIntake({
           ...parts,
           wall,
           link: yield* VenueLink,
-          room: yield* Semaphore.make(asideAtOnce),
+          room: yield* Semaphore.make(quarantinedAtOnce),
           scope: yield* Effect.scope,
           accounts: new AccountEvents({ ...parts, handlers }),
           lost: () => handlers.doubted(null),

@@ -33,7 +33,7 @@ export interface CallEnd {
 }
 
 /** A venue event of an object. */
-export interface Said {
+export interface ObjectFact {
   readonly id: number
   /** Business time at the venue. */
   readonly at: number
@@ -58,7 +58,7 @@ export interface Quoted {
 }
 
 /** The objects that a message reports, from a response, a lookup or an event. */
-export interface SaidOfObject {
+export interface ObjectReport {
   readonly id: number
   /** The ref that the message names. */
   readonly ref: string
@@ -77,14 +77,14 @@ export interface VenueHandler {
    * Whether the message fits the service's call. The check precedes every booking. A message that names no object of ours fits
    *.
    */
-  readonly verdict: (turn: Turn, said: SaidOfObject) => Verdict
+  readonly verdict: (turn: Turn, said: ObjectReport) => Verdict
   /**
    * Applies an outcome, including the venue's answer after an implausible event. A kind that holds money opens the break of a
    * difference here.
    */
   readonly ended: (turn: Turn, end: CallEnd) => void
   /** Applies an event. False: the object does not exist, and the event is quarantined. */
-  readonly said: (turn: Turn, said: Said) => boolean
+  readonly said: (turn: Turn, said: ObjectFact) => boolean
   /**
    * Stores a quote in memory beside the mailboxes. A quote is no row, so it takes no turn and no commit. The same quote may
    * arrive again. Null: objects of this kind get no quotes.

@@ -14,7 +14,7 @@ import type { VenueMisfitRow } from "../../tables/venue.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import { isOfObjects, nothingKept, withMarket } from "./keptMarks.ts"
 import type { MisfitReads } from "./MisfitReads.ts"
-import { putAside, type SetAside } from "./venueQuarantine.ts"
+import { putQuarantined, type QuarantineEntry } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
 
 /** The reason that quarantine records. */
@@ -38,20 +38,20 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   const whose = { partnerId: client.partnerId, clientId: client.id }
   const before = misfitOf(turn, ref)
   const { reason, market = nothingKept } = misfit
-  const putBytesAside = (): void => {
+  const quarantineBytes = (): void => {
     if (bytes === null) return
-    const aside: SetAside = {
+    const aside: QuarantineEntry = {
       bytes: JSON.stringify(bytes),
       reason: misfitReason(reason),
       number: null,
       account: client.uid
     }
-    putAside(turn, aside, whose)
+    putQuarantined(turn, aside, whose)
   }
   if (before?.state === "STANDING") return void withMarks(turn, before, market)
   const isNew = before?.context.reason !== reason
   // A report that a later mark may explain is quarantined only once the misfit stands.
-  if (isNew && !misfit.isEarly) putBytesAside()
+  if (isNew && !misfit.isEarly) quarantineBytes()
   if (before === undefined) {
     const id = turn.nextId("venueMisfit")
     // A break of zero would pause nothing.
@@ -62,7 +62,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
     })
     return
   }
-  if (countUnfit(turn, withMarks(turn, before, market), reason) && misfit.isEarly) putBytesAside()
+  if (countUnfit(turn, withMarks(turn, before, market), reason) && misfit.isEarly) quarantineBytes()
 }
 
 /** Adds the marks by which a further report of the object was judged. */

@@ -14,7 +14,7 @@ import { KindRate } from "../market/KindRate.ts"
 /** The most characters of a message that are stored. */
 const keptChars = 4_096
 
-export interface SetAside {
+export interface QuarantineEntry {
   readonly bytes: string
   readonly reason: string
   readonly number: number | null
@@ -26,27 +26,27 @@ export const eventsLost = "the venue does not give these events: the reader has 
 
 /**
  * The reasons for a loss of events of one account that the venue has published but does not provide. The bytes name the events
- * (`LostOfAccount`).
+ * (`MissingOfAccount`).
  */
 export const eventsNotKept = "the venue does not keep what it said"
 export const eventsNotGiven = "the venue does not say what is missing of an account"
 
-const LostOfAccount = Schema.Struct({
+const MissingOfAccount = Schema.Struct({
   account: Schema.String,
   /** Sequences: the last event before the loss, and the last event that may be lost. */
   after: Schema.Int,
   to: Schema.Int
 })
-export type LostOfAccount = typeof LostOfAccount.Type
+export type MissingOfAccount = typeof MissingOfAccount.Type
 
-const readLost = Schema.decodeUnknownOption(Schema.fromJsonString(LostOfAccount))
+const readLost = Schema.decodeUnknownOption(Schema.fromJsonString(MissingOfAccount))
 
 /** The loss in a sentence, for staff. Null: the row is not about a loss. */
-export const lossIn = ({ reason, bytes }: Pick<SetAside, "reason" | "bytes">): string | null => {
+export const lossIn = ({ reason, bytes }: Pick<QuarantineEntry, "reason" | "bytes">): string | null => {
   if (reason !== eventsNotKept && reason !== eventsNotGiven) return null
   return Option.getOrNull(Option.map(readLost(bytes), lossSentence))
 }
-export const lossSentence = ({ account, after, to }: LostOfAccount): string =>
+export const lossSentence = ({ account, after, to }: MissingOfAccount): string =>
   `The venue no longer gives all of the events ${after + 1} to ${to} of account ${account}.`
 
 export const byVenue: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
@@ -59,12 +59,12 @@ interface Writing {
 
 let setAside = 0
 /** Messages that this process has quarantined, for metrics. */
-export const setAsideCount = (): number => setAside
+export const quarantinedCount = (): number => setAside
 
 /** Writes the row and its alarm into a draft. The claim of an event's number prevents a second row. */
-export const putAside = (
+export const putQuarantined = (
   { now, draft, nextId }: Writing,
-  { bytes, reason, number, account }: SetAside,
+  { bytes, reason, number, account }: QuarantineEntry,
   of: { readonly partnerId: number | null; readonly clientId: number | null } = { partnerId: null, clientId: null }
 ): void => {
   const id = nextId("venueQuarantine")
@@ -94,7 +94,7 @@ export const putAside = (
 }
 
 /** Counts and logs a quarantined message. `more`: the number of similar messages without a log line. */
-const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Effect<void> =>
+const alarmQuarantined = ({ reason, number, account }: QuarantineEntry, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
     return Effect.annotateLogs(Effect.logError("a message of the venue is quarantined"), {
@@ -110,7 +110,7 @@ const notApplied = "an event of the venue could not be applied"
 const mostLogged = 10
 
 /** The alarms of events. All are counted; for each reason and minute the first ones are logged, then their number. */
-export class AsideAlarms {
+export class QuarantineAlarms {
   private readonly rate: KindRate
 
   /** `now`: wall time, ms. */
@@ -118,10 +118,10 @@ export class AsideAlarms {
     this.rate = new KindRate(now, mostLogged)
   }
 
-  alarm(what: SetAside): Effect.Effect<void> {
+  alarm(what: QuarantineEntry): Effect.Effect<void> {
     return Effect.suspend(() => {
       const more = this.rate.pass(what.reason)
-      if (more !== null) return alarmAside(what, more)
+      if (more !== null) return alarmQuarantined(what, more)
       setAside++
       return Effect.void
     })
@@ -147,16 +147,16 @@ export class AsideAlarms {
 }
 
 /** Quarantines a message without a client. True: written now or before; false: can't be written now. */
-export const setAsideApart = (
+export const quarantineApart = (
   journal: Journal["Service"],
   clock: BusinessClock["Service"],
-  what: SetAside,
+  what: QuarantineEntry,
   alarm: Effect.Effect<void>
 ): Effect.Effect<boolean> =>
   Effect.callback<"written" | "known" | "later">((resume) => {
     const draft = new Builder()
     try {
-      putAside({ now: clock.now(), draft, nextId: journal.nextId }, what)
+      putQuarantined({ now: clock.now(), draft, nextId: journal.nextId }, what)
     } catch {
       // No ids are reserved yet: the next attempt has them.
       return resume(Effect.as(journal.idsRefilled, "later" as const))
@@ -181,10 +181,10 @@ export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | Busi
     const clock = yield* BusinessClock
     return {
       add: (bytes: string, reason: string) => {
-        const what: SetAside = { bytes, reason, number: null, account: null }
+        const what: QuarantineEntry = { bytes, reason, number: null, account: null }
         // A stream repeats a kind at most once a minute (QuarantineRate), so each message raises an alarm.
-        const alarm = alarmAside(what)
-        return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) => (kept ? Effect.void : alarm))
+        const alarm = alarmQuarantined(what)
+        return Effect.flatMap(quarantineApart(journal, clock, what, alarm), (kept) => (kept ? Effect.void : alarm))
       }
     }
   })

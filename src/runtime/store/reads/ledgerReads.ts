@@ -101,7 +101,7 @@ export interface Held {
 }
 
 /** The midnights that are searched for stored holdings, last one first; an account that held nothing has none (STS-28). */
-const midnightsLookedAt = 40
+const midnightsRead = 40
 const dayMillis = 86_400_000
 
 interface KeptHeld {
@@ -124,7 +124,7 @@ export const heldAt = (
 ): Effect.Effect<ReadonlyArray<Held>, SqlError.SqlError> =>
   Effect.gen(function* () {
     const last = at + 1 - ((at + 1) % dayMillis)
-    const days = Array.from({ length: midnightsLookedAt }, (_, n) => last - n * dayMillis)
+    const days = Array.from({ length: midnightsRead }, (_, n) => last - n * dayMillis)
     const [kept] = yield* sql.unsafe<KeptHeld>(
       `WITH kept AS (
          SELECT e.day, e.held FROM unnest($3::int8[]) AS d(day) JOIN daily_equities e ON e.day = d.day AND e.client_id = $1

@@ -88,7 +88,7 @@ export const noticesOf = (
   )
 
 /** The newest requests to close a contract, newest last. */
-export const closesAsked = (
+export const requestedCloses = (
   sql: PgClient.PgClient,
   clientId: number,
   contractId: number,

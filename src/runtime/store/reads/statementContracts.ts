@@ -33,7 +33,7 @@ export const contractTimes = (
   )
 
 /** A contract, and the mark price that was shown to its client with the quote. */
-export interface StatedContract {
+export interface StatementContract {
   readonly id: number
   readonly context: BarrierContractContext
   readonly markAtRequest: string | null
@@ -46,13 +46,13 @@ interface RawContract {
 }
 
 const contractColumns = "c.id, c.context, r.context->>'markAtRequest' AS mark"
-const stated = (rows: ReadonlyArray<RawContract>): ReadonlyArray<StatedContract> =>
+const stated = (rows: ReadonlyArray<RawContract>): ReadonlyArray<StatementContract> =>
   rows.map(({ id, context, mark }) => ({ id: Number(id), context, markAtRequest: mark }))
 
 export const contractsByIds = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>
-): Reading<ReadonlyArray<StatedContract>> =>
+): Reading<ReadonlyArray<StatementContract>> =>
   Effect.map(
     sql.unsafe<RawContract>(
       `SELECT ${contractColumns} FROM barrier_contracts c LEFT JOIN rfqs r ON r.id = c.rfq_id WHERE c.id = ANY ($1)`,
@@ -67,7 +67,7 @@ export const contractsOf = (
   clientId: number,
   { after, to }: IdRange,
   limit: number
-): Reading<ReadonlyArray<StatedContract>> =>
+): Reading<ReadonlyArray<StatementContract>> =>
   Effect.map(
     sql.unsafe<RawContract>(
       `SELECT ${contractColumns} FROM barrier_contracts c LEFT JOIN rfqs r ON r.id = c.rfq_id

@@ -7,7 +7,7 @@ import type { StatementKind } from "../../../machines/statement/Statement.ts"
 import type { Period } from "../../../machines/statement/statementPeriod.ts"
 import { int8s } from "../arrays.ts"
 import type { StatementJobRow } from "../../tables/statementJob.ts"
-import { fillColumns, type IdRange, type RawFill, statedFill, type StatedFill } from "./statementReads.ts"
+import { fillColumns, type IdRange, type RawFill, statementFill, type StatementFill } from "./statementReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
@@ -98,7 +98,7 @@ export const fundedClients = (sql: PgClient.PgClient, after: number, limit: numb
   )
 
 /** Those of some clients that have a statement for a period. */
-export const statedClients = (
+export const statementClients = (
   sql: PgClient.PgClient,
   clientIds: ReadonlyArray<number>,
   { kind, from, to }: Period & { readonly kind: StatementKind }
@@ -197,7 +197,7 @@ export const fillsOfClients = (
   sql: PgClient.PgClient,
   ranges: ReadonlyArray<IdRange & { readonly clientId: number }>,
   most: number
-): Reading<ReadonlyMap<number, ReadonlyArray<StatedFill>>> =>
+): Reading<ReadonlyMap<number, ReadonlyArray<StatementFill>>> =>
   Effect.map(
     sql.unsafe<RawFill & { readonly client_id: bigint }>(
       `SELECT f.client_id, ${fillColumns} FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS c(id, after, upto)
@@ -211,12 +211,12 @@ export const fillsOfClients = (
       ]
     ),
     (rows) => {
-      const found = new Map<number, Array<StatedFill>>()
+      const found = new Map<number, Array<StatementFill>>()
       for (const row of rows) {
         const clientId = Number(row.client_id)
         const fills = found.get(clientId)
-        if (fills === undefined) found.set(clientId, [statedFill(row)])
-        else fills.push(statedFill(row))
+        if (fills === undefined) found.set(clientId, [statementFill(row)])
+        else fills.push(statementFill(row))
       }
       return found
     }

@@ -23,7 +23,7 @@ interface Residencies {
 }
 
 /** The most revisions that are searched for the one with the tax residence; a revision holds only the submitted fields. */
-const revisionsLookedAt = 100
+const revisionsRead = 100
 
 /** The countries of tax residence in the KYC data accepted at a moment (Unix ms); empty if none was accepted yet (A2-72). */
 export const taxResidenciesAt = (
@@ -43,7 +43,7 @@ export const taxResidenciesAt = (
        SELECT r.payload FROM package p JOIN kyc_revisions r ON r.package_id = p.id, accepted a, ended e
         WHERE a.id IS NOT NULL AND r.received_at <= $2 AND (e.ts IS NULL OR r.received_at < e.ts)
         ORDER BY r.revision DESC LIMIT $3`,
-      [BigInt(clientId), BigInt(moment), BigInt(revisionsLookedAt)]
+      [BigInt(clientId), BigInt(moment), BigInt(revisionsRead)]
     ),
     (rows) => {
       for (const { payload } of rows) {

@@ -18,7 +18,7 @@ export interface IdRange {
 }
 
 /** The last of the client's objects that were booked before a moment (Unix ms). */
-export const cutBefore = (sql: PgClient.PgClient, clientId: number, moment: number): Reading<Cut> =>
+export const cutOffBefore = (sql: PgClient.PgClient, clientId: number, moment: number): Reading<Cut> =>
   Effect.map(
     sql.unsafe<{ readonly posting: bigint; readonly fill: bigint; readonly contract: bigint; readonly swap: bigint }>(
       `SELECT last_posting_before($1, $2) AS posting, last_fill_before($1, $2) AS fill,
@@ -89,7 +89,7 @@ export const postingSums = (
   )
 
 /** A client's balance of a currency before a moment, and with all postings up to a given one; minor units. */
-export const balancesOfCut = (
+export const balancesAtCutOff = (
   sql: PgClient.PgClient,
   clientId: number,
   to: number,
@@ -118,7 +118,7 @@ export const balancesOfCut = (
   )
 
 /** A posting with its transaction. */
-export interface StatedPosting {
+export interface StatementPosting {
   readonly postingId: number
   readonly txId: number
   readonly key: string
@@ -142,7 +142,7 @@ interface RawPosting {
   readonly refs: JsonObject
 }
 
-const statedPosting = (row: RawPosting): StatedPosting => ({
+const statementPosting = (row: RawPosting): StatementPosting => ({
   postingId: Number(row.posting_id),
   txId: Number(row.tx_id),
   key: row.key,
@@ -157,7 +157,7 @@ const statedPosting = (row: RawPosting): StatedPosting => ({
 const postingColumns = "p.posting_id, p.tx_id, t.key, t.type, t.ts, p.amount, p.currency, p.kind, t.refs"
 
 /** A posting, and the venue's time of its trade; null if it belongs to no trade. */
-export interface TimedPosting extends StatedPosting {
+export interface TimedPosting extends StatementPosting {
   readonly tradeTs: number | null
 }
 
@@ -181,7 +181,7 @@ export const postingsOf = (
       [BigInt(clientId), BigInt(after), BigInt(to), currency, BigInt(limit)]
     ),
     (rows) =>
-      rows.map((row) => ({ ...statedPosting(row), tradeTs: row.trade_ts === null ? null : Number(row.trade_ts) }))
+      rows.map((row) => ({ ...statementPosting(row), tradeTs: row.trade_ts === null ? null : Number(row.trade_ts) }))
   )
 
 /** All postings of these types in a range of a client's postings, in the order of their ids. */
@@ -190,7 +190,7 @@ export const postingsOfTypes = (
   clientId: number,
   types: unknown,
   { after, to }: IdRange
-): Reading<ReadonlyArray<StatedPosting>> =>
+): Reading<ReadonlyArray<StatementPosting>> =>
   Effect.map(
     sql.unsafe<RawPosting>(
       `SELECT ${postingColumns} FROM postings p JOIN ledger_transactions t USING (tx_id)
@@ -198,11 +198,11 @@ export const postingsOfTypes = (
         ORDER BY p.posting_id`,
       [BigInt(clientId), BigInt(after), BigInt(to), types]
     ),
-    (rows) => rows.map(statedPosting)
+    (rows) => rows.map(statementPosting)
   )
 
 /** A fill in the form of statements; `orderType` and `origin` are those of its order. */
-export interface StatedFill {
+export interface StatementFill {
   readonly id: number
   readonly orderId: number
   readonly tradeId: number
@@ -224,7 +224,7 @@ export interface StatedFill {
 }
 
 export interface RawFill extends Omit<
-  StatedFill,
+  StatementFill,
   "id" | "orderId" | "tradeId" | "closedQty" | "realizedPnl" | "orderType" | "ts" | "bookedAt"
 > {
   readonly id: bigint
@@ -242,7 +242,7 @@ export const fillColumns = `f.id, f.order_id, f.trade_id, f.symbol, f.family, f.
   f.notional, f.commission, f.realized_pnl, f.order_type, f.origin, f.ts, f.booked_at`
 
 /** Copies field by field: a generic copy costs several times as much. */
-export const statedFill = (row: RawFill): StatedFill => ({
+export const statementFill = (row: RawFill): StatementFill => ({
   id: Number(row.id),
   orderId: Number(row.order_id),
   tradeId: Number(row.trade_id),
@@ -269,7 +269,7 @@ export const fillsOf = (
   { after, to }: IdRange,
   limit: number,
   family: "PERP" | "SPOT" | null = null
-): Reading<ReadonlyArray<StatedFill>> =>
+): Reading<ReadonlyArray<StatementFill>> =>
   Effect.map(
     sql.unsafe<RawFill>(
       `SELECT ${fillColumns}
@@ -278,7 +278,7 @@ export const fillsOf = (
         ORDER BY f.id LIMIT $4`,
       [BigInt(clientId), BigInt(after), BigInt(to), BigInt(limit), family]
     ),
-    (rows) => rows.map(statedFill)
+    (rows) => rows.map(statementFill)
   )
 
 /** Fills in a range, and the amounts they moved, by family and currency. */

@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { texts } from "../arrays.ts"
-import { type IdRange, postingsOfTypes, type StatedPosting } from "./statementReads.ts"
+import { type IdRange, postingsOfTypes, type StatementPosting } from "./statementReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
@@ -26,7 +26,7 @@ export const assetPostings = (
   sql: PgClient.PgClient,
   clientId: number,
   stretch: IdRange
-): Reading<ReadonlyArray<StatedPosting>> =>
+): Reading<ReadonlyArray<StatementPosting>> =>
   Effect.map(postingsOfTypes(sql, clientId, moving, stretch), (postings) =>
     postings.filter(({ currency, type }) => currency !== "USDC" || type === "SPOT_SETTLE" || type === "COMMISSION")
   )

@@ -121,7 +121,7 @@ export const openHere = (
   )
 
 /** A range of venue events that was skipped unread: after one number, up to another. */
-export interface LostEvents {
+export interface MissingEvents {
   readonly after: number
   readonly to: number
 }
@@ -130,11 +130,11 @@ const lostText = `SELECT (bytes::json->>'after')::bigint AS after, (bytes::json-
   FROM venue_quarantine WHERE reason = $1 AND dropped_at IS NULL ORDER BY id DESC LIMIT $2`
 
 /** The newest ones, until staff drop them. `reason`: the reason of their quarantine. */
-export const lostEvents = (
+export const readMissingEvents = (
   sql: PgClient.PgClient,
   reason: string,
   limit: number
-): Effect.Effect<ReadonlyArray<LostEvents>, SqlError.SqlError> =>
+): Effect.Effect<ReadonlyArray<MissingEvents>, SqlError.SqlError> =>
   Effect.map(sql.unsafe<{ readonly after: bigint; readonly to: bigint }>(lostText, [reason, BigInt(limit)]), (rows) =>
     rows.map(({ after, to }) => ({ after: Number(after), to: Number(to) }))
   )

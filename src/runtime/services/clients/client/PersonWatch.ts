@@ -8,7 +8,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Latch, Layer } from "effect"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../../../engine/PausePoints.ts"
 import { SealingService } from "../../../engine/sealing/SealingService.ts"
@@ -18,7 +18,7 @@ import type { ClientRow } from "../../../tables/client.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { makeUntilDone } from "../../shared/untilDone.ts"
-import { decideUnmoved } from "../../shared/unmoved.ts"
+import { readThenDecide } from "../../shared/readThenDecide.ts"
 import { clientSubject, instanceOf } from "../../account/clientState.ts"
 import { subscribe } from "../../../subscriptions.ts"
 import { personFindings, settlePerson } from "./settlePerson.ts"
@@ -58,7 +58,7 @@ export const layerPersonWatch: Layer.Layer<
     subscribe(host, "PersonWatch", { clients: (row) => waiting.follow(row) })
 
     const settle = (clientId: number, tries = claimTries): Effect.Effect<void, DispatchError> =>
-      decideUnmoved(host, {
+      readThenDecide(host, {
         subject: clientSubject(clientId),
         by: byPersons,
         restsOn: ["clients", "kycPackages", "verificationBlocks", "cases"],
@@ -92,7 +92,7 @@ export const layerPersonWatch: Layer.Layer<
           yield* settleAll(rows.filter(isOpen).map(({ id }) => id))
           before = rows.at(-1)?.id
           if (rows.length < pageSize) return
-          yield* breathe
+          yield* yieldToEventLoop
         }
       })
 

@@ -15,7 +15,7 @@ import { findClient } from "../../account/findClient.ts"
 import { clientSubject, instanceOf } from "../../account/clientState.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
-import { decideUnmoved } from "../../shared/unmoved.ts"
+import { readThenDecide } from "../../shared/readThenDecide.ts"
 
 /** The result of a decision is the client's id: the caller reads the client's new state from its actor. */
 export type Ruled = Effect.Effect<Verdict<number>, DispatchError>
@@ -61,7 +61,7 @@ export const ruleOnClient = <A>(
 
 /**
  * Decides on the state in the mailbox and on the facts that `read` finds outside it; `decide` sees both as of one
- * moment. `how` as in `decideUnmoved`.
+ * moment. `how` as in `readThenDecide`.
  */
 export const decideOnFacts = <Facts, A>(
   tools: CommandTools,
@@ -76,7 +76,7 @@ export const decideOnFacts = <Facts, A>(
 ): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
     found.ok
-      ? decideUnmoved(tools.host, {
+      ? readThenDecide(tools.host, {
           ...addressOf(tools, caller, found.value),
           ...how,
           read: (state) => read(state.one("clients") ?? found.value),

@@ -58,7 +58,7 @@ export interface CaseFile extends CaseView {
  * The state of the client that compliance has reviewed before it clears; an absent fact is not compared with the
  * present state.
  */
-export interface LookedAt {
+export interface ReadCase {
   readonly revision?: number
   /** Ids of all open cases. */
   readonly cases?: ReadonlyArray<number>
@@ -79,7 +79,7 @@ export class Compliance extends Context.Service<
      * Clears every open case of the client, unless a case or a revision was added after the review; the grant runs
      * again.
      */
-    clear(caller: OperatorCaller, client: string, note: string | null, looked?: LookedAt): Ruled
+    clear(caller: OperatorCaller, client: string, note: string | null, looked?: ReadCase): Ruled
     /** Requests the underlying documents from the partner. */
     requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
     /** Takes the client's accepted package as a sample. */
@@ -132,7 +132,7 @@ export class Compliance extends Context.Service<
         })
 
       /** Clears only what the caller could have reviewed: a revision or a case added meanwhile is not cleared. */
-      const clear = (caller: OperatorCaller, client: string, note: string | null, looked: LookedAt): Ruled =>
+      const clear = (caller: OperatorCaller, client: string, note: string | null, looked: ReadCase): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (!found.ok) return found
@@ -222,7 +222,7 @@ const otherRevision = (now: number | null, reviewed: number) =>
   )
 
 /** The refusal if the present state differs from the reviewed one; otherwise null. */
-const changedSinceReview = (state: SubjectState, { revision, cases, screeningRun }: LookedAt): Refusal | null => {
+const changedSinceReview = (state: SubjectState, { revision, cases, screeningRun }: ReadCase): Refusal | null => {
   const now = revisionOf(state)
   if (revision !== undefined && revision !== now) return otherRevision(now, revision)
   const open = state.all("cases").toSorted((a, b) => a.id - b.id)

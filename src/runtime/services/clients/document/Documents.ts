@@ -23,7 +23,7 @@ import {
   type Turn,
   type Unavailable
 } from "../../../engine/mailbox/ActorHost.ts"
-import { breathe, longWork } from "../../../engine/breathe.ts"
+import { yieldToEventLoop, longWork } from "../../../engine/yieldToEventLoop.ts"
 import { IdsExhausted } from "../../../engine/journal/IdBlocks.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Instance } from "../../../effects/Instance.ts"
@@ -139,7 +139,7 @@ export class Documents extends Context.Service<
         Effect.gen(function* () {
           const judged = judgeContent(dataBase64)
           if (!judged.ok) return judged
-          if (dataBase64.length >= longWork) yield* breathe
+          if (dataBase64.length >= longWork) yield* yieldToEventLoop
           const partnerId = caller.partner.row.id
           // A certain refusal must not cost the write of a content; the turn checks again.
           const refusal = yield* host.read(clientSubject(clientId), (state) => uploadRefusal(state, partnerId))

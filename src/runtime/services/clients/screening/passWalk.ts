@@ -6,7 +6,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect } from "effect"
 import type { PassTrigger } from "../../../../machines/screening/ScreeningPass.ts"
 import { resultOf, type ScreenedPerson, type Settled } from "../../../../machines/screening/screen.ts"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import { passPausePoint } from "../../../engine/PausePoints.ts"
 import type { ActorHost, DispatchError, Turn, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../../engine/sealing/Sealing.ts"
@@ -17,7 +17,7 @@ import { whenAway } from "../../../store/whenAway.ts"
 import { clientSubject, instanceOf } from "../../account/clientState.ts"
 import { systemSubject } from "../../shared/OperatorCaller.ts"
 import type { Directory } from "../../partners/Directory.ts"
-import { decideUnmoved } from "../../shared/unmoved.ts"
+import { readThenDecide } from "../../shared/readThenDecide.ts"
 import { identityText } from "../../screening/dispositions.ts"
 import { byScreening, movePass } from "../../screening/passDecisions.ts"
 import { rescreenClient } from "./rescreenClient.ts"
@@ -103,7 +103,7 @@ const entriesBetween = (
       entries.push(...rows.filter(({ removedAt }) => removedAt === null))
       if (entries.length > changedLimit) return null
       before = rows.length < entriesPage ? null : (rows.at(-1)?.id ?? null)
-      yield* breathe
+      yield* yieldToEventLoop
     }
     return entries
   })
@@ -115,7 +115,7 @@ const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: Scre
   Effect.gen(function* () {
     const suspects: Array<number> = []
     for (const [index, { clientId, personalInfo }] of persons.entries()) {
-      if (index % stretch === 0) yield* breathe
+      if (index % stretch === 0) yield* yieldToEventLoop
       if (resultOf(find(screenedPerson(personalInfo)), nothing).outcome !== "CLEAR") suspects.push(clientId)
     }
     return suspects
@@ -135,7 +135,7 @@ export const judgeClient = (
   trigger: PassTrigger,
   passId: number | null
 ): Effect.Effect<void, DispatchError> =>
-  decideUnmoved(host, {
+  readThenDecide(host, {
     subject: clientSubject(clientId),
     by: byScreening,
     restsOn: identityRestsOn,

@@ -34,7 +34,7 @@ import { clientSubject } from "../../account/clientState.ts"
 import { Directory, type PartnerView } from "../../partners/Directory.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { isSame, type KeyedRequest } from "../../shared/KeyedRequest.ts"
-import { applyReport, changesOfItem, lostToReports, noItem } from "./settlementDecisions.ts"
+import { applyReport, changesOfItem, isLostToReports, noItem } from "./settlementDecisions.ts"
 
 /** Clients decided in parallel: a busy mailbox delays its own client only. */
 const clientsAtOnce = 64
@@ -103,7 +103,7 @@ export class BulkReports extends Context.Service<
                 return rows
               }
             }),
-            lostToReports,
+            isLostToReports,
             () => (tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : again(tries - 1))
           )
         const again = (tries: number): Effect.Effect<ReadonlyArray<PlacedRow>, DispatchError> =>

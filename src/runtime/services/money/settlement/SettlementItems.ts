@@ -25,7 +25,7 @@ import type { PageEnd, PageQuery } from "../../../store/paging.ts"
 import { rowPage } from "../../account/listReads.ts"
 import { firstRow } from "../../shared/firstRow.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import { applyReport, changesOfItem, lostToReports, noItem, wireItem } from "./settlementDecisions.ts"
+import { applyReport, changesOfItem, isLostToReports, noItem, wireItem } from "./settlementDecisions.ts"
 
 export interface SettlementReported {
   readonly item: SettlementItem
@@ -134,7 +134,7 @@ export class SettlementItems extends Context.Service<
               if (row === null) return Effect.succeed(refuse(noItem))
               const decoded = decodeSettlementReport(body, { now: clock.now() })
               if (!decoded.ok) return Effect.succeed(refuse(invalidBody(decoded)))
-              return Effect.catchIf(attempt(caller, row, decoded.body, store), lostToReports, () =>
+              return Effect.catchIf(attempt(caller, row, decoded.body, store), isLostToReports, () =>
                 tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : run(tries - 1)
               )
             })

@@ -23,7 +23,7 @@ export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.c
 const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
 
 /** True when a commit lost to other reports of items, and to nothing else: their rows must be read again. */
-export const lostToReports = (error: DispatchError): error is ClaimLost =>
+export const isLostToReports = (error: DispatchError): error is ClaimLost =>
   error._tag === "ClaimLost" && error.claims.every(({ name }) => /^item:\d+:\d+$/.test(name))
 
 const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReportBody, now: number): SettlementEvent =>

@@ -43,7 +43,7 @@ import { cutPage, type PageEnd, type PageQuery } from "../../../store/paging.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 import { VenueCalls } from "../../venue/VenueCalls.ts"
 import { ownerOfRef } from "../../../../machines/venue/venueRefs.ts"
-import type { Found } from "../../venue/LostCalls.ts"
+import type { Found } from "../../venue/InDoubtCalls.ts"
 
 export interface ClientRowView extends ClientWire {
   readonly partnerId: number

@@ -8,7 +8,7 @@ import type { SqlError } from "effect/sql"
 import type { Kind, MachineOf } from "../../../../machines/registry.ts"
 import type { EventFrom } from "xstate"
 import {
-  closesAsked,
+  requestedCloses,
   noticesOf,
   ordersMadeAt,
   postedAt,
@@ -146,7 +146,7 @@ const contractSteps: Reader = (sql, contract, window) =>
     const { id, clientId, openedAt } = contract as BarrierContractRow
     const alive = { ...window, from: Math.max(window.from, openedAt) }
     const notices = yield* noticesOf(sql, clientId, { ref: String(id), kinds: Object.keys(warnings) }, alive)
-    const closes = yield* closesAsked(sql, clientId, id, alive)
+    const closes = yield* requestedCloses(sql, clientId, id, alive)
     return [
       ...notices.map(({ kind, at }) => {
         const [event, said] = warnings[kind as keyof typeof warnings]

@@ -8,16 +8,16 @@ import { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
 import type { HandlerName, SandboxTimer, SystemTimer } from "../../../../machines/timerNames.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import { Settings } from "../../../Settings.ts"
-import { barrierTimers } from "../../trading/contract/contractHears.ts"
+import { barrierTimers } from "../../trading/contract/contractEvents.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { expiryHandlers } from "../../clients/document/documentExpiry.ts"
 import { retentionHandlers } from "../../clients/document/documentRetention.ts"
 import { retakeHandlers } from "../../clients/appropriateness/retakeNotice.ts"
 import { fundingTimers } from "../../trading/funding/fundingBooking.ts"
-import { orderTimers } from "../../trading/order/askAgain.ts"
+import { orderTimers } from "../../trading/order/statusQueries.ts"
 import { protectionTimers } from "../../trading/order/protection.ts"
-import { Unsettled } from "../../venue/Unsettled.ts"
-import { swapTimers } from "../../trading/swap/swapHears.ts"
+import { OutOfSync } from "../../venue/OutOfSync.ts"
+import { swapTimers } from "../../trading/swap/swapEvents.ts"
 import { misfitTimers } from "../../venue/misfits.ts"
 import { MisfitReads } from "../../venue/MisfitReads.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
@@ -31,11 +31,11 @@ type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemT
 export const clientTimers: Effect.Effect<
   ClientTimers,
   never,
-  ActorHost | Directory | MisfitReads | Settings | Unsettled | VenueLink
+  ActorHost | Directory | MisfitReads | Settings | OutOfSync | VenueLink
 > = Effect.gen(function* () {
   const directory = yield* Directory
   const { sandbox } = yield* Settings
-  const unsettled = yield* Unsettled
+  const unsettled = yield* OutOfSync
   return {
     ...expiryHandlers(directory),
     ...retentionHandlers,

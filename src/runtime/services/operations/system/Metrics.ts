@@ -16,7 +16,7 @@ import { MarketFeed } from "../../market/MarketFeed.ts"
 import { VenueComparison } from "../../reconciliation/VenueComparison.ts"
 import { VenueCalls } from "../../venue/VenueCalls.ts"
 import { standingMisfitCount } from "../registries/layerMisfitReads.ts"
-import { setAsideCount } from "../../venue/venueQuarantine.ts"
+import { quarantinedCount } from "../../venue/venueQuarantine.ts"
 import { DeliveryWorker } from "../../webhooks/DeliveryWorker.ts"
 import { droppedLines } from "../../../adapters/LineOutput.ts"
 import { answerCounts } from "./answerCounts.ts"
@@ -30,7 +30,7 @@ import { whenAway } from "../../../store/whenAway.ts"
 export const metricsAge = 15_000
 
 /** Timeout for a reply's database read; the read itself may take longer and serve the next reply. */
-export const lookPatience = 2_000
+export const samplePatience = 2_000
 
 type Families = ReadonlyArray<Family>
 
@@ -83,7 +83,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
         if (read !== null && wall - read.at < metricsAge) return read.families
         const { since, fiber } = reading ?? start(wall)
         return yield* Effect.timeoutOrElse(Fiber.join(fiber), {
-          duration: Math.max(0, since + lookPatience - wall),
+          duration: Math.max(0, since + samplePatience - wall),
           orElse: () => Effect.succeed(null)
         })
       }).pipe(
@@ -106,7 +106,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               webhooks: webhooks.stats(),
               venue: {
                 ...calls.figures(),
-                setAside: setAsideCount(),
+                setAside: quarantinedCount(),
                 misfits: standingMisfitCount(),
                 legs: refusedLegCount(),
                 differences: comparison.figures().alarms

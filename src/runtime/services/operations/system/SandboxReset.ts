@@ -13,13 +13,13 @@ import { currentDryRun } from "../../../engine/mailbox/dryRun.ts"
 import { passPausePoint } from "../../../engine/PausePoints.ts"
 import { Settings } from "../../../Settings.ts"
 import {
-  askReset,
+  requestReset,
   countForReset,
   foreignTables,
   type ResetCounts,
   type ResetMade,
   resetStamp,
-  resetTold,
+  reportedReset,
   untoldReset
 } from "../../../store/SandboxResets.ts"
 import { whenAway, whenUnsure } from "../../../store/whenAway.ts"
@@ -84,7 +84,7 @@ export class SandboxReset extends Context.Service<
           const goes = yield* Effect.catch(countForReset(sql), whenAway)
           if (currentDryRun() !== null) return accept<ResetView>({ ...state, goes, dryRun: true })
           const { role, keyLabel, requestId } = caller.by
-          yield* Effect.catch(askReset(sql, { role, keyLabel, requestId, at: clock.now() }), whenUnsure)
+          yield* Effect.catch(requestReset(sql, { role, keyLabel, requestId, at: clock.now() }), whenUnsure)
           passPausePoint("reset-asked")
           yield* Effect.logInfo("a reset of this sandbox is requested: the service restarts on an empty database", {
             by: keyLabel
@@ -109,7 +109,7 @@ export class SandboxReset extends Context.Service<
           })
           // A start that crashed here has written it already.
           .pipe(Effect.catchTag("ClaimLost", () => Effect.void))
-        yield* Effect.catch(resetTold(sql), whenUnsure)
+        yield* Effect.catch(reportedReset(sql), whenUnsure)
       })
       return SandboxReset.of({ show, reset, asked: Deferred.await(asked), tell })
     })

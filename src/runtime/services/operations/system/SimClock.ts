@@ -27,7 +27,7 @@ import { clockEnd } from "../../shared/clockEnd.ts"
 import { ClockMeeting, together } from "./ClockMeeting.ts"
 import { type DueList, dueNext, type DueParts, handlerOf, jobsDueBy } from "./dueNext.ts"
 import { playVenue } from "./playVenue.ts"
-import { venueRefusal } from "./venueWords.ts"
+import { venueRefusal } from "./venueTexts.ts"
 
 export interface ClockView {
   /** Business time, Unix ms. */

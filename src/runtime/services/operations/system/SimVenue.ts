@@ -17,7 +17,7 @@ import { findClient } from "../../account/findClient.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
 import { tradedMarkets } from "../../trading/tradedMarkets.ts"
 import { openAccount } from "../../venue/openAccount.ts"
-import { describeCommand, venueRefusal } from "./venueWords.ts"
+import { describeCommand, venueRefusal } from "./venueTexts.ts"
 
 /** `sim clock advance` has its own command, so `advance` is excluded. */
 export type TesterCommand = Exclude<VenueCommand, { readonly type: "advance" | "restart" | "execute" }>

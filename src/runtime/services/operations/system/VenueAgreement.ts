@@ -29,8 +29,8 @@ import { Settings } from "../../../Settings.ts"
 import { VenueComparison } from "../../reconciliation/VenueComparison.ts"
 import { eventsLost } from "../../venue/venueQuarantine.ts"
 import {
-  type LostEvents,
-  lostEvents,
+  type MissingEvents,
+  readMissingEvents,
   nothingOpen,
   type OpenHere,
   openHere,
@@ -66,7 +66,7 @@ export interface Agreement {
    * Gaps in the event stream that the service has skipped because the venue did not deliver them; the newest, until
    * staff drop them.
    */
-  readonly eventsLost: ReadonlyArray<LostEvents>
+  readonly eventsLost: ReadonlyArray<MissingEvents>
   readonly differences: ReadonlyArray<HoldingDifference>
 }
 
@@ -94,7 +94,7 @@ export class VenueAgreement extends Context.Service<
       const { want } = yield* VenueComparison
       const reads: Reads = {
         traffic: Effect.catch(venueTraffic(sql, mostListed), whenAway),
-        lost: Effect.catch(lostEvents(sql, eventsLost, mostListed), whenAway),
+        lost: Effect.catch(readMissingEvents(sql, eventsLost, mostListed), whenAway),
         open: (uids) => Effect.catch(openHere(sql, uids), whenAway),
         want
       }
@@ -142,7 +142,7 @@ const unanswered = (reason: string): Agreement => ({
 
 interface Reads {
   readonly traffic: Effect.Effect<VenueTraffic, Unavailable>
-  readonly lost: Effect.Effect<ReadonlyArray<LostEvents>, Unavailable>
+  readonly lost: Effect.Effect<ReadonlyArray<MissingEvents>, Unavailable>
   readonly open: (uids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, OpenHere>, Unavailable>
   /** Requests the comparison that opens breaks for a differing account. */
   readonly want: (uid: string) => void

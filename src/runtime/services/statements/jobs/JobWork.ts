@@ -6,7 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { periodOfJob, schedules } from "../../../../machines/statement/statementJobs.ts"
-import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import type { RequestedPeriod } from "../../../../machines/statement/statementPeriod.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { Journal } from "../../../engine/journal/Journal.ts"
@@ -32,7 +32,7 @@ import { reading, type Reading } from "../model/Building.ts"
 import { equityParts, clientsOfEquities } from "./equityWork.ts"
 import { failed, type JobPart, type JobTools, nothingOf, singleParts } from "./jobBuild.ts"
 import { ModelBuilds } from "../build/ModelBuilds.ts"
-import { makeNight, NightFacts } from "./nightWork.ts"
+import { makeEndOfDay, EndOfDayFacts } from "./endOfDayWork.ts"
 import { nextModelId } from "../build/nextModelId.ts"
 import { reasonOf } from "../build/reasonOf.ts"
 import { taxPartOf } from "../model/taxYears.ts"
@@ -40,7 +40,7 @@ import { taxPartOf } from "../model/taxYears.ts"
 /** Clients of a night listed by one query over its executions: some hundred kilobytes. */
 const listed = 20_000
 /** Clients per page: many where their short statements are made together, few where each takes long. */
-const nightPage = 32
+const endOfDayPage = 32
 const singlePage = 16
 
 /** A page of clients. */
@@ -90,12 +90,12 @@ export class JobWork extends Context.Service<
             failed(client, reasonOf(defect))
           )
       }
-      const night = new NightList(tools)
+      const night = new EndOfDayList(tools)
 
       return JobWork.of({
         isValued: marks.isKept,
         next: (job) => {
-          if (job.name === "TRANSACTIONS") return night.next(job, nightPage)
+          if (job.name === "TRANSACTIONS") return night.next(job, endOfDayPage)
           const limit = job.name === "EQUITIES" ? clientsOfEquities(job) : singlePage
           return Effect.map(reading(fundedClients(tools.sql, job.cursor, limit)), (clientIds) => ({
             clientIds,
@@ -121,7 +121,7 @@ export class JobWork extends Context.Service<
           const period = periodOfJob({ name: job.name, from: job.periodFrom, to: job.periodTo })
           if (job.name !== "TRANSACTIONS")
             return yield* concernedParts(tools, period, clients, schedules[job.name].once)
-          return yield* makeNight(
+          return yield* makeEndOfDay(
             tools,
             night.factsOf(job.id, period),
             clients.map((client) => ({ client, others: night.hasOthers(job.id, client.id) }))
@@ -158,7 +158,7 @@ export class JobWork extends Context.Service<
 /** Statements of a quarter or a year for the clients that it concerns. */
 const concernedParts = (
   tools: JobTools,
-  period: AskedPeriod,
+  period: RequestedPeriod,
   clients: ReadonlyArray<ClientRow>,
   once: boolean
 ): Reading<ReadonlyArray<JobPart>> =>
@@ -177,7 +177,7 @@ const concernedParts = (
 /** The clients with a booking in the period, or with a balance or an open object throughout it. */
 const concernedBy = (
   { sql }: JobTools,
-  period: AskedPeriod,
+  period: RequestedPeriod,
   clients: ReadonlyArray<ClientRow>
 ): Reading<ReadonlySet<number>> =>
   Effect.gen(function* () {
@@ -198,7 +198,7 @@ const concernedBy = (
  */
 const taxParts = (
   tools: JobTools,
-  year: AskedPeriod & { readonly taxYear: number },
+  year: RequestedPeriod & { readonly taxYear: number },
   clients: ReadonlyArray<ClientRow>,
   once: boolean
 ): Reading<ReadonlyArray<JobPart>> =>
@@ -218,7 +218,7 @@ const taxParts = (
   })
 
 /** The clients of the current night, listed many at a time. */
-class NightList {
+class EndOfDayList {
   private readonly tools: JobTools
   private jobId = 0
   private cursor = 0
@@ -226,7 +226,7 @@ class NightList {
   private at = 0
   private isWhole = false
   private others = new Set<number>()
-  private facts: NightFacts | null = null
+  private facts: EndOfDayFacts | null = null
 
   constructor(tools: JobTools) {
     this.tools = tools
@@ -247,9 +247,9 @@ class NightList {
     return jobId !== this.jobId || this.others.has(clientId)
   }
 
-  factsOf(jobId: number, period: AskedPeriod): NightFacts {
-    if (jobId !== this.jobId) return new NightFacts(period)
-    this.facts ??= new NightFacts(period)
+  factsOf(jobId: number, period: RequestedPeriod): EndOfDayFacts {
+    if (jobId !== this.jobId) return new EndOfDayFacts(period)
+    this.facts ??= new EndOfDayFacts(period)
     return this.facts
   }
 

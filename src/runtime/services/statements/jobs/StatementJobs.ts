@@ -12,7 +12,7 @@ import {
   type JobPlace,
   type JobPlan
 } from "../../../../machines/statement/statementJobs.ts"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../../../engine/PausePoints.ts"
@@ -103,7 +103,7 @@ const emptyFrom = ({ stored, work }: JobsTools, plan: JobPlan): Effect.Effect<Re
       if (clientIds.length > 0) break
       empty.push(next)
       next = jobAfter(next)
-      yield* breathe
+      yield* yieldToEventLoop
     }
     return empty
   })
@@ -208,7 +208,7 @@ const pace = ({ host }: JobsTools, took: number): Effect.Effect<void> =>
   Effect.suspend(() =>
     host.pressed() || host.stats().waiting > 0
       ? Effect.sleep(Math.min(Math.max(pauses.least, took), pauses.longest))
-      : breathe
+      : yieldToEventLoop
   )
 
 const beginPage = ({ work }: JobsTools, job: StatementJobRow): Effect.Effect<Ahead, Unavailable, Scope.Scope> =>

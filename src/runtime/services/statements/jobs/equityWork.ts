@@ -9,9 +9,9 @@ import { daysOf } from "../../../../machines/statement/statementJobs.ts"
 import { accountsSince, type AccountSince, type HeldSum } from "../../../store/reads/dailyEquityReads.ts"
 import { type Bounds, boundsBefore } from "../../../store/reads/statementJobReads.ts"
 import { marksOfDays } from "../../../store/reads/statementCosts.ts"
-import { cutBefore } from "../../../store/reads/statementReads.ts"
+import { cutOffBefore } from "../../../store/reads/statementReads.ts"
 import type { DailyEquityRow, HeldThen, StatementJobRow } from "../../../tables/statementJob.ts"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import { AccountReplay } from "../model/AccountReplay.ts"
 import { reading, type Reading } from "../model/Building.ts"
 import { failed, type JobPart, type JobTools, nothingOf } from "./jobBuild.ts"
@@ -67,7 +67,7 @@ export const equityParts = (
         )
       )
     }
-    yield* breathe
+    yield* yieldToEventLoop
     return parts
   })
 
@@ -121,7 +121,7 @@ export const replayed = (
     const replay = new AccountReplay({ sql, client: { clientId } })
     const equities: Array<Equity> = []
     for (const day of days) {
-      yield* replay.advance(yield* reading(cutBefore(sql, clientId, day)))
+      yield* replay.advance(yield* reading(cutOffBefore(sql, clientId, day)))
       if (replay.holds)
         equities.push({ day, held: heldText(heldOf(replay)), ...replay.equityAt(marks.get(day) ?? new Map()) })
     }

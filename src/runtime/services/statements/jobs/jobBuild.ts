@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
-import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import type { RequestedPeriod } from "../../../../machines/statement/statementPeriod.ts"
 import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
@@ -17,7 +17,7 @@ import { reading, type Reading } from "../model/Building.ts"
 import { type BuildTools, factsOf } from "../model/buildStatement.ts"
 import { type Filing, newestVersion } from "../fileStatement.ts"
 import type { ModelBuilds } from "../build/ModelBuilds.ts"
-import { statedOf } from "../Statements.ts"
+import { statementOf } from "../Statements.ts"
 
 /** A job's result for one client. */
 export interface JobPart {
@@ -70,19 +70,25 @@ const atOnce = 2
 /** The statements of some clients; `once`: only of those without one of the period. */
 export const singleParts = (
   tools: JobTools,
-  period: AskedPeriod,
+  period: RequestedPeriod,
   clients: ReadonlyArray<ClientRow>,
   once = true
 ): Reading<ReadonlyArray<JobPart>> =>
   Effect.forEach(clients, (client) => singlePart(tools, period, client, once), { concurrency: atOnce })
 
-const singlePart = (tools: JobTools, period: AskedPeriod, client: ClientRow, once: boolean): Reading<JobPart> =>
+const singlePart = (tools: JobTools, period: RequestedPeriod, client: ClientRow, once: boolean): Reading<JobPart> =>
   Effect.gen(function* () {
     const { stored, directory, clock, models, builds } = tools
     const nothing = nothingOf(client.id, client.partnerId)
     const before = yield* newestVersion(stored, client.id, period)
     if (once && before !== null) return nothing
-    const found = yield* factsOf(tools, statedOf(client), partnerOf(directory, client.partnerId), period, clock.now())
+    const found = yield* factsOf(
+      tools,
+      statementOf(client),
+      partnerOf(directory, client.partnerId),
+      period,
+      clock.now()
+    )
     if (before?.context.facts === found.fingerprint) return nothing
     const built = yield* builds.build(models, yield* tools.newModelId, found)
     if (!built.ok) return failed(client, tooLong)

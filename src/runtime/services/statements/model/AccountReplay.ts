@@ -10,7 +10,7 @@ import { applyFill, flatPosition } from "../../../../machines/order/positionRule
 import type { Currency } from "../../../../machines/shared/Currency.ts"
 import { equityOf, type EquityThen, type MarksThen } from "../../../../machines/statement/equityThen.ts"
 import type { Cut } from "../../../../machines/statement/StatementModel.ts"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import { texts } from "../../../store/arrays.ts"
 import { contractsOf } from "../../../store/reads/statementContracts.ts"
 import { fillsOf, postingsOfTypes, postingSums } from "../../../store/reads/statementReads.ts"
@@ -105,7 +105,7 @@ export class AccountReplay {
             if (isFlat(position)) this.positions.delete(symbol)
             else this.positions.set(symbol, position)
           }
-          return breathe
+          return yieldToEventLoop
         }),
       this.at.fillId
     )

@@ -6,7 +6,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Cut } from "../../../../machines/statement/StatementModel.ts"
-import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import type { RequestedPeriod } from "../../../../machines/statement/statementPeriod.ts"
 import { Unavailable } from "../../../engine/mailbox/DispatchError.ts"
 import { withinTime } from "../../../engine/withinTime.ts"
 import { type IdRange, postingChunkEnd } from "../../../store/reads/statementReads.ts"
@@ -28,7 +28,7 @@ export interface Stated {
 export interface Building {
   readonly sql: PgClient.PgClient
   readonly client: Stated
-  readonly period: AskedPeriod
+  readonly period: RequestedPeriod
   /** Ids before the period. */
   readonly start: Cut
   /** Ids before the end of the period. */

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import type { ModelHead, ModelRow, SectionFacts, Skeleton } from "../../../../machines/statement/StatementModel.ts"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import type { Unavailable } from "../../../engine/mailbox/DispatchError.ts"
 import type { NewPiece, StatementModels } from "../../../ports/StatementModels.ts"
 import { framesOf, rowText } from "./modelText.ts"
@@ -114,7 +114,7 @@ class Writing {
         rowsSince += Math.min(rowsAtOnce, rows.length - at)
         if (rowsSince < rowsAtOnce) continue
         rowsSince = 0
-        yield* breathe
+        yield* yieldToEventLoop
       }
     })
   }

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { texts } from "../../../store/arrays.ts"
-import { postingsOfTypes, type StatedPosting } from "../../../store/reads/statementReads.ts"
+import { postingsOfTypes, type StatementPosting } from "../../../store/reads/statementReads.ts"
 import { swapsWrittenOff } from "../../../store/reads/statementSwaps.ts"
 import { type Building, eachStretch, postingsOfPeriod, reading, type Wrong } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
@@ -16,7 +16,7 @@ export interface BookedEvent {
   /** Id of the contract or the swap. */
   readonly id: number
   /** Null: a write-off. */
-  readonly posting: StatedPosting | null
+  readonly posting: StatementPosting | null
   /** The amount of a write-off, in the asset's full scale. */
   readonly amount: string | null
   /** The service's share charged on a reward, minor units of the asset. */
@@ -49,7 +49,7 @@ class EventWalk {
   /** Charges without a payment, by swap and time. */
   private readonly alone = new Map<string, bigint>()
 
-  take(posting: StatedPosting): void {
+  take(posting: StatementPosting): void {
     const { type, ts } = posting
     const contract = contractOf(posting)
     if (contract !== null) return this.add({ ts, of: "contract", id: contract, posting, amount: null, charged: 0n })

@@ -7,13 +7,13 @@ import { statementLimits } from "../../../../machines/shared/Limits.ts"
 import { invalidFields, type Refusal } from "../../../../machines/shared/Refusal.ts"
 import { schemaOf, type StatementKind } from "../../../../machines/statement/Statement.ts"
 import type { Cut, ModelHead } from "../../../../machines/statement/StatementModel.ts"
-import { type AskedPeriod, startOfDay, thirtyDaysMillis } from "../../../../machines/statement/statementPeriod.ts"
+import { type RequestedPeriod, startOfDay, thirtyDaysMillis } from "../../../../machines/statement/statementPeriod.ts"
 import type { PgClient } from "@effect/sql-pg"
 import type { Sealing } from "../../../engine/sealing/Sealing.ts"
 import type { StatementModels } from "../../../ports/StatementModels.ts"
 import type { FirmSettings } from "../../../Settings.ts"
 import { marksKept } from "../../../store/reads/statementCosts.ts"
-import { custodyAt, cutBefore, sealOfPosting } from "../../../store/reads/statementReads.ts"
+import { custodyAt, cutOffBefore, sealOfPosting } from "../../../store/reads/statementReads.ts"
 import { type Building, type Plan, type Reading, reading, type Stated, type Wrong } from "./Building.ts"
 import { type StoredModel, writeModel } from "./ModelWriter.ts"
 import { canonicalText } from "./modelText.ts"
@@ -27,7 +27,7 @@ export interface BuildTools {
 }
 
 /** The partner as statements show it. */
-export interface StatedPartner {
+export interface StatementPartner {
   readonly code: string
   /** Its current custody model. */
   readonly custodyModel: string
@@ -60,16 +60,16 @@ export interface ReadFacts {
 export const factsOf = (
   tools: BuildTools,
   client: Stated,
-  partner: StatedPartner,
-  period: AskedPeriod,
+  partner: StatementPartner,
+  period: RequestedPeriod,
   now: number
 ): Reading<StatementFacts> =>
   Effect.gen(function* () {
     const { sql } = tools
     const { clientId } = client
-    const start = yield* reading(cutBefore(sql, clientId, period.from))
-    const cut = yield* reading(cutBefore(sql, clientId, period.to))
-    const behind = period.isBritish ? yield* reading(cutBefore(sql, clientId, period.to + thirtyDaysMillis)) : cut
+    const start = yield* reading(cutOffBefore(sql, clientId, period.from))
+    const cut = yield* reading(cutOffBefore(sql, clientId, period.to))
+    const behind = period.isBritish ? yield* reading(cutOffBefore(sql, clientId, period.to + thirtyDaysMillis)) : cut
     const marks =
       period.kind === "COSTS" || period.kind === "CLIENT_ASSETS"
         ? yield* reading(marksKept(sql, { from: startOfDay(period.from), to: period.to }))
@@ -82,8 +82,8 @@ export const factsOf = (
 export const factsFrom = (
   { sql, firm }: BuildTools,
   client: Stated,
-  partner: StatedPartner,
-  period: AskedPeriod,
+  partner: StatementPartner,
+  period: RequestedPeriod,
   { start, cut, behind, marks, ledgerSeal, custodyModel }: ReadFacts,
   now: number
 ): StatementFacts => {

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { ModelRow } from "../../../../machines/statement/StatementModel.ts"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
-import { contractsByIds, type StatedContract } from "../../../store/reads/statementContracts.ts"
-import type { StatedFill } from "../../../store/reads/statementReads.ts"
+import { contractsByIds, type StatementContract } from "../../../store/reads/statementContracts.ts"
+import type { StatementFill } from "../../../store/reads/statementReads.ts"
 import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
 import type { BookedEvent } from "./bookedEvents.ts"
 import { type Building, type Reading, reading } from "./Building.ts"
@@ -19,7 +19,7 @@ const dayAndTime = (ts: number): Pick<ModelRow, "tradingDay" | "tradingTime"> =>
  * `settled`: the posted consideration, minor units. Members are in the order of their names, as written, because there
  * are very many rows.
  */
-export const fillRow = (venue: string, fill: StatedFill, settled: bigint): ModelRow => {
+export const fillRow = (venue: string, fill: StatementFill, settled: bigint): ModelRow => {
   const { tradingDay, tradingTime } = dayAndTime(fill.ts)
   return {
     bookedAt: fill.bookedAt,
@@ -61,7 +61,7 @@ export const eventRows = (
     })
   })
 
-const contractRow = (venue: string, { ts, posting }: BookedEvent, { id, context }: StatedContract): ModelRow => {
+const contractRow = (venue: string, { ts, posting }: BookedEvent, { id, context }: StatementContract): ModelRow => {
   const end = posting?.type === "BARRIER_SETTLE"
   const venueTs = end ? (context.closedAt ?? ts) : context.openedAt
   return {

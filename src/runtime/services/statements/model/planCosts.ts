@@ -18,8 +18,8 @@ import { startOfDay } from "../../../../machines/statement/statementPeriod.ts"
 import { equitiesCovered, keptEquities } from "../../../store/reads/dailyEquityReads.ts"
 import { costSums, type CostSum, equityMoves, marksOfDays } from "../../../store/reads/statementCosts.ts"
 import type { Cut } from "../../../../machines/statement/StatementModel.ts"
-import { contractsOf, type StatedContract } from "../../../store/reads/statementContracts.ts"
-import { cutBefore, fillSums } from "../../../store/reads/statementReads.ts"
+import { contractsOf, type StatementContract } from "../../../store/reads/statementContracts.ts"
+import { cutOffBefore, fillSums } from "../../../store/reads/statementReads.ts"
 import { takeSums } from "../../../store/reads/statementSwaps.ts"
 import { AccountReplay } from "./AccountReplay.ts"
 import {
@@ -116,7 +116,7 @@ const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint
 }
 
 /** dir x qty x (entry - mark at request), if the client paid it, rounded up (A2-70, F1). */
-const spreadOf = ({ context: { side, qty, entry }, markAtRequest }: StatedContract): bigint => {
+const spreadOf = ({ context: { side, qty, entry }, markAtRequest }: StatementContract): bigint => {
   if (markAtRequest === null) return 0n
   const paid = new MoneyDecimal(entry).minus(markAtRequest).mul(side === "BUY" ? qty : `-${qty}`)
   return paid.isPositive() ? ceilToMinor(paid, "USDC") : 0n
@@ -221,7 +221,7 @@ const equitiesOf = (at: Building): Reading<Equities> =>
       })
     const first = yield* equityAt(period.from, Effect.succeed(start))
     const daily: Array<bigint> = []
-    for (const day of days) daily.push(yield* equityAt(day, reading(cutBefore(sql, client.clientId, day))))
+    for (const day of days) daily.push(yield* equityAt(day, reading(cutOffBefore(sql, client.clientId, day))))
     const end = yield* equityAt(period.to, Effect.succeed(cut))
     return { daily, start: first, end, unvaluedDays: [...unvaluedDays].toSorted((one, other) => one - other) }
   })

@@ -13,7 +13,7 @@ import { type AssetMove, fifoSlices, hmrcSlices, type TaxSlice } from "../../../
 import { isPartOfYear } from "../../../../machines/statement/taxYears.ts"
 import { texts } from "../../../store/arrays.ts"
 import { contractsByIds } from "../../../store/reads/statementContracts.ts"
-import { fillsOf, postingsOfTypes, type StatedPosting } from "../../../store/reads/statementReads.ts"
+import { fillsOf, postingsOfTypes, type StatementPosting } from "../../../store/reads/statementReads.ts"
 import { costSums, type CostSum } from "../../../store/reads/statementCosts.ts"
 import { swapsWrittenOff } from "../../../store/reads/statementSwaps.ts"
 import {
@@ -269,7 +269,7 @@ const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): E
 const eachPosting = (
   at: Building,
   types: ReadonlyArray<string>,
-  work: (postings: ReadonlyArray<StatedPosting>) => Effect.Effect<void, Wrong>
+  work: (postings: ReadonlyArray<StatementPosting>) => Effect.Effect<void, Wrong>
 ): Effect.Effect<void, Wrong> =>
   eachStretch(at, postingsOfPeriod(at), (stretch) =>
     Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
@@ -304,7 +304,7 @@ interface StakingRow {
   /** Micro-USDC at the mark of its booking; zero without a mark. */
   readonly worth: bigint
   /** The posting, if it had no mark. */
-  readonly lacksValue: (Unvalued & Pick<StatedPosting, "postingId">) | null
+  readonly lacksValue: (Unvalued & Pick<StatementPosting, "postingId">) | null
   readonly row: ModelRow
 }
 
@@ -318,7 +318,7 @@ const eachStaking = (
 const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachStaking(at, (rows) => emit(rows.map(({ row }) => row)))
 
-const stakingRow = (posting: StatedPosting): ReadonlyArray<StakingRow> => {
+const stakingRow = (posting: StatementPosting): ReadonlyArray<StakingRow> => {
   if (swapOf(posting) === null) return []
   const isShare = posting.type === "COMMISSION"
   // The reward alone: an overpayment by a writer is no income here, as in summary and overview (A3-42, F22).

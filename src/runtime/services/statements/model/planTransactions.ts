@@ -4,7 +4,7 @@
  * all rows is a fact of the section (A2-71, STS-25).
  */
 import { Effect } from "effect"
-import { fillsOf, fillSums, type StatedFill } from "../../../store/reads/statementReads.ts"
+import { fillsOf, fillSums, type StatementFill } from "../../../store/reads/statementReads.ts"
 import { type BookedEvent, bookedEvents, spotSettled } from "./bookedEvents.ts"
 import {
   type Building,
@@ -33,7 +33,7 @@ export interface ExecutionReads {
   /** Executions of the period other than fills, in the order of booking. */
   readonly events: Effect.Effect<ReadonlyArray<BookedEvent>, Wrong>
   /** The next fills after an id, at most `pageRows`. */
-  readonly fills: (after: number) => Reading<ReadonlyArray<StatedFill>>
+  readonly fills: (after: number) => Reading<ReadonlyArray<StatementFill>>
   /** The settlement amounts of spot trades in their quote, minor units, by order and trade. */
   readonly settled: Effect.Effect<ReadonlyMap<string, bigint>, Wrong>
 }
@@ -77,7 +77,7 @@ const rowsOf = (
 ): Effect.Effect<void, Wrong> =>
   Effect.gen(function* () {
     let next = 0
-    const row = (fill: StatedFill) =>
+    const row = (fill: StatementFill) =>
       fillRow(at.venue, fill, settled.get(`${fill.orderId}:${fill.tradeId}`) ?? fill.notional)
     const eventsUntil = (ts: number) =>
       Effect.gen(function* () {

@@ -6,9 +6,9 @@ import { Effect } from "effect"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
 import type { Cut } from "../../../../machines/statement/StatementModel.ts"
 import type { AssetMove } from "../../../../machines/statement/taxLots.ts"
-import { breathe } from "../../../engine/breathe.ts"
+import { yieldToEventLoop } from "../../../engine/yieldToEventLoop.ts"
 import { assetPostings } from "../../../store/reads/statementTax.ts"
-import type { StatedPosting } from "../../../store/reads/statementReads.ts"
+import type { StatementPosting } from "../../../store/reads/statementReads.ts"
 import { type Building, eachStretch, reading, type Wrong } from "./Building.ts"
 import { TooManyRows } from "./ModelWriter.ts"
 import { isValued, partOf, worthOf } from "./swapPostings.ts"
@@ -25,7 +25,7 @@ export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAss
     yield* eachStretch(at, { after: 0, to: cut.postingId }, (stretch) =>
       Effect.flatMap(reading(assetPostings(at.sql, at.client.clientId, stretch)), (postings) => {
         for (const posting of postings) walk.take(posting)
-        return walk.count > mostMoves ? Effect.fail(new TooManyRows()) : breathe
+        return walk.count > mostMoves ? Effect.fail(new TooManyRows()) : yieldToEventLoop
       })
     )
     return walk.byAsset
@@ -38,7 +38,7 @@ export class MoveWalk {
   /** The current trade: its order and trade id, as keys name it. */
   private trade: { readonly name: string; readonly move: Move } | null = null
 
-  take(posting: StatedPosting): void {
+  take(posting: StatementPosting): void {
     const { type, key, currency } = posting
     const [, name] = tradeKey.exec(key) ?? []
     if (type === "SPOT_SETTLE" && name !== undefined && currency !== "USDC") return this.begin(name, posting)
@@ -46,7 +46,7 @@ export class MoveWalk {
     if (name !== undefined && name === this.trade?.name) this.trade.move.money += moneyOf(this.trade.move, posting)
   }
 
-  private begin(name: string, { currency: asset, ts: at, amount }: StatedPosting): void {
+  private begin(name: string, { currency: asset, ts: at, amount }: StatementPosting): void {
     const qty = amount < 0n ? -amount : amount
     if (qty === 0n) return
     const move: Move = { kind: amount < 0n ? "DISPOSED" : "ACQUIRED", asset, at, qty, money: 0n, assumed: false }
@@ -54,7 +54,7 @@ export class MoveWalk {
     this.add(move)
   }
 
-  private moved(posting: StatedPosting): void {
+  private moved(posting: StatementPosting): void {
     const { currency: asset, ts: at } = posting
     const moved = movedBy(posting)
     if (moved === 0n) return
@@ -79,10 +79,10 @@ const tradeKey = /^(?:spot|commission):([0-9]+:[0-9]+)$/
  * The contribution of a USDC leg: the price of a purchase with commission; the proceeds of a sale after commission
  * (F21).
  */
-const moneyOf = ({ kind }: Move, { amount }: StatedPosting): bigint => (kind === "ACQUIRED" ? -amount : amount)
+const moneyOf = ({ kind }: Move, { amount }: StatementPosting): bigint => (kind === "ACQUIRED" ? -amount : amount)
 
 /** The amount that changed owner: the principal of a swap is lent and returns, without a disposal (F21). */
-const movedBy = (posting: StatedPosting): bigint => {
+const movedBy = (posting: StatementPosting): bigint => {
   if (posting.type === "SWAP_PRINCIPAL") return -partOf(posting, "fee")
   return posting.type === "SWAP_SETTLE" ? posting.amount - partOf(posting, "principal") : posting.amount
 }

@@ -5,10 +5,10 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { type Period, taxPeriod } from "../../../../machines/statement/statementPeriod.ts"
-import { endWithin, partOfYear, type TaxYear, yearsAsked } from "../../../../machines/statement/taxYears.ts"
+import { endWithin, partOfYear, type TaxYear, requestedYears } from "../../../../machines/statement/taxYears.ts"
 import type { Sealing } from "../../../engine/sealing/Sealing.ts"
 import { taxResidenciesAt } from "../../../store/reads/statementLists.ts"
-import { cutBefore } from "../../../store/reads/statementReads.ts"
+import { cutOffBefore } from "../../../store/reads/statementReads.ts"
 import { type Reading, reading } from "./Building.ts"
 
 interface TaxTools {
@@ -27,19 +27,19 @@ export const taxPartOf = (tools: TaxTools, clientId: number, taxYear: TaxYear): 
     const atEnd = yield* isBritishAt(tools, clientId, taxPeriod(taxYear.year, taxYear.isBritish).to)
     const within = yield* isBritishAt(tools, clientId, middle)
     // Queried only if it decides: the residency changed within the year.
-    const isBookedBefore = atEnd !== within && (yield* reading(cutBefore(tools.sql, clientId, middle))).postingId > 0
+    const isBookedBefore = atEnd !== within && (yield* reading(cutOffBefore(tools.sql, clientId, middle))).postingId > 0
     return partOfYear(taxYear, { atEnd, within, isBookedBefore })
   })
 
 /** The year of a request, or the last one; null: no possible year has ended. */
-export const taxYearAsked = (
+export const requestedTaxYear = (
   tools: TaxTools,
   clientId: number,
   requested: number | null,
   now: number
 ): Reading<(TaxYear & Period) | null> =>
   Effect.gen(function* () {
-    for (const taxYear of yearsAsked(requested, now)) {
+    for (const taxYear of requestedYears(requested, now)) {
       const part = yield* taxPartOf(tools, clientId, taxYear)
       if (part !== null) return { ...taxYear, ...part }
     }

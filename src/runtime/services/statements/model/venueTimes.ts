@@ -5,7 +5,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
 import { contractTimes } from "../../../store/reads/statementContracts.ts"
-import type { StatedPosting, TimedPosting } from "../../../store/reads/statementReads.ts"
+import type { StatementPosting, TimedPosting } from "../../../store/reads/statementReads.ts"
 import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
@@ -47,7 +47,7 @@ export const venueTimes = (
 /** Postings of a swap that the venue caused: a take or a payment. */
 const fromVenue = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
-const swapTime = ({ type, refs }: StatedPosting, swap: SwapContext | undefined): number | null => {
+const swapTime = ({ type, refs }: StatementPosting, swap: SwapContext | undefined): number | null => {
   if (type === "SWAP_PRINCIPAL") return swap?.openedTs ?? null
   return swap?.payments.find(({ id }) => id === refs["paymentId"])?.at ?? null
 }
@@ -55,7 +55,7 @@ const swapTime = ({ type, refs }: StatedPosting, swap: SwapContext | undefined):
 const contractKey = /^(?:commission:contract|settle):([0-9]+)$/
 
 /** The knock-out contract of a posting. */
-export const contractOf = ({ key }: Pick<StatedPosting, "key">): number | null => {
+export const contractOf = ({ key }: Pick<StatementPosting, "key">): number | null => {
   const [, id] = contractKey.exec(key) ?? []
   return id === undefined ? null : Number(id)
 }

@@ -75,7 +75,12 @@ export class Barriers extends Context.Service<
       const absent = ({ partner }: Caller, clientId: number) =>
         notFound(host, { partnerId: partner.row.id, clientId, thing: noContract })
 
-      const beginClose = (turn: Turn, caller: Caller, found: BarrierContractRow, body: CloseAsk): Verdict<number> => {
+      const beginClose = (
+        turn: Turn,
+        caller: Caller,
+        found: BarrierContractRow,
+        body: CloseRequest
+      ): Verdict<number> => {
         const client = ownClient(turn.state, partnerNow(directory, caller).row.id)
         if (client === null) return refuse(unknown("Client"))
         // A contract that is missing in the turn has ended since the lookup.
@@ -125,7 +130,7 @@ export class Barriers extends Context.Service<
   )
 }
 
-interface CloseAsk {
+interface CloseRequest {
   readonly expiresInMs: number
   readonly autoAccept: boolean
 }

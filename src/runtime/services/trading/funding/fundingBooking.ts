@@ -20,17 +20,17 @@ import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import type { OpenFundingRow } from "../../../tables/funding.ts"
 import type { OrderRow } from "../../../tables/order.ts"
-import { hearing } from "../../account/hearing.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
 import type { Directory } from "../../partners/Directory.ts"
-import { type FillInTime, fillsSince, isAskedFor, positionInTurn } from "../order/orderDecisions.ts"
-import type { Unsettled } from "../../venue/Unsettled.ts"
+import { type FillInTime, fillsSince, isQueried, positionInTurn } from "../order/orderDecisions.ts"
+import type { OutOfSync } from "../../venue/OutOfSync.ts"
 import type { Recall } from "../../account/Recall.ts"
 import type { Unnamed } from "../../venue/VenueHandler.ts"
-import { closeFunding, givesWay, lookAgain, openFunding, openFundingOf, openFundingsInTurn } from "./openFundings.ts"
+import { closeFunding, givesWay, checkLater, openFunding, openFundingOf, openFundingsInTurn } from "./openFundings.ts"
 
 export interface FundingTurn extends OwnedTurn {
   readonly recall: Recall
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
 }
 
 /** The interval of checks of a held stamp, and the longest time that it is held, business ms. */
@@ -43,7 +43,7 @@ const isPosted = "its stamp of funding is posted already"
  * As `bookFunding`, for an event. The first event of a stamp arrives at the stamp's time, or leaves the stamp open. A later event
  * of a posted stamp is refused: the first posting stays.
  */
-export const heardOfStamp = (
+export const onFundingStamp = (
   at: FundingTurn,
   said: VenueFunding,
   { at: saidAt, isWhole }: Unnamed
@@ -75,7 +75,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   }
   const { partnerId, clientId } = owner(at)
   const { symbol, settledAt, mark, rate } = said
-  const posted = stamp !== null && (agrees || (isWhole && !isAskedFor(at.turn, at.unsettled)))
+  const posted = stamp !== null && (agrees || (isWhole && !isQueried(at.turn, at.unsettled)))
   if (posted && !agrees) post(at, stamp, qty)
   const live = !(posted && agrees)
   if (live) makeRoom(at)
@@ -91,7 +91,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
     posted,
     live
   })
-  if (stamp !== null && !posted) lookAgain(at.turn, row, againAfter)
+  if (stamp !== null && !posted) checkLater(at.turn, row, againAfter)
   return true
 }
 
@@ -109,10 +109,10 @@ const price = (at: FundingTurn, open: OpenFundingRow, said: VenueFunding): boole
   const stamp = pricedBy(said)
   if (open.mark !== null || stamp === null) return false
   const row = { ...open, mark: stamp.mark, rate: stamp.rate, venueQty: said.netQty }
-  if (isSame(row.qty, row.venueQty) || !isAskedFor(at.turn, at.unsettled)) settle(at, row)
+  if (isSame(row.qty, row.venueQty) || !isQueried(at.turn, at.unsettled)) settle(at, row)
   else {
     at.turn.draft.put("openFundings", row)
-    lookAgain(at.turn, row, againAfter)
+    checkLater(at.turn, row, againAfter)
   }
   return true
 }
@@ -167,14 +167,14 @@ const countsAt = ({ settledAt, qty, venueQty }: OpenFundingRow, ts: number, sign
 /** The timer of a held stamp. It posts the stamp once no order query is open, or after the longest time. */
 export const fundingTimers = (parts: {
   readonly directory: Directory["Service"]
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
 }) =>
   ({
     "funding.held": (turn, _dueAt, id) => {
       const row = openFundingsInTurn(turn).find((open) => open.id === Number(id))
       if (row === undefined || row.posted) return
-      const at = hearing(turn, parts)
-      if (isAskedFor(turn, parts.unsettled) && turn.now < row.createdAt + heldAtMost) lookAgain(turn, row, againAfter)
+      const at = ownedTurn(turn, parts)
+      if (isQueried(turn, parts.unsettled) && turn.now < row.createdAt + heldAtMost) checkLater(turn, row, againAfter)
       else settle(at, row)
     }
   }) as const satisfies Readonly<Record<string, TimerHandler>>

@@ -44,5 +44,5 @@ export const closeFunding = (turn: Turn, row: OpenFundingRow): void => {
 const timerOf = ({ id }: Pick<OpenFundingRow, "id">): TimerName => `funding.held:${id}`
 
 /** Sets the durable timer of the next check of a held stamp. */
-export const lookAgain = (turn: Turn, row: OpenFundingRow, after: number): void =>
+export const checkLater = (turn: Turn, row: OpenFundingRow, after: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: timerOf(row), dueAt: turn.now + after })

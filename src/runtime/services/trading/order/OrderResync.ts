@@ -17,9 +17,9 @@ import { clientSubject } from "../../account/clientState.ts"
 import { answerWithin } from "../../venue/VenueGateway.ts"
 import { misfitUnknown } from "../../venue/misfits.ts"
 import { subscribe } from "../../../subscriptions.ts"
-import { orderOfTimer, wasAsked } from "./askAgain.ts"
-import { heardWhole, type OrderParts, orderPartsOf, type WholeOrder } from "./orderHears.ts"
-import { Unsettled, type UnsettledOrder } from "../../venue/Unsettled.ts"
+import { orderOfTimer, queryScheduled } from "./statusQueries.ts"
+import { onOrderReport, type OrderParts, orderPartsOf, type WholeOrder } from "./orderEvents.ts"
+import { OutOfSync, type OutOfSyncOrder } from "../../venue/OutOfSync.ts"
 
 /** The pause before a query: most events arrive within this time after the response of their call. Wall ms. */
 const settleWithin = 500
@@ -48,7 +48,7 @@ export const layerOrderResync = Layer.effectDiscard(
       host: yield* ActorHost,
       stored: yield* RowReads,
       venue: yield* Venue,
-      unsettled: yield* Unsettled,
+      unsettled: yield* OutOfSync,
       orders: yield* orderPartsOf
     })
     yield* Effect.forkScoped(resync.run)
@@ -59,7 +59,7 @@ interface Parts {
   readonly host: ActorHost["Service"]
   readonly stored: RowReads["Service"]
   readonly venue: Venue["Service"]
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
   readonly orders: OrderParts
 }
 
@@ -100,7 +100,7 @@ class Resync {
   })
 
   /** The orders whose committed rows lack reported data. The others need no query. */
-  private behind(orders: ReadonlyArray<UnsettledOrder>): Effect.Effect<ReadonlyArray<UnsettledOrder>> {
+  private behind(orders: ReadonlyArray<OutOfSyncOrder>): Effect.Effect<ReadonlyArray<OutOfSyncOrder>> {
     const { stored, unsettled } = this.parts
     if (orders.length === 0) return Effect.succeed(orders)
     const found = stored.among(
@@ -185,7 +185,7 @@ class Resync {
           by,
           lane: "internal",
           decide: (turn) => {
-            if (this.timed.has(orderId)) wasAsked(turn, orderId)
+            if (this.timed.has(orderId)) queryScheduled(turn, orderId)
             misfitUnknown(turn, orderRef(orderId))
           }
         })
@@ -216,7 +216,7 @@ class Resync {
           subject: clientSubject(clientId),
           by,
           lane: "internal",
-          decide: (turn) => heardWhole(turn, orders, now)
+          decide: (turn) => onOrderReport(turn, orders, now)
         })
       }
       for (const { orderId } of found) unsettled.settled(orderId)

@@ -26,7 +26,7 @@ import {
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { OrderRow } from "../../../tables/order.ts"
-import { lookAtClient } from "../../account/clientMoment.ts"
+import { readOwnClient } from "../../account/clientMoment.ts"
 import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"
 import type { Explanation } from "../../shared/Explanation.ts"
@@ -35,13 +35,13 @@ import { Directory } from "../../partners/Directory.ts"
 import { answerWithin, type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { firstRow } from "../../shared/firstRow.ts"
 import { Recall } from "../../account/Recall.ts"
-import { asking, explainOrder } from "./askedOrder.ts"
+import { asking, explainOrder } from "./requestedOrder.ts"
 import { newOrder } from "./newOrder.ts"
 import { cancelOrder, orderInTurn, placeOrder } from "./orderDecisions.ts"
 import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
 import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
 import { armAttachment, endAttempts } from "./protection.ts"
-import { isOutOfSync, Unsettled } from "../../venue/Unsettled.ts"
+import { isOutOfSync, OutOfSync } from "../../venue/OutOfSync.ts"
 
 type OfPartner = Pick<Caller, "partner">
 type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
@@ -69,7 +69,7 @@ export class Orders extends Context.Service<
           clock: yield* BusinessClock,
           directory: yield* Directory,
           gateway: yield* VenueGateway,
-          unsettled: yield* Unsettled,
+          unsettled: yield* OutOfSync,
           markets: yield* orderMarkets,
           recall: new Recall(stored)
         })
@@ -84,7 +84,7 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
   readonly directory: Directory["Service"]
   readonly gateway: VenueGateway["Service"]
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
   readonly markets: OrderMarkets
   readonly recall: Recall
 }
@@ -257,7 +257,7 @@ class Trading {
   }
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
-    const seen = lookAtClient(this.parts, of.partner.row.id, clientId, (...at) => look(clientAt(...at)))
+    const seen = readOwnClient(this.parts, of.partner.row.id, clientId, (...at) => look(clientAt(...at)))
     return Effect.mapEager(seen, (found) => found ?? refuse(noClient))
   }
 

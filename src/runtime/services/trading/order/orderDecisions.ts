@@ -1,5 +1,5 @@
 /**
- * Commands on orders in their client's turn, by callers and rules. `orderHears.ts` applies the venue's reports. The caller has
+ * Commands on orders in their client's turn, by callers and rules. `orderEvents.ts` applies the venue's reports. The caller has
  * checked the gates of a new order in the same turn (A2-39, A2-90, A2-97, A2-101, D6).
  */
 import { cancelRef, isWorking, orderRef, type OrderInput } from "../../../../machines/order/Order.ts"
@@ -12,7 +12,7 @@ import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { FillRow, OrderRow, PositionRow } from "../../../tables/order.ts"
 import type { Recall } from "../../account/Recall.ts"
-import type { Unsettled } from "../../venue/Unsettled.ts"
+import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
 /** An order in the turn: working, or changed in this turn; undefined for others. */
 export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>
@@ -48,7 +48,7 @@ export const fillsSince = (
 }
 
 /** Whether the service queries the venue for working orders of the account, which may bring trades that are missing. */
-export const isAskedFor = (turn: Turn, unsettled: Unsettled["Service"]): boolean =>
+export const isQueried = (turn: Turn, unsettled: OutOfSync["Service"]): boolean =>
   ordersInTurn(turn).some((row) => unsettled.of(row) !== undefined)
 
 /** A decided order without its id. */

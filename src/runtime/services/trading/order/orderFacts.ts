@@ -7,7 +7,7 @@ import type { PerpTerms } from "../../../../machines/margin/perpetual.ts"
 import type { PerpHolding } from "../../../../machines/margin/perpRisk.ts"
 import { gridsOf } from "../../../../machines/market/marketGrid.ts"
 import type { OrderFacts } from "../../../../machines/order/orderGates.ts"
-import type { AskedOrder, OrderMarket } from "../../../../machines/order/orderOnMarket.ts"
+import type { RequestedOrder, OrderMarket } from "../../../../machines/order/orderOnMarket.ts"
 import type { PreviewFigures } from "../../../../machines/order/OrderWire.ts"
 import { type PreTrade, preTrade } from "../../../../machines/order/preTrade.ts"
 import { spotPreTrade } from "../../../../machines/order/spotPreTrade.ts"
@@ -47,7 +47,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
 
 /** An order whose fields are valid, in its market. */
 export interface Asked {
-  readonly order: AskedOrder
+  readonly order: RequestedOrder
   readonly market: OrderMarket
   /** The refusal of values off the market's grids, for its place among the gates. */
   readonly grid: Refusal | null
@@ -102,13 +102,13 @@ export const judgedOrder = (
   }
 }
 
-const leverageOf = (at: ClientNow, { family, symbol, leverage: sent }: AskedOrder): OrderFacts["leverage"] => {
+const leverageOf = (at: ClientNow, { family, symbol, leverage: sent }: RequestedOrder): OrderFacts["leverage"] => {
   if (family === "SPOT") return null
   const { leverage: inForce } = perpTermsOf(symbol, at.client, at.chosen, at.facts)
   return { sent, inForce, cap: leverageCap(leverageTermsOf(symbol, at.client, at.facts)) }
 }
 
-const groupOf = ({ orders }: ClientNow, { symbol, ocoGroup }: AskedOrder, fired: boolean): OrderFacts["group"] => {
+const groupOf = ({ orders }: ClientNow, { symbol, ocoGroup }: RequestedOrder, fired: boolean): OrderFacts["group"] => {
   if (ocoGroup === null) return null
   const members = orders.filter((row) => row.symbol === symbol && row.context.ocoGroup === ocoGroup)
   return { members: members.length, fired: fired || members.some(({ context }) => context.lastTradeId > 0) }

@@ -6,7 +6,7 @@ import { floorToMinor, MoneyDecimal } from "../../../../machines/shared/Money.ts
 import type { VenueFill, VenueOrder } from "../../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { OrderRow } from "../../../tables/order.ts"
-import type { SaidOfObject } from "../../venue/VenueHandler.ts"
+import type { ObjectReport } from "../../venue/VenueHandler.ts"
 import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import { isBooked } from "./fillBooking.ts"
 import type { Recall } from "../../account/Recall.ts"
@@ -19,7 +19,7 @@ interface Judging {
 export const orderVerdict = (
   at: Judging,
   row: OrderRow,
-  { order = null, fill, fills = [], at: saidAt, ...said }: SaidOfObject
+  { order = null, fill, fills = [], at: saidAt, ...said }: ObjectReport
 ): Verdict => {
   if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) {
     return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }

@@ -13,13 +13,13 @@ import { oneInTurn, rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
 import { openFundingOf } from "../funding/openFundings.ts"
 import type { Recall } from "../../account/Recall.ts"
 import { judgedOn, takenToIn, type Verdict } from "../../venue/verdict.ts"
-import { fillsSince, isAskedFor, positionInTurn } from "./orderDecisions.ts"
-import type { Unsettled } from "../../venue/Unsettled.ts"
+import { fillsSince, isQueried, positionInTurn } from "./orderDecisions.ts"
+import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
 interface Judging {
   readonly turn: Turn
   readonly recall: Recall
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
 }
 
 export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
@@ -74,7 +74,7 @@ const missingFor = 60_000
 
 /** Whether the service still queries the venue for trades of the account. */
 const mayLackTrades = ({ turn, unsettled }: Judging): boolean =>
-  isAskedFor(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
+  isQueried(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
 
 const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
   const { symbol, settledAt, mark, amount } = stamp

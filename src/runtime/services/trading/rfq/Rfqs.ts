@@ -24,7 +24,7 @@ import {
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { RfqRow } from "../../../tables/barrier.ts"
-import { lookAtClient } from "../../account/clientMoment.ts"
+import { readOwnClient } from "../../account/clientMoment.ts"
 import { clientSubject, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"
 import type { Explanation } from "../../shared/Explanation.ts"
@@ -267,7 +267,7 @@ class Requests {
     clientId: number,
     look: (at: ClientNow) => A
   ): Effect.Effect<A | null, Unavailable> {
-    return lookAtClient(this.parts, partnerId, clientId, (...at) => look(clientAt(...at)))
+    return readOwnClient(this.parts, partnerId, clientId, (...at) => look(clientAt(...at)))
   }
 
   private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {

@@ -2,7 +2,7 @@
  * Checks whether the venue's report of a request for quotes, or of its contract, fits the service's calls. A new contract must
  * fit the request and the accepted quote. An open contract must fit its frozen terms and the call that ends it (A2-115).
  */
-import { type AskedContract, contractMisfit, frozenTerms } from "../../../../machines/venueChecks/contractChecks.ts"
+import { type RequestedContract, contractMisfit, frozenTerms } from "../../../../machines/venueChecks/contractChecks.ts"
 import { requestMisfit } from "../../../../machines/venueChecks/requestChecks.ts"
 import { timeMisfit } from "../../../../machines/venue/timeChecks.ts"
 import { tearUpRef } from "../../../../machines/barrier/BarrierContract.ts"
@@ -14,7 +14,7 @@ import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
 import { contractOfRfq } from "../contract/contractDecisions.ts"
 import type { Recall } from "../../account/Recall.ts"
-import type { SaidOfObject } from "../../venue/VenueHandler.ts"
+import type { ObjectReport } from "../../venue/VenueHandler.ts"
 import { judgedOn, type MarketSeen, type Verdict } from "../../venue/verdict.ts"
 import type { QuoteBoard } from "./QuoteBoard.ts"
 
@@ -25,12 +25,12 @@ interface Judging {
 }
 
 /** Checks a request, and the contract that an accept of it has opened or closed. */
-export const requestVerdict = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
+export const requestVerdict = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
   const verdict = verdictOn(at, row, said)
   return verdict === null || row.closeContractId === null ? verdict : { ...verdict, contractId: row.closeContractId }
 }
 
-const verdictOn = (at: Judging, row: RfqRow, said: SaidOfObject): Verdict => {
+const verdictOn = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
   const { rfq, contract, ref } = said
   const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
   if ((said.order ?? said.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
@@ -76,7 +76,7 @@ const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierCo
   (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
 
 /** The terms of a request, with the accepted quote. */
-const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): AskedContract => {
+const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): RequestedContract => {
   const { accepting, createdAt, quotes } = context
   const inFlight = accepting?.quoteId === quoteId ? accepting : null
   return {
@@ -97,7 +97,7 @@ const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, s
 const acceptOf = (
   { accepting, acceptedQuoteId, refusedQuotes }: RfqContext,
   quoteId: number
-): AskedContract["accept"] => {
+): RequestedContract["accept"] => {
   if (accepting?.quoteId === quoteId || acceptedQuoteId === quoteId) return "SENT"
   const refused = refusedQuotes.find((each) => each.quoteId === quoteId)
   if (refused === undefined) return "NONE"
@@ -112,7 +112,7 @@ const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArr
 const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | null =>
   quotes.find(({ id }) => id === quoteId)?.price ?? null
 
-const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, seen: MarketSeen): AskedContract => {
+const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, seen: MarketSeen): RequestedContract => {
   const { state, context } = row
   const { contractId, tearing, tearUps, isTearUpLost } = context
   const mayBeTorn = tearing || isTearUpLost || state === "TORN_UP"
@@ -128,7 +128,7 @@ const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, see
 interface ClosingRequest {
   readonly row: RfqRow
   /** The accept that the venue may execute; null: there was none, or the venue refused it. */
-  readonly close: AskedContract["close"]
+  readonly close: RequestedContract["close"]
 }
 
 /**

@@ -7,7 +7,7 @@ import { accept, type Refusal, refuse, type Verdict } from "../../../../machines
 import { invalidBody } from "../../../../machines/shared/RequestBody.ts"
 import { decodeRfq } from "../../../../machines/rfq/RfqBody.ts"
 import { type RfqFacts, rfqGates } from "../../../../machines/rfq/rfqGates.ts"
-import { type AskedRfq, rfqOnMarket } from "../../../../machines/rfq/rfqOnMarket.ts"
+import { type RequestedRfq, rfqOnMarket } from "../../../../machines/rfq/rfqOnMarket.ts"
 import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
 import type { Explanation } from "../../shared/Explanation.ts"
 import type { BarrierMarkets } from "./barrierMarkets.ts"
@@ -16,7 +16,7 @@ const steps = ["fields", "market", "marketFields"] as const
 
 /** A request whose fields are valid on its market. */
 export interface Asked {
-  readonly rfq: AskedRfq
+  readonly rfq: RequestedRfq
   readonly market: VenueMarket
 }
 

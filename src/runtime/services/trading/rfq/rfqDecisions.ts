@@ -1,10 +1,10 @@
 /**
- * Commands on requests for quotes in their client's turn, by callers, timers and rules. `rfqHears.ts` applies the venue's
+ * Commands on requests for quotes in their client's turn, by callers, timers and rules. `rfqEvents.ts` applies the venue's
  * reports. The caller has checked the gates in the same turn (A2-62, A2-101, D4, F19).
  */
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
 import type { EntryFigures } from "../../../../machines/barrier/barrierFigures.ts"
-import type { AskedRfq } from "../../../../machines/rfq/rfqOnMarket.ts"
+import type { RequestedRfq } from "../../../../machines/rfq/rfqOnMarket.ts"
 import { openRfqStates, type RfqInput } from "../../../../machines/rfq/Rfq.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import { advance, start } from "../../../effects/advance.ts"
@@ -34,7 +34,7 @@ export interface AtRequest {
 }
 
 /** Starts a request to open a contract, and its call to the venue. */
-export const startRfq = (turn: Turn, client: ClientRow, asked: AskedRfq, { mark, figures }: AtRequest): RfqRow => {
+export const startRfq = (turn: Turn, client: ClientRow, asked: RequestedRfq, { mark, figures }: AtRequest): RfqRow => {
   const { premiumBudget, ...rest } = asked
   return begin(turn, client, figures.premium, {
     ...rest,
@@ -48,7 +48,7 @@ export const startRfq = (turn: Turn, client: ClientRow, asked: AskedRfq, { mark,
   })
 }
 
-export interface CloseAsked {
+export interface RequestedClose {
   readonly windowEndsAt: number
   readonly autoAccept: boolean
   /** Null while it is unknown. */
@@ -60,7 +60,7 @@ export const startClose = (
   turn: Turn,
   client: ClientRow,
   contract: BarrierContractRow,
-  { windowEndsAt, autoAccept, mark }: CloseAsked
+  { windowEndsAt, autoAccept, mark }: RequestedClose
 ): RfqRow => {
   const { context } = contract
   const row = begin(turn, client, 0n, {

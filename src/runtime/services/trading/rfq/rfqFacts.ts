@@ -18,7 +18,7 @@ import {
   openingRefusal,
   type RfqFacts
 } from "../../../../machines/rfq/rfqGates.ts"
-import type { AskedRfq } from "../../../../machines/rfq/rfqOnMarket.ts"
+import type { RequestedRfq } from "../../../../machines/rfq/rfqOnMarket.ts"
 import { spendableOf } from "../../../../machines/margin/accountRisk.ts"
 import { firstRefusal } from "../../../../machines/shared/Gates.ts"
 import { usdcMinor } from "../../../../machines/shared/Money.ts"
@@ -82,7 +82,7 @@ const openingFacts = (
 }
 
 /** The inputs of the gates for a new request: create, preview and explain share them. */
-export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
+export const rfqFacts = (at: ClientNow, rfq: RequestedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
   const opening = openingFacts(at, market, markets, null)
   const { mark } = opening
   const { terms } = markets

@@ -24,7 +24,7 @@ import { type Condition, cutPage, onePast, type PageEnd, type PageQuery } from "
 import type { SwapRow } from "../../../tables/swap.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { findClient } from "../../account/findClient.ts"
-import { hearing } from "../../account/hearing.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
 import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { firstRow } from "../../shared/firstRow.ts"
@@ -89,7 +89,7 @@ export class SwapDesk extends Context.Service<
         if (refusal !== null) return refuse(refusal)
         const written = formatAmount(minorOf(amount, assetOf(row)), assetOf(row))
         const event = { type: "WRITE_OFF", at: turn.now, amount: written, reason: cleanText(reason) } as const
-        const next = stepSwap(hearing(turn, { directory }), row, event)
+        const next = stepSwap(ownedTurn(turn, { directory }), row, event)
         if (next === null) throw new Error(`swap:${swapId} takes no write-off`)
         return accept(swapView(next))
       }

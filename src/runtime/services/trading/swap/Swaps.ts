@@ -30,7 +30,7 @@ import {
 import { RowReads } from "../../../ports/RowReads.ts"
 import { type Condition, cutPage, onePast, type PageQuery } from "../../../store/paging.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
-import { lookAtClient, momentAt, momentInTurn } from "../../account/clientMoment.ts"
+import { readOwnClient, momentAt, momentInTurn } from "../../account/clientMoment.ts"
 import { clientSubject, instanceOf, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"
 import type { Explanation } from "../../shared/Explanation.ts"
@@ -136,7 +136,7 @@ class Staking {
         })),
         null
       )
-      const seen = lookAtClient(this.parts, partner.row.id, clientId, (state, facts, of) =>
+      const seen = readOwnClient(this.parts, partner.row.id, clientId, (state, facts, of) =>
         asked === null
           ? takeGates.map(({ gate }) => notReached(gate))
           : walkGates(takeGates, takeFacts(momentAt(state, facts, of), asked, markets))

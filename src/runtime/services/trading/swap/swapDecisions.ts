@@ -5,7 +5,7 @@
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
 import type { SwapEvent, SwapInput } from "../../../../machines/swap/Swap.ts"
-import type { AskedTake, TakeFigures } from "../../../../machines/swap/takeGates.ts"
+import type { RequestedTake, TakeFigures } from "../../../../machines/swap/takeGates.ts"
 import type { OwnedTurn } from "../../../effects/Instance.ts"
 import { advance, start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -18,7 +18,7 @@ export const swapInTurn = (turn: Turn, id: number): SwapRow | undefined =>
   turn.draft.peek("swaps", String(id)) ?? turn.state.get("swaps", String(id))
 
 interface Taking {
-  readonly asked: AskedTake
+  readonly asked: RequestedTake
   readonly figures: TakeFigures
   readonly commissionRewardBps: number
 }

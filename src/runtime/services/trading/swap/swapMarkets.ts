@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { isCurrency } from "../../../../machines/shared/Currency.ts"
 import { accept, type Refusal, refuse, unknown, venueAway, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../../machines/venue/VenueMarket.ts"
-import type { AskedTake } from "../../../../machines/swap/takeGates.ts"
+import type { RequestedTake } from "../../../../machines/swap/takeGates.ts"
 import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { MarketFeed } from "../../market/MarketFeed.ts"
 import { MarketHalts } from "../../market/MarketHalts.ts"
@@ -12,7 +12,7 @@ import type { JudgedBoard } from "../../market/OfferPoll.ts"
 import { type MarketServices, tradedMarkets } from "../tradedMarkets.ts"
 
 /** An offer of the board with its market. `isRecent`: the board is recent enough to check a take. */
-export type Offered = Omit<AskedTake, "qty"> & { readonly isRecent: boolean }
+export type Offered = Omit<RequestedTake, "qty"> & { readonly isRecent: boolean }
 
 export interface SwapMarkets {
   /** The service's share of rewards, basis points. */

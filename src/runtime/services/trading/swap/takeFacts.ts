@@ -1,5 +1,5 @@
 /** Gathers the inputs for the gates of a take, in a turn or outside one. Explain and take share them (STS-1). */
-import { type AskedTake, type TakeFacts, takeFigures } from "../../../../machines/swap/takeGates.ts"
+import { type RequestedTake, type TakeFacts, takeFigures } from "../../../../machines/swap/takeGates.ts"
 import { cashAtMost } from "../../../ledger/Ledger.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 import type { ClientMoment } from "../../account/clientMoment.ts"
@@ -10,7 +10,7 @@ const isOpen = ({ state, closedAt }: SwapRow): boolean => closedAt === null && s
 
 export const takeFacts = (
   at: ClientMoment,
-  asked: AskedTake & Pick<Offered, "isRecent">,
+  asked: RequestedTake & Pick<Offered, "isRecent">,
   markets: SwapMarkets
 ): TakeFacts => {
   const { client, state, account, partnerState } = at

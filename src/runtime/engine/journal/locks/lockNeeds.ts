@@ -2,13 +2,13 @@
  * The locks that a commit needs in the database: rows by their keys, and whole tables. By these names the journal knows which
  * commits run into a lock of another session (HeldLocks), and searches for it (findHeld).
  */
-import { catalogue, type TableName } from "../../tables/Catalogue.ts"
-import type { TableSpec } from "../../tables/Table.ts"
-import { sealedTableNames } from "../sealing/seal.ts"
-import type { ColumnKind } from "./ColumnArray.ts"
-import { columnKind } from "./columnValues.ts"
-import type { Commit } from "./Commit.ts"
-import { totalsDayMillis } from "./PostingTotals.ts"
+import { catalogue, type TableName } from "../../../tables/Catalogue.ts"
+import type { TableSpec } from "../../../tables/Table.ts"
+import { sealedTableNames } from "../../sealing/seal.ts"
+import type { ColumnKind } from "../ColumnArray.ts"
+import { columnKind } from "../columnValues.ts"
+import type { Commit } from "../Commit.ts"
+import { totalsDayMillis } from "../PostingTotals.ts"
 
 export interface KeyColumn {
   readonly sqlName: string

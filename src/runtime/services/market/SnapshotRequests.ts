@@ -8,7 +8,7 @@ import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
 import { Backoff } from "../../engine/Backoff.ts"
 import type { Subscription, VenueShape } from "../../ports/Venue.ts"
 
-export interface SnapshotAsksParts {
+export interface SnapshotRequestsParts {
   readonly venue: Pick<VenueShape, "snapshot">
   /** Applies a snapshot; its outcome does not matter here. */
   readonly take: (message: ChannelMessage) => Effect.Effect<unknown>
@@ -33,12 +33,12 @@ const calmMillis = 10_000
 const readLimit = 5_000
 const requestsAtOnce = 4
 
-export class SnapshotAsks {
+export class SnapshotRequests {
   private readonly channels = new Map<string, ChannelState>()
   private readonly room = Semaphore.makeUnsafe(requestsAtOnce)
-  private readonly parts: SnapshotAsksParts
+  private readonly parts: SnapshotRequestsParts
 
-  constructor(parts: SnapshotAsksParts) {
+  constructor(parts: SnapshotRequestsParts) {
     this.parts = parts
   }
 

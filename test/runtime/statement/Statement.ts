@@ -11,7 +11,7 @@ import { buildModel, factsOf } from "../../../src/runtime/services/statements/mo
 import { submit, testSealing } from "../engine/fixtures.ts"
 import type { PgBench } from "../engine/pgBench.ts"
 import { clients } from "../rfq/rfqTurns.ts"
-import type { StatedLife } from "./StatedLife.ts"
+import type { StatedLife } from "./StatementLife.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Model = any

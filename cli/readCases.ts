@@ -5,7 +5,7 @@ import type { OperatorClient } from "./OperatorClient.ts"
 import { time, words, type Words } from "./views/View.ts"
 
 /** The cases that a clearance names. Cases outside the list, or with a later screening, are not cleared. */
-export interface LookedAt {
+export interface ReadCase {
   readonly cases: ReadonlyArray<number>
   /** The latest screening run of the cases; 0 if they have none, so that any later run counts as new. */
   readonly screeningRun?: number
@@ -22,11 +22,11 @@ interface Details {
 const mostCases = 500
 
 /** Reads revision and open cases and passes each case to `show` as a line, oldest first. */
-export const lookAtCases = (
+export const readCases = (
   api: OperatorClient,
   client: string,
   show: (line: Words) => void
-): Effect.Effect<LookedAt, unknown> =>
+): Effect.Effect<ReadCase, unknown> =>
   Effect.gen(function* () {
     // Read before the cases: a revision filed between both reads is refused, not cleared with them.
     const { kycPackage } = (yield* api.client.show({ params: { client } })).data

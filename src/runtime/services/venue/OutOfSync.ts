@@ -9,7 +9,7 @@ import type { OrderRow } from "../../tables/order.ts"
 
 type Reported = Pick<OrderRow, "id" | "state" | "context">
 
-export interface UnsettledOrder {
+export interface OutOfSyncOrder {
   readonly clientId: number
   readonly orderId: number
   /** The filled quantity at the venue. */
@@ -20,29 +20,29 @@ export interface UnsettledOrder {
   readonly wasOver: boolean
 }
 
-export class Unsettled extends Context.Service<
-  Unsettled,
+export class OutOfSync extends Context.Service<
+  OutOfSync,
   {
-    add(order: UnsettledOrder): void
+    add(order: OutOfSyncOrder): void
     /** Requests a query of all working orders, because their events may be lost. */
     addAll(): void
     /** The venue's report that the row of the order does not have yet; undefined: there is none. */
-    of(row: Reported): UnsettledOrder | undefined
+    of(row: Reported): OutOfSyncOrder | undefined
     /** Removes an order after its query. */
     settled(orderId: number): void
     /** Takes all orders. `everything`: every working order must be queried too. */
-    take(): { readonly everything: boolean; readonly orders: ReadonlyArray<UnsettledOrder> }
+    take(): { readonly everything: boolean; readonly orders: ReadonlyArray<OutOfSyncOrder> }
     /** Open while orders wait for a query. */
     readonly some: Latch.Latch
   }
->()("brokerage/runtime/services/venue/Unsettled") {
-  static readonly layer = Layer.sync(Unsettled, () => Unsettled.of(unsettledOrders()))
+>()("brokerage/runtime/services/venue/OutOfSync") {
+  static readonly layer = Layer.sync(OutOfSync, () => OutOfSync.of(outOfSyncOrders()))
 }
 
 /** The out-of-sync orders of one process. */
-export const unsettledOrders = (): Unsettled["Service"] => {
+export const outOfSyncOrders = (): OutOfSync["Service"] => {
   /** Orders that wait for a query, or are being queried. */
-  const orders = new Map<number, UnsettledOrder>()
+  const orders = new Map<number, OutOfSyncOrder>()
   const waiting = new Set<number>()
   const some = Latch.makeUnsafe(false)
   let everything = false
@@ -76,18 +76,18 @@ export const unsettledOrders = (): Unsettled["Service"] => {
 }
 
 /** Whether the row lacks a trade or an end that the venue has reported. */
-const isBehind = (row: Reported, { filledQty, ended }: UnsettledOrder): boolean =>
+const isBehind = (row: Reported, { filledQty, ended }: OutOfSyncOrder): boolean =>
   (ended && isWorking(row)) || new MoneyDecimal(row.context.filledQty).lt(filledQty)
 
 /**
  * Whether the row has all that the venue reported, so that a query of the order has nothing to add. Without a report of progress
  * a doubt is the reason for the query, and no booking settles it.
  */
-const hasCaughtUp = (row: Reported, order: UnsettledOrder): boolean =>
+const hasCaughtUp = (row: Reported, order: OutOfSyncOrder): boolean =>
   !order.wasOver && (order.ended || order.filledQty !== "0") && !isBehind(row, order)
 
 /** Whether the venue has reported more of the order than its row has. A filled order has all its trades. */
-export const isOutOfSync = (unsettled: Unsettled["Service"], row: Reported): boolean => {
+export const isOutOfSync = (unsettled: OutOfSync["Service"], row: Reported): boolean => {
   if (row.state === "FILLED") return false
   const order = unsettled.of(row)
   return order !== undefined && isBehind(row, order)

@@ -15,7 +15,7 @@ export class VenueAway extends Schema.TaggedError<VenueAway>()("VenueAway", { re
 const longestAnswer = 1024 * 1024
 
 /** The JSON of a response with status 200. With a body the request is a POST. */
-export const askVenue = (
+export const queryVenue = (
   connection: VenueConnection,
   path: string,
   options: { readonly body?: unknown; readonly timeoutMillis: number }

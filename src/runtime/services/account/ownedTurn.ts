@@ -7,7 +7,7 @@ import { partnerOfTurn } from "../partners/partnerOfTurn.ts"
 import { instanceOf } from "./clientState.ts"
 
 /** `parts`: further dependencies of the event handler. */
-export const hearing = <Parts extends { readonly directory: Directory["Service"] }>(
+export const ownedTurn = <Parts extends { readonly directory: Directory["Service"] }>(
   turn: Turn,
   parts: Parts
 ): Parts & OwnedTurn => {

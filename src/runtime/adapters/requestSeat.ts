@@ -13,7 +13,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(SeatAnswer))
 /** The timeout, wall ms: a starting simulator responds only after it has read its books. */
 const patience = 1_000
 
-export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
+export const requestSeat = (path: string, key: string): Effect.Effect<Seated> =>
   Effect.callback((resume) => {
     const nonce = randomBytes(16).toString("hex")
     let text = ""

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { ActorHost, Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { foldLength } from "../../../src/runtime/services/venue/folds.ts"
+import { maxBatchLength } from "../../../src/runtime/services/venue/batches.ts"
 import { CallWorld } from "./CallWorld.ts"
 import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
@@ -37,7 +37,7 @@ describe("events of an account", () => {
   it("those that wait are few commits, in their order", () => {
     const { world, id, ref, process } = withVoidProbe()
     const before = commitsOf(world)
-    const count = 3 * foldLength
+    const count = 3 * maxBatchLength
     for (let n = 0; n < count; n++) world.venue.say(account, saying(orderOf(ref)))
     world.run(2_000)
     assert.deepStrictEqual(

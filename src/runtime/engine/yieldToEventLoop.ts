@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 
 /** A whole turn of the event loop. Yielding to other fibers alone would leave sockets unread. */
-export const breathe: Effect.Effect<void> = Effect.callback<void>((resume) => {
+export const yieldToEventLoop: Effect.Effect<void> = Effect.callback<void>((resume) => {
   const turn = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(turn))
 })
@@ -23,7 +23,7 @@ export const mapInSlices = <A, B>(
       while: () => mapped.length < items.length,
       body: () => {
         for (const item of items.slice(mapped.length, mapped.length + slice)) mapped.push(map(item))
-        return breathe
+        return yieldToEventLoop
       },
       step: () => undefined
     }),

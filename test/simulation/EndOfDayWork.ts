@@ -11,7 +11,7 @@ import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { newestVersion } from "../../src/runtime/services/statements/fileStatement.ts"
 import { type JobPart, nothingOf } from "../../src/runtime/services/statements/jobs/jobBuild.ts"
 import { JobWork } from "../../src/runtime/services/statements/jobs/JobWork.ts"
-import { statedOf } from "../../src/runtime/services/statements/Statements.ts"
+import { statementOf } from "../../src/runtime/services/statements/Statements.ts"
 import type { StatementJobRow } from "../../src/runtime/tables/statementJob.ts"
 
 /** Clients of a page: few, so that a night has several. */
@@ -71,7 +71,7 @@ export const layerNightWork = ({ store, away, jitter }: NightWorkOptions): Layer
           const said = own.map(({ name }) => name).join("\n")
           const model = { modelId: 1, sha256: createHash("sha256").update(said).digest("hex"), rows: own.length }
           // The first line is of those who ask for a statement: the last posting that they know of.
-          const filing = { client: statedOf(client), period, model, fingerprint: `0\n${said}` }
+          const filing = { client: statementOf(client), period, model, fingerprint: `0\n${said}` }
           return [{ ...nothing, statement: { filing, before: null } }]
         })
       return JobWork.of({

@@ -10,11 +10,11 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import { catalogue, type TableName } from "../../tables/Catalogue.ts"
-import type { TableSpec } from "../../tables/Table.ts"
-import type { BatchDraft, Group } from "./BatchDraft.ts"
-import type { EnginePart } from "./batchStatement.ts"
-import type { Commit } from "./Commit.ts"
+import { catalogue, type TableName } from "../../../tables/Catalogue.ts"
+import type { TableSpec } from "../../../tables/Table.ts"
+import type { BatchDraft, Group } from "../BatchDraft.ts"
+import type { EnginePart } from "../batchStatement.ts"
+import type { Commit } from "../Commit.ts"
 import {
   keyColumnsOf,
   needNames,
@@ -26,8 +26,8 @@ import {
   tableNeeds,
   writerRow
 } from "./lockNeeds.ts"
-import { classify } from "./sqlFailure.ts"
-import type { WriterSession } from "./writerSession.ts"
+import { classify } from "../sqlFailure.ts"
+import type { WriterSession } from "../writerSession.ts"
 
 /** The lock timeout of a rehearsed part, ms. */
 export const rehearsalMillis = 20

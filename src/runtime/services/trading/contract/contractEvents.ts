@@ -8,12 +8,12 @@ import { advance } from "../../../effects/advance.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import { contractVerdict } from "../rfq/contractVerdict.ts"
 import { windowElapsed } from "../rfq/rfqDecisions.ts"
-import { hearing } from "../../account/hearing.ts"
-import { endKnown, type HearingParts } from "../rfq/rfqHears.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
+import { endKnown, type EventParts } from "../rfq/rfqEvents.ts"
 import type { VenueHandler } from "../../venue/VenueHandler.ts"
 import { contractInTurn, endOf } from "./contractDecisions.ts"
 
-export const contractHandler = (parts: HearingParts): VenueHandler => ({
+export const contractHandler = (parts: EventParts): VenueHandler => ({
   verdict: (turn, { id, at, contract }) => {
     const row = contract === null || contract === undefined ? undefined : contractInTurn(turn, id)
     if (row === undefined || contract === null || contract === undefined) return null
@@ -24,7 +24,7 @@ export const contractHandler = (parts: HearingParts): VenueHandler => ({
     // The contract has ended: a second report changes nothing.
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
-    if (end !== null) return endKnown(hearing(turn, parts), row, end)
+    if (end !== null) return endKnown(ownedTurn(turn, parts), row, end)
     const isLost = outcome.outcome !== "REFUSED"
     const reason = isLost ? (outcome.reason ?? notReceived) : refusalReason(outcome)
     advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason, isLost })

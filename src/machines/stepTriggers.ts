@@ -7,7 +7,7 @@ import type { EventFrom } from "xstate"
 import type { HandlerName } from "./timerNames.ts"
 import type { Kind, MachineOf } from "./registry.ts"
 
-export type Mover =
+export type StepTrigger =
   /** A partner's request: method and path below the partner's prefix. */
   | { readonly by: "partner"; readonly does: string }
   /** A command; the contract names the roles that may run it. */
@@ -16,20 +16,20 @@ export type Mover =
   | { readonly by: "venue"; readonly does: string }
   | { readonly by: "service"; readonly does: string }
 
-const client = (path: string, method = "POST"): Mover => ({
+const client = (path: string, method = "POST"): StepTrigger => ({
   by: "partner",
   does: `${method} /clients/{clientId}${path}`
 })
-const partner = (does: string): Mover => ({ by: "partner", does })
-const operator = (does: string): Mover => ({ by: "operator", does })
-const timer = (does: HandlerName): Mover => ({ by: "timer", does })
-const venue = (does: string): Mover => ({ by: "venue", does })
-const service = (does: string): Mover => ({ by: "service", does })
+const partner = (does: string): StepTrigger => ({ by: "partner", does })
+const operator = (does: string): StepTrigger => ({ by: "operator", does })
+const timer = (does: HandlerName): StepTrigger => ({ by: "timer", does })
+const venue = (does: string): StepTrigger => ({ by: "venue", does })
+const service = (does: string): StepTrigger => ({ by: "service", does })
 
 type Events<K extends Kind> = EventFrom<MachineOf<K>>["type"]
 
 /** Triggers by kind and event. */
-export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: ReadonlyArray<Mover> } } = {
+export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: ReadonlyArray<StepTrigger> } } = {
   partner: {
     CREATE: [operator("partner create")],
     SUSPEND: [operator("partner status")],
@@ -255,5 +255,5 @@ export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: Readon
 }
 
 /** The triggers of an event of a machine; empty for an unknown event. */
-export const moversOf = (kind: Kind, event: string): ReadonlyArray<Mover> =>
-  (movers[kind] as Readonly<Record<string, ReadonlyArray<Mover>>>)[event] ?? []
+export const stepTriggersOf = (kind: Kind, event: string): ReadonlyArray<StepTrigger> =>
+  (movers[kind] as Readonly<Record<string, ReadonlyArray<StepTrigger>>>)[event] ?? []

@@ -11,10 +11,10 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
-import { orderTimers } from "../../../src/runtime/services/trading/order/askAgain.ts"
+import { orderTimers } from "../../../src/runtime/services/trading/order/statusQueries.ts"
 import { cancelReducing, placeOrder } from "../../../src/runtime/services/trading/order/orderDecisions.ts"
-import { heardWhole, orderHandler } from "../../../src/runtime/services/trading/order/orderHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+import { onOrderReport, orderHandler } from "../../../src/runtime/services/trading/order/orderEvents.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import { takeTurn } from "../../support/takeTurn.ts"
 import { reportOf, venueOrder } from "../../support/venueOrders.ts"
@@ -29,7 +29,7 @@ const facts = marketsAt({ "BTC-USDC-PERP": { price: "60000" } })
 /** One client with an order on its way; processes over one store. */
 class World {
   readonly store = new MemoryStore()
-  unsettled = unsettledOrders()
+  unsettled = outOfSyncOrders()
   private state = new SubjectState(subject, { token: null, rows: [] })
   private recall = this.recalling()
   private ids = 0
@@ -86,7 +86,7 @@ class World {
 
   /** Kill -9: what only memory knew is gone. */
   restart(): void {
-    this.unsettled = unsettledOrders()
+    this.unsettled = outOfSyncOrders()
     this.recall = this.recalling()
     this.state = new SubjectState(subject, this.store.image(subject))
   }
@@ -101,7 +101,7 @@ class World {
     const [row] = this.store.rows("orders")
     const order = reportOf((row ?? assert.fail("no order")).context, 900, change)
     this.turn(
-      (turn) => void heardWhole(turn, this.parts, [{ orderId: 1, order, fills: [], wasOver: true, isTimed: true }])
+      (turn) => void onOrderReport(turn, this.parts, [{ orderId: 1, order, fills: [], wasOver: true, isTimed: true }])
     )
   }
 

@@ -1,6 +1,6 @@
 /**
  * Queries that outlive the process. The venue may report that an order which has ended here still works, or has further fills.
- * Memory schedules a query of the order half a second later (`Unsettled`, `OrderResync`), but a crash loses that schedule, and
+ * Memory schedules a query of the order half a second later (`OutOfSync`, `OrderResync`), but a crash loses that schedule, and
  * the queries of a start cover working orders alone. So the commit that processes the report sets a timer, and the commit that
  * processes the answer clears it. Timers with growing pauses also retry a refused cancel of an order that has nothing left to
  * reduce, as they do in a close-out, and a refused amendment of a bound (A2-39, A2-96, D6, F13).
@@ -9,15 +9,15 @@ import type { TimerName } from "../../../../machines/timerNames.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import { keyOf } from "../../../tables/Catalogue.ts"
-import { hearing } from "../../account/hearing.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { cancelAgain } from "./orderDecisions.ts"
-import type { Unsettled } from "../../venue/Unsettled.ts"
+import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
 /** Longer than a query usually takes. Business ms. */
 const askAfter = 5_000
 /** The interval of timers without an answer. Business ms. */
-const askAgainAfter = 60_000
+const queryAgainAfter = 60_000
 
 const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`
 
@@ -29,10 +29,10 @@ const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: nameOf(orderId), dueAt })
 
 /** Sets the durable timer that queries the order. */
-export const mustAsk = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
+export const scheduleQuery = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
 
 /** Clears the query timer in the turn that applies the answer. The answer itself may require a further query. */
-export const wasAsked = (turn: Turn, orderId: number): void => {
+export const queryScheduled = (turn: Turn, orderId: number): void => {
   const name = nameOf(orderId)
   const { subject } = turn.state
   if (turn.draft.peek("timers", keyOf("timers", { subject, name })) === undefined) turn.draft.clearTimer(subject, name)
@@ -40,7 +40,7 @@ export const wasAsked = (turn: Turn, orderId: number): void => {
 
 export interface OrderTimerParts {
   readonly directory: Directory["Service"]
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
 }
 
 /** Timer handlers of orders. The timer name holds the id of the order. */
@@ -48,12 +48,12 @@ export const orderTimers = ({ directory, unsettled }: OrderTimerParts) =>
   ({
     // The end of every turn judges the bounds of the client's orders.
     "order.bound": () => {},
-    "order.cancel": (turn, _dueAt, id) => cancelAgain(hearing(turn, { directory }), Number(id)),
+    "order.cancel": (turn, _dueAt, id) => cancelAgain(ownedTurn(turn, { directory }), Number(id)),
     "order.ask": (turn, _dueAt, id) => {
       const client = turn.state.one("clients")
       if (client === undefined) return
       const orderId = Number(id)
       unsettled.add({ clientId: client.id, orderId, filledQty: "0", ended: false, wasOver: true })
-      setTimer(turn, orderId, turn.now + askAgainAfter)
+      setTimer(turn, orderId, turn.now + queryAgainAfter)
     }
   }) as const satisfies Readonly<Record<string, TimerHandler>>

@@ -2,8 +2,8 @@
  * Locks of other database sessions that commits ran into: rows and tables by name (lockNeeds). A commit that needs one of them is
  * refused at once. The service polls whether they are still held, with commits that needed them.
  */
-import type { Commit } from "./Commit.ts"
-import { batchLimit } from "./Journal.ts"
+import type { Commit } from "../Commit.ts"
+import { batchLimit } from "../Journal.ts"
 import { isWide, needNames, rowName, writerRow } from "./lockNeeds.ts"
 
 /** The most names remembered; the oldest gives way, and is found again when a commit needs it. */

@@ -15,12 +15,12 @@ import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { instanceOf } from "../../../src/runtime/services/account/clientState.ts"
 import { cancelOrder, orderInTurn, placeOrder } from "../../../src/runtime/services/trading/order/orderDecisions.ts"
 import {
-  heardOfVenue,
-  heardWhole,
+  onVenueTrade,
+  onOrderReport,
   orderHandler,
   type WholeOrder
-} from "../../../src/runtime/services/trading/order/orderHears.ts"
-import { unsettledOrders } from "../../../src/runtime/services/venue/Unsettled.ts"
+} from "../../../src/runtime/services/trading/order/orderEvents.ts"
+import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { TableName } from "../../../src/runtime/tables/Catalogue.ts"
@@ -37,7 +37,7 @@ const facts = { ...perps, instruments: new Map([...perps.instruments, [spot.symb
 
 /** One client with one order of 0.1 that is on its way; every turn is committed, and kept as the database would. */
 class Account {
-  readonly unsettled = unsettledOrders()
+  readonly unsettled = outOfSyncOrders()
   private readonly state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
   private readonly stored = new Map<TableName, Map<number, object>>()
   private readonly recall: Recall
@@ -141,14 +141,14 @@ class Account {
   /** What the venue answers when several are asked for together, in as many turns as it takes. */
   wholes(orders: ReadonlyArray<WholeOrder>): void {
     const left: Array<WholeOrder> = []
-    this.turn((turn) => void left.splice(0, left.length, ...(heardWhole(turn, this.parts, orders) ?? [])))
+    this.turn((turn) => void left.splice(0, left.length, ...(onOrderReport(turn, this.parts, orders) ?? [])))
     if (left.length > 0) this.wholes(left)
   }
   /** What the venue answers when it is asked for what is unsettled now. */
   whole(order: Partial<VenueOrder>, fills: ReadonlyArray<Partial<VenueFill>>): void {
     const wasOver = this.unsettled.of(this.order)?.wasOver ?? false
     const found = { order: this.there(order), fills: fills.map((fill) => this.trade(fill)), wasOver, isTimed: wasOver }
-    this.turn((turn) => void heardWhole(turn, this.parts, [{ orderId: this.id, ...found }]))
+    this.turn((turn) => void onOrderReport(turn, this.parts, [{ orderId: this.id, ...found }]))
   }
   ended(ref: string, outcome: DefiniteOutcome["outcome"], order: Partial<VenueOrder> | null, reason = "busy"): void {
     const at = this.now
@@ -160,9 +160,9 @@ class Account {
     })
   }
   /** `taken`: whether anything of ours follows from it. */
-  venueDid(fact: Parameters<typeof heardOfVenue>[2], taken = true): void {
+  venueDid(fact: Parameters<typeof onVenueTrade>[2], taken = true): void {
     this.turn((turn) =>
-      assert.strictEqual(heardOfVenue(turn, this.parts, fact, { at: turn.now, isWhole: true }), taken)
+      assert.strictEqual(onVenueTrade(turn, this.parts, fact, { at: turn.now, isWhole: true }), taken)
     )
   }
   cancel(): void {

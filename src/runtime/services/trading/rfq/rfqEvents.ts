@@ -25,7 +25,7 @@ import {
   openContract
 } from "../contract/contractDecisions.ts"
 import { termsOf } from "../../account/contractHoldings.ts"
-import { hearing } from "../../account/hearing.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 import type { Recall } from "../../account/Recall.ts"
@@ -35,18 +35,18 @@ import type { QuoteBoard } from "./QuoteBoard.ts"
 import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
 
 /** A client's turn with access to ended requests and contracts that have left memory. */
-export interface Hearing extends OwnedTurn {
+export interface HandlerTurn extends OwnedTurn {
   readonly recall: Recall
   readonly board: QuoteBoard["Service"]
 }
 
-export interface HearingParts {
+export interface EventParts {
   readonly directory: Directory["Service"]
   readonly recall: Recall
   readonly board: QuoteBoard["Service"]
 }
 
-export const rfqHandler = (parts: HearingParts): VenueHandler => ({
+export const rfqHandler = (parts: EventParts): VenueHandler => ({
   verdict: (turn, said) => {
     const at = { turn, recall: parts.recall, board: parts.board }
     const { id, rfq = null, contract = null } = said
@@ -62,12 +62,12 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
     const { ref } = outcome
     const quoteId = quoteOfRef(ref)
     const at = { turn, board: parts.board }
-    if (ref === requestRef(id)) heardOfRequest(at, row, outcome)
-    else if (quoteId === null) heardOfWithdrawal(at, row, outcome)
-    else heardOfAccept(hearing(turn, parts), row, quoteId, outcome)
+    if (ref === requestRef(id)) onRequestResult(at, row, outcome)
+    else if (quoteId === null) onWithdrawResult(at, row, outcome)
+    else onAcceptResult(ownedTurn(turn, parts), row, quoteId, outcome)
   },
   said: (turn, { id, fact }) => {
-    if (fact.type === "contract") return heardOfContract(hearing(turn, parts), id, fact.contract)
+    if (fact.type === "contract") return onContractReport(ownedTurn(turn, parts), id, fact.contract)
     // The contract is booked, so there is no need to read the request, which has left memory.
     if (fact.type === "rfq" && fact.rfq.state === "ACCEPTED" && contractOfRfq(turn, id) !== undefined) return true
     const row = parts.recall.row(turn, "rfqs", id)
@@ -79,12 +79,12 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
 })
 
 /** The turn, and the board with the received quotes. */
-type Listening = Pick<Hearing, "turn" | "board">
+type Listening = Pick<HandlerTurn, "turn" | "board">
 
 /** The received quotes of a request. Its end stores them if the venue's report has none. */
 const quotesOf = ({ board }: Listening, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.heard(id).quotes
 
-const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
+const onRequestResult = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
   const { turn } = at
   if (outcome === "EXECUTED") {
     if (rfq !== null) heardState(at, row, rfq)
@@ -110,7 +110,7 @@ const heardState = (
   advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
 }
 
-const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
+const onWithdrawResult = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
   const { turn, board } = at
   // The request is no longer open at the venue. Its contract comes by itself, or the comparison finds it.
   if (rfq?.state === "ACCEPTED") {
@@ -133,7 +133,7 @@ const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: Definit
   }
 }
 
-const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
+const onAcceptResult = (owned: HandlerTurn, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
@@ -141,7 +141,7 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
     if (contract === null) return
     // A status query of a contract that is already open here.
     if (row.closeContractId === null && row.context.contractId !== null) {
-      return void heardOfContract(owned, row.id, contract)
+      return void onContractReport(owned, row.id, contract)
     }
     return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
@@ -154,7 +154,7 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
  * Applies the venue's report of a contract that an accept of this request opened. False: the request does not exist, or the ref
  * is not an accept's, so that no later query could find the contract by it.
  */
-const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract): boolean => {
+const onContractReport = (owned: HandlerTurn, rfqId: number, contract: VenueContract): boolean => {
   const { turn, recall } = owned
   const quoteId = quoteOfRef(contract.ref)
   if (quoteId === null) return false
@@ -191,7 +191,7 @@ const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): 
 
 /** Applies an executed quote: opens a contract, or ends the contract of a request to close. */
 const executed = (
-  owned: Hearing,
+  owned: HandlerTurn,
   row: RfqRow,
   quoteId: number,
   contract: VenueContract,
@@ -208,7 +208,7 @@ const executed = (
 }
 
 const opened = (
-  owned: Hearing,
+  owned: HandlerTurn,
   row: RfqRow,
   quoteId: number,
   contract: VenueContract,
@@ -247,7 +247,7 @@ const spendable = (turn: Turn): bigint => {
 }
 
 /** Ends a contract that has ended at the venue. If an accept closed it, the request ends as executed, even if late. */
-export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound): void => {
+export const endKnown = (owned: HandlerTurn, row: BarrierContractRow, end: EndFound): void => {
   const { how: state, settlePrice, at: endedAt } = end
   const closing = closingRequest(owned, row, { state, settlePrice, endedAt })
   if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing.row, end))
@@ -262,7 +262,7 @@ interface ClosedBy {
 }
 
 /** Derives the executed quote from the venue's report of the contract alone. */
-const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
+const closedByAccept = (owned: HandlerTurn, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
   const { accepting } = row.context
   const heard = quotesOf(owned, row)
   const quotes = heard.length > 0 ? heard : row.context.quotes
@@ -271,7 +271,7 @@ const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound):
 }
 
 /** Ends a contract by a request to close. If another end came first at the venue, the request ends with the contract. */
-const closedBy = (owned: Hearing, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
+const closedBy = (owned: HandlerTurn, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
   const { turn } = owned
   if (endContract(owned, contract, end) === null) return
   if (end.how === "EARLY_CLOSE") {

@@ -4,7 +4,7 @@
  * the same plan as a requested one, and equals it to the byte (A2-68, STS-29).
  */
 import { Effect } from "effect"
-import type { AskedPeriod } from "../../../../machines/statement/statementPeriod.ts"
+import type { RequestedPeriod } from "../../../../machines/statement/statementPeriod.ts"
 import type { NewModel, NewPiece } from "../../../ports/StatementModels.ts"
 import {
   type Bounds,
@@ -13,9 +13,9 @@ import {
   cutsOfClients,
   fillsOfClients,
   settledOfClients,
-  statedClients
+  statementClients
 } from "../../../store/reads/statementJobReads.ts"
-import { custodyAt, type StatedFill } from "../../../store/reads/statementReads.ts"
+import { custodyAt, type StatementFill } from "../../../store/reads/statementReads.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import { type Building, pageRows, type Reading, reading } from "../model/Building.ts"
 import { buildModel, factsFrom, type StatementFacts } from "../model/buildStatement.ts"
@@ -23,24 +23,24 @@ import { failed, type JobPart, type JobTools, nothingOf, partnerOf, singleParts,
 
 import { bookedEvents } from "../model/bookedEvents.ts"
 import { type ExecutionReads, planExecutions } from "../model/planTransactions.ts"
-import { statedOf } from "../Statements.ts"
+import { statementOf } from "../Statements.ts"
 
 /** Fills per client in the shared read; a client with more is processed alone. */
 const mostFills = 200
 
-export interface NightClient {
+export interface EndOfDayClient {
   readonly client: ClientRow
   /** True if it had executions other than trades. */
   readonly others: boolean
 }
 
 /** Facts shared by all clients of a night: read once. */
-export class NightFacts {
+export class EndOfDayFacts {
   private bounds: { readonly start: Bounds; readonly end: Bounds } | null = null
   private readonly custody = new Map<number, string>()
-  readonly period: AskedPeriod
+  readonly period: RequestedPeriod
 
-  constructor(period: AskedPeriod) {
+  constructor(period: RequestedPeriod) {
     this.period = period
   }
 
@@ -67,16 +67,16 @@ export class NightFacts {
   }
 }
 
-export const makeNight = (
+export const makeEndOfDay = (
   tools: JobTools,
-  night: NightFacts,
-  clients: ReadonlyArray<NightClient>
+  night: EndOfDayFacts,
+  clients: ReadonlyArray<EndOfDayClient>
 ): Reading<ReadonlyArray<JobPart>> =>
   Effect.gen(function* () {
     const { sql } = tools
     const { period } = night
     const ids = clients.map(({ client }) => client.id)
-    const stated = yield* reading(statedClients(sql, ids, period))
+    const stated = yield* reading(statementClients(sql, ids, period))
     const open = clients.filter(({ client }) => !stated.has(client.id))
     const done = clients.filter(({ client }) => stated.has(client.id))
     const cuts = new Map(
@@ -92,7 +92,7 @@ export const makeNight = (
           )).map((each) => [each.clientId, each] as const)
     )
     const fills = yield* fillsOf(tools, [...cuts.values()])
-    const isShort = ({ client }: NightClient): boolean => (fills.get(client.id)?.length ?? 0) <= mostFills
+    const isShort = ({ client }: EndOfDayClient): boolean => (fills.get(client.id)?.length ?? 0) <= mostFills
     const short = yield* shortParts(tools, night, open.filter(isShort), { cuts, fills })
     const long = yield* singleParts(
       tools,
@@ -102,7 +102,7 @@ export const makeNight = (
     return [...done.map(({ client }) => nothingOf(client.id, client.partnerId)), ...short, ...long]
   })
 
-type Fills = ReadonlyMap<number, ReadonlyArray<StatedFill>>
+type Fills = ReadonlyMap<number, ReadonlyArray<StatementFill>>
 
 const fillsOf = ({ sql }: JobTools, cuts: ReadonlyArray<ClientCuts>): Reading<Fills> =>
   cuts.length === 0
@@ -123,8 +123,8 @@ interface Read {
 /** Statements whose fills are in memory: built there too, and written together. */
 const shortParts = (
   tools: JobTools,
-  night: NightFacts,
-  clients: ReadonlyArray<NightClient>,
+  night: EndOfDayFacts,
+  clients: ReadonlyArray<EndOfDayClient>,
   { cuts, fills }: Read
 ): Reading<ReadonlyArray<JobPart>> =>
   Effect.gen(function* () {
@@ -137,7 +137,7 @@ const shortParts = (
       const { ledgerSeal, start, cut } = cutsOf
       const read = { start, cut, behind: cut, marks: 0, ledgerSeal, custodyModel }
       const partner = partnerOf(tools.directory, client.partnerId)
-      const facts = factsFrom(tools, statedOf(client), partner, night.period, read, tools.clock.now())
+      const facts = factsFrom(tools, statementOf(client), partner, night.period, read, tools.clock.now())
       parts.push(yield* shortPart(tools, client, facts, written, executionsOf(facts.building, others, fills, settled)))
     }
     const ids = written.models.length === 0 ? new Map() : yield* tools.models.writeAll(written.models, written.pieces)
@@ -147,7 +147,7 @@ const shortParts = (
 /** The settlement amounts of the spot trades among them. */
 const settledOf = (
   { sql }: JobTools,
-  clients: ReadonlyArray<NightClient>,
+  clients: ReadonlyArray<EndOfDayClient>,
   { cuts, fills }: Read
 ): Reading<ReadonlyMap<string, bigint>> => {
   const ranges = clients.flatMap(({ client: { id } }) => {

@@ -58,7 +58,7 @@ interface Heard {
   readonly known: DefiniteOutcome
 }
 
-export interface LostCallsParts {
+export interface InDoubtCallsParts {
   readonly venue: Pick<VenueShape, "voidRefs">
   readonly wall: Clock.Clock
   /** The scope that interrupts writes in progress. */
@@ -72,16 +72,16 @@ export interface LostCallsParts {
   readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"said" | "ended" | "later">
 }
 
-export class LostCalls {
+export class InDoubtCalls {
   /** The number of queries so far. */
   lookups = 0
   alarms = 0
-  private readonly parts: LostCallsParts
+  private readonly parts: InDoubtCallsParts
   private readonly lost = new ShortLivedMap<string, Lost>()
   private readonly wake = Latch.makeUnsafe(false)
   private readonly room = Semaphore.makeUnsafe(writesAtOnce)
 
-  constructor(parts: LostCallsParts) {
+  constructor(parts: InDoubtCallsParts) {
     this.parts = parts
   }
 

@@ -26,7 +26,7 @@ const rounds = 8
  */
 const pauseMillis = 20
 
-interface Unmoved<R, A> {
+interface ReadThenDecide<R, A> {
   readonly subject: SubjectKey
   readonly by: Attribution
   readonly partner?: NonNullable<Command<A>["partner"]>
@@ -41,7 +41,7 @@ interface Unmoved<R, A> {
   readonly decide: (turn: Turn, read: R) => A
 }
 
-interface Held<R, A> extends Omit<Command<A>, "decide">, Pick<Unmoved<R, A>, "read" | "decide"> {}
+interface Held<R, A> extends Omit<Command<A>, "decide">, Pick<ReadThenDecide<R, A>, "read" | "decide"> {}
 
 const moved = Symbol("moved")
 
@@ -53,9 +53,9 @@ const sameRows = (a: ReadonlyArray<object>, b: ReadonlyArray<object>): boolean =
   a.length === b.length && a.every((row, index) => row === b[index])
 
 /** Reads and decides, repeatedly, until nothing changed between the two. */
-export const decideUnmoved = <R, A>(
+export const readThenDecide = <R, A>(
   host: ActorHost["Service"],
-  { subject, by, partner, restsOn, heldAtLast = false, read, decide }: Unmoved<R, A>
+  { subject, by, partner, restsOn, heldAtLast = false, read, decide }: ReadThenDecide<R, A>
 ): Effect.Effect<A, DispatchError> => {
   const command = { subject, by, ...(partner === undefined ? {} : { partner }) }
   const round = (left: number): Effect.Effect<A, DispatchError> =>

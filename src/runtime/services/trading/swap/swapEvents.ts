@@ -22,14 +22,14 @@ import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 import { oneInTurn } from "../../../engine/mailbox/turnRows.ts"
 import { accountInTurn } from "../../account/accountNow.ts"
-import { hearing } from "../../account/hearing.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 import type { Recall } from "../../account/Recall.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
 import { swapMisfit } from "../../../../machines/venueChecks/swapChecks.ts"
-import type { SaidOfObject, VenueHandler } from "../../venue/VenueHandler.ts"
+import type { ObjectReport, VenueHandler } from "../../venue/VenueHandler.ts"
 import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import type { VenueLink } from "../../venue/VenueLink.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
@@ -53,11 +53,11 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "swaps", id)
     if (row === null) return
-    const owned = hearing(turn, parts)
+    const owned = ownedTurn(turn, parts)
     const { outcome: became, swap } = outcome
     if (became === "EXECUTED") {
       // Without a swap in the result the take stays in flight (`definite`).
-      if (swap !== null) heardSwap(owned, row, swap, outcome.at)
+      if (swap !== null) onSwapReport(owned, row, swap, outcome.at)
     } else if (became === "REFUSED") {
       stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: refusalReason(outcome) })
     } else {
@@ -67,13 +67,13 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
   said: (turn, { id, at, fact }) => {
     const row = parts.recall.row(turn, "swaps", id)
     if (row === null) return false
-    if (fact.type === "swap") heardSwap(hearing(turn, parts), row, fact.swap, at)
+    if (fact.type === "swap") onSwapReport(ownedTurn(turn, parts), row, fact.swap, at)
     return true
   },
   quoted: null
 })
 
-const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject): Verdict => {
+const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: ObjectReport): Verdict => {
   const asset = assetOf(row)
   const worthOf = (): bigint => {
     const mark = holdingMark(asset, turn.facts)
@@ -92,7 +92,7 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: SaidOfObject
 }
 
 /** Applies the new parts of a venue report in their order: the take, its ids, fees, payments, the end. `at`: the venue's time. */
-const heardSwap = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
+const onSwapReport = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
   const known = row.context.contractId === null ? tookIn(owned, row, swap) : row
   const taken = known === null ? null : namedIn(owned, known, swap)
   if (taken === null) return

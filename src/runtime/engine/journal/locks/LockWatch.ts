@@ -5,15 +5,15 @@
 import { Effect, Result } from "effect"
 import { PgTypes } from "@effect/sql-pg"
 import type { SqlError } from "effect/sql"
-import type { BatchDraft } from "./BatchDraft.ts"
-import type { Commit } from "./Commit.ts"
+import type { BatchDraft } from "../BatchDraft.ts"
+import type { Commit } from "../Commit.ts"
 import { findHeld, type Findings } from "./findHeld.ts"
 import { HeldLocks } from "./HeldLocks.ts"
 import { tableOf } from "./lockNeeds.ts"
-import type { WriterConnection } from "./WriterConnection.ts"
+import type { WriterConnection } from "../WriterConnection.ts"
 
 /** The interval between two polls; after a slow poll it is a multiple of the poll's duration. */
-const askEveryMillis = 1_000
+const queryEveryMillis = 1_000
 const pauseFactor = 10
 
 export class LockWatch {
@@ -66,7 +66,7 @@ export class LockWatch {
       const search = this.connection.within((session) => findHeld({ session, draft: this.draft }, commits))
       return Effect.map(search, (found) => {
         const now = performance.now()
-        this.nextAt = now + Math.max(askEveryMillis, (now - begun) * pauseFactor)
+        this.nextAt = now + Math.max(queryEveryMillis, (now - begun) * pauseFactor)
         return found
       })
     })

@@ -23,16 +23,16 @@ import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { OrderRow } from "../../../tables/order.ts"
-import { hearing } from "../../account/hearing.ts"
-import { heardOfStamp } from "../funding/fundingBooking.ts"
+import { ownedTurn } from "../../account/ownedTurn.ts"
+import { onFundingStamp } from "../funding/fundingBooking.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 import { Recall } from "../../account/Recall.ts"
-import { foldIn } from "../../venue/folds.ts"
+import { takeUntilFull } from "../../venue/batches.ts"
 import { endMisfit, misfitOf, noteMisfit } from "../../venue/misfits.ts"
 import type { DefiniteOutcome, Unnamed, VenueHandler } from "../../venue/VenueHandler.ts"
 import type { Misfit } from "../../venue/verdict.ts"
-import { mustAsk, wasAsked } from "./askAgain.ts"
+import { scheduleQuery, queryScheduled } from "./statusQueries.ts"
 import { bookFill, type BookingTurn } from "./fillBooking.ts"
 import {
   adoptOrder,
@@ -44,23 +44,23 @@ import {
   reducesNothing
 } from "./orderDecisions.ts"
 import { orderVerdict, reportVerdict, tradeVerdict } from "./orderVerdict.ts"
-import { Unsettled } from "../../venue/Unsettled.ts"
+import { OutOfSync } from "../../venue/OutOfSync.ts"
 
 export interface OrderParts {
   readonly directory: Directory["Service"]
   readonly recall: Recall
   /** Orders that are out of sync. */
-  readonly unsettled: Unsettled["Service"]
+  readonly unsettled: OutOfSync["Service"]
 }
 
-export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads | Unsettled> = Effect.gen(
+export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads | OutOfSync> = Effect.gen(
   function* () {
-    return { directory: yield* Directory, recall: new Recall(yield* RowReads), unsettled: yield* Unsettled }
+    return { directory: yield* Directory, recall: new Recall(yield* RowReads), unsettled: yield* OutOfSync }
   }
 )
 
 /** A client's turn with access to ended orders that have left memory. */
-interface Hearing extends BookingTurn, Pick<OrderParts, "unsettled"> {}
+interface HandlerTurn extends BookingTurn, Pick<OrderParts, "unsettled"> {}
 
 export const orderHandler = (parts: OrderParts): VenueHandler => ({
   verdict: (turn, said) => {
@@ -69,15 +69,15 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
   },
   ended: (turn, { id, outcome, fills = [] }) => {
     const row = parts.recall.row(turn, "orders", id)
-    if (row !== null) heardOfCall(hearing(turn, parts), row, outcome, fills)
+    if (row !== null) onCallResult(ownedTurn(turn, parts), row, outcome, fills)
   },
   said: (turn, { id, fact }) => {
     const row = parts.recall.row(turn, "orders", id)
     if (row === null) return false
-    if (fact.type === "order") heardOrder(hearing(turn, parts), row, fact.order)
+    if (fact.type === "order") onOrderFact(ownedTurn(turn, parts), row, fact.order)
     if (fact.type === "fill") {
-      const at = hearing(turn, parts)
-      heardOrder(at, bookFill(at, amended(at, row, fact.order), fact.fill), fact.order)
+      const at = ownedTurn(turn, parts)
+      onOrderFact(at, bookFill(at, amended(at, row, fact.order), fact.fill), fact.order)
     }
     return true
   },
@@ -85,10 +85,10 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
 })
 
 /** Applies a venue event that names no order of ours. Returns false or a reason if it can't be applied. */
-export const heardOfVenue = (turn: Turn, parts: OrderParts, fact: AccountFact, said: Unnamed): boolean | string => {
-  if (fact.type === "funding") return heardOfStamp(hearing(turn, parts), fact.funding, said)
-  if (fact.type === "fill" && fact.fill.reason !== null) return adopted(hearing(turn, parts), fact.fill, fact.order)
-  if (fact.type === "bust") return busted(hearing(turn, parts), fact)
+export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, said: Unnamed): boolean | string => {
+  if (fact.type === "funding") return onFundingStamp(ownedTurn(turn, parts), fact.funding, said)
+  if (fact.type === "fill" && fact.fill.reason !== null) return adopted(ownedTurn(turn, parts), fact.fill, fact.order)
+  if (fact.type === "bust") return busted(ownedTurn(turn, parts), fact)
   return false
 }
 
@@ -109,12 +109,12 @@ export interface WholeOrder {
  * are booked in the venue's sequence, because a position's result depends on it. Returns the rest for another commit; null:
  * complete.
  */
-export const heardWhole = (
+export const onOrderReport = (
   turn: Turn,
   parts: OrderParts,
   orders: ReadonlyArray<WholeOrder>
 ): ReadonlyArray<WholeOrder> | null => {
-  const at = { ...hearing(turn, parts), isFound: true }
+  const at = { ...ownedTurn(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
   /** Orders whose reports can't be booked. */
   const kept = new Map<number, Misfit>()
@@ -128,7 +128,7 @@ export const heardWhole = (
   const trades = orders
     .flatMap(({ orderId, order, fills }) => fills.map((fill) => ({ orderId, order, fill })))
     .toSorted((one, other) => one.fill.tradeId - other.fill.tradeId)
-  const { length } = foldIn(turn, trades, ({ orderId, order, fill }) => {
+  const { length } = takeUntilFull(turn, trades, ({ orderId, order, fill }) => {
     const row = rowOf(orderId)
     if (row === null || kept.has(orderId)) return true
     const verdict = tradeVerdict(at, row, fill, order)
@@ -141,7 +141,7 @@ export const heardWhole = (
     const verdict = kept.get(whole.orderId)
     if (now === null || verdict === undefined) continue
     noteMisfit(turn, { ref: orderRef(now.id), misfit: verdict, bytes: whole })
-    if (whole.isTimed) wasAsked(turn, now.id)
+    if (whole.isTimed) queryScheduled(turn, now.id)
   }
   const fitting = orders.filter(({ orderId }) => !kept.has(orderId))
   if (length < trades.length) {
@@ -153,8 +153,8 @@ export const heardWhole = (
     if (now === null) continue
     endMisfit(turn, orderRef(orderId))
     if (wasOver && !isWorking(now) && isLive(order)) foundWorking(at, now, order)
-    else heardOrder(at, now, order)
-    if (isTimed) wasAsked(turn, orderId)
+    else onOrderFact(at, now, order)
+    if (isTimed) queryScheduled(turn, orderId)
   }
   return null
 }
@@ -168,19 +168,24 @@ export const doubtOrders = (turn: Turn, { unsettled }: Pick<OrderParts, "unsettl
   }
 }
 
-const heardOfCall = (at: Hearing, row: OrderRow, outcome: DefiniteOutcome, fills: ReadonlyArray<VenueFill>): void => {
+const onCallResult = (
+  at: HandlerTurn,
+  row: OrderRow,
+  outcome: DefiniteOutcome,
+  fills: ReadonlyArray<VenueFill>
+): void => {
   switch (callOfRef(outcome.ref)) {
     case "place":
-      return heardOfPlacing(at, row, outcome, fills)
+      return onPlaceResult(at, row, outcome, fills)
     case "cancel":
-      return heardOfCancel(at, row, outcome)
+      return onCancelResult(at, row, outcome)
     case "amend":
-      return heardOfAmend(at, row, outcome)
+      return onAmendResult(at, row, outcome)
   }
 }
 
-const heardOfPlacing = (
-  at: Hearing,
+const onPlaceResult = (
+  at: HandlerTurn,
   row: OrderRow,
   { outcome, reason, order }: DefiniteOutcome,
   fills: ReadonlyArray<VenueFill>
@@ -190,19 +195,19 @@ const heardOfPlacing = (
     if (order === null) return
     // The trades are the account's next events: booking them here saves their events and a query.
     const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), row)
-    return heardOrder(at, traded, order)
+    return onOrderFact(at, traded, order)
   }
   const isVoid = outcome === "VOID"
   const event = { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }), isVoid } as const
   advance(turn, "orders", row, event, { of })
 }
 
-const heardOfCancel = (at: Hearing, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
+const onCancelResult = (at: HandlerTurn, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
   const { turn } = at
   // Apply the refusal before the order's report, because the report sends a lost cancel again, and this cancel has its answer.
   const isRefused = outcome === "REFUSED" && order !== null && isLive(order)
   const stands = isRefused && row.state === "PENDING_CANCEL" ? notCancelled(at, row, reason) : row
-  if (order !== null) heardOrder(at, stands, order)
+  if (order !== null) onOrderFact(at, stands, order)
   const now = at.recall.row(turn, "orders", row.id) ?? row
   if (now.state !== "PENDING_CANCEL") return
   // The venue never received the cancel, or received it before the order: send it again once the order is confirmed.
@@ -211,13 +216,13 @@ const heardOfCancel = (at: Hearing, row: OrderRow, { outcome, reason, order }: D
 }
 
 /** Applies a refused cancel. For an order with nothing to reduce the cancel is retried after growing pauses. */
-const notCancelled = ({ turn, of }: Hearing, row: OrderRow, reason: string | null): OrderRow => {
+const notCancelled = ({ turn, of }: HandlerTurn, row: OrderRow, reason: string | null): OrderRow => {
   const askAgainAt = reducesNothing(turn, row) ? turn.now + pauseAfter(row.context.cancels) : null
   const event = { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused", askAgainAt } as const
   return advance(turn, "orders", row, event, { of }) ?? row
 }
 
-const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOutcome): void => {
+const onAmendResult = (at: HandlerTurn, row: OrderRow, { outcome, order }: DefiniteOutcome): void => {
   const { turn, of } = at
   const { amending, amends } = row.context
   if (amending !== null) {
@@ -228,14 +233,14 @@ const heardOfAmend = (at: Hearing, row: OrderRow, { outcome, order }: DefiniteOu
         : ({ type: "AMEND_REFUSED", at: turn.now, askAgainAt } as const)
     advance(turn, "orders", row, event, { of })
   }
-  if (order !== null) heardOrder(at, at.recall.row(turn, "orders", row.id) ?? row, order)
+  if (order !== null) onOrderFact(at, at.recall.row(turn, "orders", row.id) ?? row, order)
 }
 
 /**
  * Confirms an amended quantity once the venue's report of the order shows it, before or without the answer to the amendment: the
  * fills are judged by the new quantity. Reports do not show an amended bound.
  */
-const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): OrderRow => {
+const amended = ({ turn, of }: HandlerTurn, row: OrderRow, { qty }: VenueOrder): OrderRow => {
   const { amending } = row.context
   if (amending === null || amending.boundBps !== undefined || !new MoneyDecimal(amending.qty).eq(qty)) return row
   return advance(turn, "orders", row, { type: "AMENDED", at: turn.now, qty: amending.qty }, { of }) ?? row
@@ -244,8 +249,8 @@ const amended = ({ turn, of }: Hearing, row: OrderRow, { qty }: VenueOrder): Ord
 const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
 /** Applies the venue's state of an order: confirmed, triggered, filled further than booked, or ended. */
-const heardOrder = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
-  if (!isWorking(row)) return heardAfterEnd(at, row, order)
+const onOrderFact = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void => {
+  if (!isWorking(row)) return onReportAfterEnd(at, row, order)
   const there = confirmed(at, amended(at, row, order), order)
   const booked = scaled(there.context.filledQty)
   const said = scaled(order.filledQty)
@@ -276,7 +281,7 @@ const endOf = (
     : reason
 }
 
-const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
+const unsettled = (at: HandlerTurn, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
   const { clientId, id: orderId } = row
   // The order is read again, with growing pauses.
   if (misfitOf(at.turn, orderRef(orderId)) !== undefined) return
@@ -284,7 +289,7 @@ const unsettled = (at: Hearing, row: OrderRow, { filledQty, ...order }: VenueOrd
 }
 
 /** Confirms an order and its trigger. A cancel that reached the venue before the order is sent again. */
-const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
+const confirmed = (at: HandlerTurn, row: OrderRow, order: VenueOrder): OrderRow => {
   const { turn, of } = at
   const { venueOrderId, cancels, orderId } = row.context
   const acked =
@@ -304,15 +309,15 @@ const confirmed = (at: Hearing, row: OrderRow, order: VenueOrder): OrderRow => {
  * Handles a report that an order which has ended here works at the venue. The report may be older than the end, so the venue is
  * queried before any action.
  */
-const heardAfterEnd = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+const onReportAfterEnd = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void => {
   const isBehind = isLess(scaled(row.context.filledQty), scaled(order.filledQty))
   if (!isBehind && (row.state === "FILLED" || !isLive(order))) return
   unsettled(at, row, order)
-  mustAsk(at.turn, row.id)
+  scheduleQuery(at.turn, row.id)
 }
 
 /** Cancels, with an alarm, an order that has ended here but works at the venue by a later query. */
-const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
+const foundWorking = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void => {
   if (row.state === "FILLED") return
   const { turn, of } = at
   const { cancels, orderId } = row.context
@@ -327,7 +332,7 @@ const foundWorking = (at: Hearing, row: OrderRow, order: VenueOrder): void => {
 /**
  * Adopts an order that the venue created and filled: deleveraging, liquidation, delisting. False: the market has no positions.
  */
-const adopted = (at: Hearing, fill: VenueFill, order: VenueOrder): boolean => {
+const adopted = (at: HandlerTurn, fill: VenueFill, order: VenueOrder): boolean => {
   const { turn, of, recall } = at
   const client = turn.state.one("clients")
   if (client === undefined) return false
@@ -364,7 +369,7 @@ const placesOf = (text: string): number => text.split(".")[1]?.length ?? 0
 
 /** Raises an alarm for a trade that the venue has busted. It stays booked; staff decide. False: the trade is not ours. */
 const busted = (
-  at: Hearing,
+  at: HandlerTurn,
   { tradeId, orderId, reason }: Extract<AccountFact, { readonly type: "bust" }>
 ): boolean => {
   const { turn, recall } = at

@@ -8,7 +8,7 @@ import { type ActorHost, type Command, Unavailable } from "../../../src/runtime/
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
-import { decideUnmoved } from "../../../src/runtime/services/shared/unmoved.ts"
+import { readThenDecide } from "../../../src/runtime/services/shared/readThenDecide.ts"
 import type { TableName } from "../../../src/runtime/tables/Catalogue.ts"
 
 const subject = "client:1"
@@ -47,7 +47,7 @@ const mailbox = (traffic: (round: number, write: (table: Table) => void) => void
   } as unknown as ActorHost["Service"]
   const run = (restsOn?: ReadonlyArray<TableName>, heldAtLast = false) =>
     Effect.exit(
-      decideUnmoved(host, {
+      readThenDecide(host, {
         subject,
         by: { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "SYSTEM" } as never,
         ...(restsOn === undefined ? {} : { restsOn }),
@@ -59,7 +59,7 @@ const mailbox = (traffic: (round: number, write: (table: Table) => void) => void
   return { run, looks: () => looks, holds: () => holds }
 }
 
-describe("decideUnmoved", () => {
+describe("readThenDecide", () => {
   it.effect("decides at once while nothing happens", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox(() => {})
