@@ -186,6 +186,11 @@ const connectingAllowed =
 const figureText = /\.toFixed\(/
 const figureTextAllowed = /^(?:src\/machines\/shared\/Money\.ts$|(?:cli|simulator|bench|scripts|test|linters)\/)/
 
+/** Words that CONTRIBUTING.md replaces by the terms of the field. */
+const spoken = /\b(?:hear[ds]?|told|tells|sa(?:id|ys)|anew|whoever|nobody|somebody)\b/i
+const commentsOf = (text: string): string =>
+  (text.match(/\/\*[^]*?\*\/|(?:^|\s)\/\/ .*/gm) ?? []).join("\n").replaceAll(/`[^`]*`/g, "")
+
 export interface Violation {
   readonly file: string
   readonly rule: string
@@ -226,6 +231,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
       report("opens a connection to the database that has no limit: makeDatabasePool does it")
     if (subscribing.test(text) && !subscribingAllowed.test(file))
       report("registers with the host by itself: src/runtime/subscriptions.ts does it")
+    if (/^(?:src|cli|simulator)\//.test(file) && spoken.test(commentsOf(text)))
+      report(`a comment with ${spoken.exec(commentsOf(text))?.[0]}: CONTRIBUTING.md has the terms`)
     if (topHook.test(text) && isSharedByTests(file)) report("registers a hook for the first file of a worker alone")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
@@ -429,6 +436,12 @@ describe("tidy", () => {
       "test/support/x.ts",
       "afterEach(() => {})",
       "registers a hook for the first file of a worker alone"
+    ],
+    [
+      "a comment in spoken words",
+      "cli/x.ts",
+      "// Whoever asks: `said`",
+      "a comment with Whoever: CONTRIBUTING.md has the terms"
     ],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]

@@ -1,6 +1,6 @@
 /**
- * The refs of the service's calls to the venue: letters, a hyphen, the id of the object, and a suffix that tells its calls
- * apart. So a ref names its object even when no call of it is in flight (A2-111).
+ * The refs of the service's calls to the venue: letters, a hyphen, the id of the object, and a suffix that distinguishes
+ * its calls. So a ref names its object even when no call of it is in flight (A2-111).
  */
 
 /**

@@ -101,7 +101,7 @@ const compileState = (machine: AnyStateMachine, node: AnyStateNode): Moves => {
   if (node.type !== "atomic" && node.type !== "final") unsupported(node, `a state of type ${node.type}`)
   if (node.invoke.length > 0 || (node.always ?? []).length > 0 || node.after.length > 0)
     unsupported(node, "invoke, always or after")
-  // Nothing leaves a final state (XState stops there), whatever its definition says.
+  // Nothing leaves a final state (XState stops there), whatever its definition contains.
   if (node.type === "final") return new Map()
   return new Map(
     [...node.transitions].map(([event, definitions]) => {
