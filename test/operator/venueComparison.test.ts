@@ -76,6 +76,11 @@ const opened = async (paths: Members = {}): Promise<number> => {
   world.quote(rfqId, "60000")
   return (await steps.until(clientId, rfqId, ({ state }) => state === "ACCEPTED")).contractId
 }
+/** Moves the price, and waits until the service knows the mark: a knock-out at a mark that it does not know yet has to wait. */
+const moved = async (price: string): Promise<void> => {
+  world.price(price)
+  await steps.priced(price)
+}
 const verify = () => service.cli(["sim", "verify"])
 type Break = { readonly reason: string; readonly amount: string; readonly pausesMoneyOut: boolean }
 const breaks = async (): Promise<ReadonlyArray<Break>> =>
@@ -123,7 +128,7 @@ describe("A2-103: service and venue are compared", () => {
   it("D5: the venue's word on an end was lost: the comparison takes it over, with one settlement", async () => {
     const contractId = await opened()
     await hideEvents()
-    world.price("57900")
+    await moved("57900")
     assert.deepStrictEqual(await compare(), [])
     assert.deepInclude(await contract(contractId), { state: "KNOCKED_OUT", pnl: "-190.000000" })
     world.hide(false)
@@ -135,7 +140,7 @@ describe("A2-103: service and venue are compared", () => {
     const contractId = await opened()
     await hideEvents()
     world.lying("false-knock-out")
-    world.price("57900")
+    await moved("57900")
     expectLog(/service and venue differ/)
     const sentence = /^The venue's report of rfq:\d+ does not fit the request: .*116000/
     const [first, second] = [await reconcile(uid), await reconcile(uid)]

@@ -27,16 +27,16 @@ export const barrierSteps = (
       await pause(5)
     }
   }
-  const priced = () =>
+  const priced = (mark?: string) =>
     looking(
       () => get(service, key, `/ticker?symbol=${knockOut}`),
-      ({ status }) => status === 200
+      ({ status, json }) => status === 200 && (mark === undefined || Number(json.data.markPrice) === Number(mark))
     )
   return {
     post,
     rfqOf,
     looking,
-    /** The market has a live price. */
+    /** The market has a live price, this mark if one is named. */
     priced,
     /** A client at level MICA_MIFID with so much collateral, while the market has a live price and the venue is connected. */
     trader: async (amount = "1000.00"): Promise<number> => {
