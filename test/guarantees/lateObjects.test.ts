@@ -125,13 +125,12 @@ describe("late objects", () => {
 
   it("F19: an earlier end that comes later opens a break of the difference, and what is booked stays", () => {
     const { world, rfqId } = withEndedRequest()
-    const closed = { state: "CLOSED", settlePrice: "60110.0", endedAt: begin + 4_500 } as const
+    const profit = { state: "TAKE_PROFIT", settlePrice: openRfqInput.takeProfit, endedAt: begin + 4_500 } as const
     const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
-    for (const change of [{}, closed, touched]) world.venue.say(account, saying(contractOf(rfqId, change)))
-    // A settlement with its market waits 5 s for a listing that could refute it.
-    world.run(6_000)
+    for (const change of [{}, profit, touched]) world.venue.say(account, saying(contractOf(rfqId, change)))
+    world.run(1_000)
     const [contract] = world.store.rows("barrierContracts")
-    assert.strictEqual(contract?.state, "CLOSED")
+    assert.strictEqual(contract?.state, "TAKE_PROFIT")
     const breaks = world.store.rows("reconBreaks").map(({ amount }) => amount)
     assert.deepStrictEqual(breaks, [28_715_020n, -28_595_000n - (contract?.pnl ?? 0n)])
     assert.include(actions(world), "contract.otherEnd")
