@@ -16,9 +16,9 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Whether stdout is a terminal, so that colours may be used. */
   readonly terminal: boolean
-  /** Current columns and rows of that terminal; null: stdout is none, and lines are not wrapped. */
+  /** Current columns and rows of that terminal; null: stdout is no terminal, and lines are not wrapped. */
   readonly size: () => Size | null
-  /** Current columns of the terminal on stderr; null: stderr is none. */
+  /** Current columns of the terminal on stderr; null: stderr is no terminal. */
   readonly errorColumns: () => number | null
   /** Shows text in a pager; false if there is none. */
   readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
@@ -118,7 +118,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The answer of a command could not be written to stdout: the command may have run all the same. */
+/** The failure to write the answer of a command to stdout. The command itself may have run. */
 export const unwritten = (cause: string | undefined): CliFailure => {
   const sentence = `The answer could not be written (${cause ?? "unknown error"}): check the audit before repeating the command.`
   return new CliFailure(exitStatus.unreachable, {

@@ -17,7 +17,6 @@ export interface DemoReceiverOptions {
   readonly dataDir: string
   /** The demo partner's key. */
   readonly key: string
-  /** Prints one line. */
   readonly print: (text: string) => void
 }
 

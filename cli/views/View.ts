@@ -29,7 +29,7 @@ export class Named {
   readonly id: number
   /** Shows the id before the name, for a member that is called an id. */
   readonly withId: boolean
-  /** Its noun, for columns with objects of several kinds. */
+  /** The noun of the object, for columns with several kinds. */
   readonly word: string
 
   constructor(kind: Named["kind"], id: number, withId = false, word = "") {

@@ -114,7 +114,7 @@ class Watcher {
       stdout,
       exitOnCtrlC: false,
       patchConsole: false,
-      // The caller has checked for a terminal, whatever the environment suggests.
+      // The caller has checked for a terminal, so Ink must not decide by the environment.
       interactive: true,
       alternateScreen: true
     })

@@ -21,7 +21,7 @@ export interface KnownOrder {
   readonly asked: PlaceOptions
   /** The state in the answer. */
   readonly state: OrderState
-  /** Its cancel was confirmed. */
+  /** The service has confirmed a cancel of the order. */
   cancelled: boolean
 }
 

@@ -26,7 +26,7 @@ export interface RequestFault {
 /** The kind of a request: a call by name, a lookup of refs, or a plain read. */
 export type Asked = VenueCallName | "lookup" | "voidRefs" | "read"
 
-/** The deliveries of an event to readers, each after so many ms. Empty: it is dropped. */
+/** The delays of the deliveries of one event to readers, ms: two entries deliver it twice, none drops it. */
 export type Deliveries = ReadonlyArray<number>
 
 type Schedule = (task: () => void, delayMillis: number) => void

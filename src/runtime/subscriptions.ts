@@ -63,7 +63,7 @@ export type ListenersOf<Name extends Subscriber> = {
   readonly [T in Table as Name extends Subscriptions[T][number] ? T : never]: RowListener<T>
 }
 
-/** Delivers every row that is committed from now on to the subscriber's listeners, at their place of each table's list. */
+/** Adds the subscriber's listeners for committed rows, each at its place in the list of its table. */
 export const subscribe = <Name extends Subscriber>(
   host: Pick<ActorHost["Service"], "onCommitted">,
   name: Name,
@@ -73,7 +73,7 @@ export const subscribe = <Name extends Subscriber>(
     host.onCommitted(table, listener, (subscriptions[table] as ReadonlyArray<string>).indexOf(name))
 }
 
-/** Delivers the ref of every venue call that a commit ends from now on, at the subscriber's place of the list. */
+/** Adds the subscriber's listener for the refs of venue calls that a commit ends, at its place in the list. */
 export const subscribeToEndedCalls = (
   host: Pick<ActorHost["Service"], "onCallEnded">,
   name: (typeof endedCalls)[number],

@@ -87,7 +87,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
   }),
   /** The outcome of each ref, as a VenueOutcome that is parsed by itself too; UNKNOWN for one that has not arrived. */
   HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
-  /** As `lookup`, but a ref that has not arrived is VOID from now on: it is never executed. */
+  /** As `lookup`, but a ref that has not arrived becomes VOID: it is never executed. */
   HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })
 ) {}
 

@@ -49,7 +49,7 @@ export const ScenarioForm = Schema.Struct({
    * Changes state that all scenarios share (the clock, the questionnaire, the venue): no other scenario runs at the same time.
    */
   alone: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
-  /** Leaves the service in another state, so it needs a service of the run's own. Steps that kill need one anyway. */
+  /** Leaves the service in another state, so it needs a service of its own. Scenarios with killing steps always get one. */
   own: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
   given: Schema.optionalKey(Given),
   steps: Schema.Array(Schema.Unknown)
@@ -141,13 +141,13 @@ export const ReceiverStep = Schema.Struct({
   /** Registers the receiver of this name (PUT /webhook), which rotates the secret; a missing one is started. */
   receiver: Words,
   by: Schema.optionalKey(Words),
-  /** Its answers from now on, in order, the last one for ever. */
+  /** The receiver's next answers, in order; the last one repeats. */
   answers: Schema.optionalKey(
     Schema.Array(ReactionForm)
       .annotate({ message: "must be a list of answers" })
       .check(Schema.isMinLength(1, { message: "must have at least one answer" }))
   ),
-  /** Lead of its clock over the service's from now on; absent: none. */
+  /** The new lead of the receiver's clock over the service's; absent: none. */
   ahead: Schema.optionalKey(Duration),
   /** false: changes only answers and clock. */
   register: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" }))

@@ -27,7 +27,7 @@ export interface Receiver {
   readonly playing: Playing
 }
 
-/** The answers of a receiver from now on; `next` counts since they were set. */
+/** The script of a receiver: its answers, and the index of the next one. */
 interface Playing {
   reactions: ReadonlyArray<Reaction>
   next: number
@@ -172,7 +172,7 @@ export class Session {
     )
   }
 
-  /** Starts the receiver if necessary and registers it, so that the service sends there from now on. */
+  /** Starts the receiver if necessary and registers it as the endpoint of the firm. */
   register(firm: Firm, name: string): Effect.Effect<Receiver, Broken, Scope.Scope> {
     const registered = Effect.fnUntraced(function* (this: Session) {
       const receiver = firm.receivers.get(name) ?? (yield* this.startReceiver(firm, name))

@@ -40,7 +40,7 @@ export type Heard =
   | { readonly kind: "event"; readonly event: string; readonly body: unknown }
 
 export interface World {
-  /** Called with the results of partner steps in order; absent: they are dropped. */
+  /** Gets the results of partner steps in order; absent: they are dropped. */
   readonly heard?: (heard: Heard) => void
   /** Origin of the service. */
   readonly url: string

@@ -76,7 +76,7 @@ export class EventLine {
     return number < oldest || number > this.number ? null : this.kept().slice(number - oldest)
   }
 
-  /** As far back as they are kept; null if the account has no such event. */
+  /** Kept events of an account after the sequence number `after`; null for a number beyond the last. */
   ofAccount({ name, sequence }: Account, after: number): ReadonlyArray<VenueEvent> | null {
     if (after > sequence) return null
     const found: Array<VenueEvent> = []

@@ -11,7 +11,7 @@ export const rateUnit = 100_000_000
 /** The interest part of a rate, and the limit of its correction by the premium. */
 const interest = 10_000
 const correction = 50_000
-/** Limit of a rate in both directions. */
+/** The largest rate that one side pays the other, in hundred-millionths an interval: 0.75 %. */
 export const largestRate = 750_000
 
 export const fundingHours = 8

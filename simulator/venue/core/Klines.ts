@@ -25,7 +25,7 @@ export type Bucket = readonly [
 
 export interface SeriesState {
   readonly buckets: ReadonlyArray<Bucket>
-  /** The close of the dropped buckets; null: none were dropped. */
+  /** The close of the newest dropped bucket; null: none was dropped. */
   readonly before: number | null
 }
 

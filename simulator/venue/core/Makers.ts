@@ -71,7 +71,7 @@ export class Makers {
     return this.ladders.get(symbol)?.shape ?? null
   }
 
-  /** Changes the default ladder, effective from now on. */
+  /** Changes the default ladder at once. */
   change(symbol: string, usual: LadderShape): void {
     this.reshape(symbol, (ladder) => (ladder.usual = usual))
   }

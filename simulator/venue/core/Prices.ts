@@ -115,7 +115,7 @@ export class Prices {
     return path === null || point === undefined ? Number.POSITIVE_INFINITY : path.startedAt + point.offsetMillis
   }
 
-  /** Replaces the walk and its random stream from now on. */
+  /** Replaces the walk and its random stream. */
   setWalk(base: string, walk: Walk): void {
     this.of(base).walk = walk
   }
@@ -143,7 +143,7 @@ export class Prices {
     Object.assign(this.of(base).held, { index: null, mark: null, last: null })
   }
 
-  /** Plays a path from now on; the walk continues from its last point. */
+  /** Starts a path; when it ends, the walk continues from its last point. */
   play(base: string, startedAt: number, points: ReadonlyArray<PathPoint>): void {
     this.release(base)
     this.of(base).path = { startedAt, points }

@@ -142,7 +142,7 @@ export class Rfqs {
     return true
   }
 
-  /** Expires a quote. */
+  /** Expires a live quote; no-op for any other. */
   expire(rfq: Rfq, quoteId: number): void {
     const quote = rfq.quotes.find(({ id }) => id === quoteId)
     if (quote?.state === "LIVE") this.turn(rfq, quote, "EXPIRED")

@@ -201,7 +201,7 @@ export class Venue {
   }
 
   /**
-   * At most 1,000 events of an account after its own sequence number, as far back as they are kept; null: it has no such event.
+   * At most 1,000 kept events of an account after a sequence number of the account; null: the number is beyond its last.
    */
   accountEvents(name: string, after: number): ReadonlyArray<VenueEvent> | null {
     const account = this.parts.accountNamed(name)

@@ -52,7 +52,7 @@ export type VenueInput =
   | { readonly type: "command"; readonly command: VenueCommand }
 
 export interface Applied {
-  /** One outcome for a call or a decline; for a voiding one for each ref, in order. */
+  /** One outcome for a call or a decline. A void of several refs has one outcome for each, in order. */
   readonly outcomes: ReadonlyArray<VenueOutcome>
   /** Id of the new object, or null: for `quote` the quote, for a command as VenueCommandAnswer defines. */
   readonly id: number | null

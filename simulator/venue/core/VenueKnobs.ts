@@ -44,7 +44,7 @@ export const Dealer = Schema.Struct({
   name: Words.check(Schema.isMinLength(1)),
   latencyMillis: whole(0, 600_000),
   validityMillis: whole(1, dayMillis),
-  /** Its margin on each side of the mark, basis points. */
+  /** The distance of its quotes from the mark on each side, basis points. */
   spreadBps: between(0, 1_000),
   /** The largest quoted quantity, as a share of the market's largest order. */
   size: share,

@@ -1,6 +1,6 @@
 /**
- * The whole state of a venue as plain JSON, and its restoration. Orders are stored once: those with a ref while they are kept,
- * the simulator's own while they rest. Books and triggers are lists of their ids.
+ * The whole state of a venue as plain JSON, and its restoration. Each order is stored once. An order with a ref is stored while
+ * the venue keeps the ref; an order of the simulator itself, while it rests. Books and triggers are lists of order ids.
  */
 import type { Position } from "./Account.ts"
 import { Agenda, type Entry } from "./Agenda.ts"

@@ -38,11 +38,11 @@ export const priceRefusal = ({ prices }: VenueParts, { market }: Listing, ticks:
     ? `A price of ${market.symbol} is at most 1,000 times the one that it opened with.`
     : null
 
-/** Why a path that ends after so many ms is refused; null if it is not. */
+/** Why a path of this length is refused; null if it is not. */
 export const pathRefusal = (endMillis: number): string | null =>
   endMillis > longestMillis ? "A path lasts 366 days at most." : null
 
-/** Why a trade of so many signed lots by the venue is refused; null if it is not. */
+/** Why a trade of the venue's own is refused, its size in signed lots; null if it is not. */
 export const executionRefusal = (
   { exchange }: VenueParts,
   { market }: Listing,
@@ -58,7 +58,7 @@ export const executionRefusal = (
   return after.every(Number.isSafeInteger) ? null : `The position in ${symbol} would be too large.`
 }
 
-/** Why an offer of so many minor units is refused; null if it is not. */
+/** Why an offer of this amount (minor units) is refused; null if it is not. */
 export const offerRefusal = ({ staking }: VenueParts, symbol: string, amount: bigint): string | null => {
   if (staking.offers.size >= mostOffers) return "The board has 10,000 offers: no more fit."
   const largest = staking.markets.get(symbol)?.maxQty ?? 0n

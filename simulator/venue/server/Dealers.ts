@@ -45,7 +45,7 @@ export class Dealers {
     this.random = new SeededRandom(seed)
   }
 
-  /** Handles an event; an open request gets quotes from now on. */
+  /** Handles an event: an open request starts to get quotes. */
   happened({ fact }: VenueEvent): void {
     if (fact.type === "rfq") {
       if (fact.rfq.state === "OPEN") this.begin(fact.rfq)

@@ -98,7 +98,7 @@ export class EventFeed {
     if (this.muted.size < markedRefs) this.muted.add(ref)
   }
 
-  /** Delays the acknowledgement of an order until so long after its fills. */
+  /** Sends an order's acknowledgement `delayMillis` after its fills. */
   acknowledgeLate(ref: string, delayMillis: number): void {
     if (this.late.size < markedRefs) this.late.set(ref, delayMillis)
   }

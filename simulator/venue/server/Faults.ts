@@ -13,7 +13,7 @@ export interface Target {
   readonly symbol: string | null
 }
 
-/** A fault that strikes now. */
+/** The effect of an active fault on one request. */
 export interface Strike {
   readonly kind: FaultKind
   readonly delayMillis: number
@@ -27,7 +27,7 @@ interface Fault {
   struck: number
 }
 
-/** Limit on faults in force; ended ones make room. */
+/** Limit on active faults. */
 const faultLimit = 100
 const usualDelayMillis = 2_000
 

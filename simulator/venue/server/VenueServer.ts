@@ -254,7 +254,7 @@ const answerCause = (
     return Effect.succeed(refusal(400, "VenueBadRequest", "The request can not be read."))
   }
   return Effect.as(
-    Effect.logError("a request of the venue failed", cause),
+    Effect.logError("a request to the simulated venue failed: it is answered with 500", cause),
     refusal(500, "VenueDefect", "The simulator failed; its log says why.")
   )
 }

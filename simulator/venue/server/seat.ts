@@ -11,9 +11,9 @@ import { join } from "node:path"
 import { longestSeatText, provedText, type SeatHolder } from "../../../src/venue/seatAnswer.ts"
 
 export interface Seat {
-  /** Its socket's path, as `node:net` takes it. */
+  /** Path of the seat's socket, in the form of `node:net`. */
   readonly path: string
-  /** Answers all connections from now on, waiting ones included. */
+  /** Answers waiting and later connections with the holder. */
   announce(holder: SeatHolder, key: string): void
   release(): Promise<void>
 }

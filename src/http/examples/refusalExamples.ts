@@ -33,7 +33,7 @@ const firstRecorded: ReadonlyMap<string, Refused> = new Map(
     .map(([status, body]) => [`${status} ${kindOfRefusal(body)}`, body])
 )
 
-/** Null: not recorded yet. A service that is to record it must start all the same; a test lists refusals without an example. */
+/** Null: not recorded yet. The service must start without it, because it records it; a test lists refusals without an example. */
 const recordedExample = (summary: string, status: number, code: number, reason?: Reason): RefusalExample | null => {
   const value = firstRecorded.get(`${status} ${code} ${reason}`)
   return value === undefined ? null : { summary, value }

@@ -129,7 +129,7 @@ export interface IdempotencyOptions {
   readonly waitMillis?: number
 }
 
-/** The outcome of a run: the row that answers the key from now on, or null if the key is freed. */
+/** The outcome of a run: the row that answers every retry, or null if the key is free again. */
 interface Run {
   readonly row: RecentAnswer | null
   readonly answer: KeyedAnswer
@@ -252,7 +252,7 @@ export class Idempotency {
 
   /**
    * No commit has compared an answer that is not kept with the stored ones. A retry in a later process may be refused because
-   * of its first run (the test was taken by it), and must get the first answer all the same.
+   * of its first run (the test was taken by it), and must get the first answer.
    */
   private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
     return Effect.map(this.options.answers.find(request.principal, request.key), (stored) =>

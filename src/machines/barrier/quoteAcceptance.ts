@@ -145,12 +145,12 @@ const wholeContract: Rule<CloseQuoteFacts> = {
 /** Rules for a quote to close a contract, in order. */
 export const closeQuoteRules: ReadonlyArray<Rule<CloseQuoteFacts>> = [live, validity, wholeContract, inside]
 
-/** The same rules as gates of a manual accept. */
+/** `closeQuoteRules` as gates of a manual accept. */
 export const closeQuoteGates: Gates<CloseQuoteFacts> = closeQuoteRules.map((rule) =>
   gateOf(rule, (facts: CloseQuoteFacts) => facts)
 )
 
-/** Why this closing quote may not be accepted by hand, or null. */
+/** Why a manual accept of this closing quote is refused, or null. */
 export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firstSentence(closeQuoteRules, facts)
 
 const whole = 10_000

@@ -41,7 +41,7 @@ export interface OrderParts {
   readonly orderLoss: bigint
 }
 
-/** One market's parts of the account's figures. */
+/** The contribution of one perpetual market to the account's figures. */
 export interface PerpRisk extends OrderParts {
   /** The input that the figures were computed from. */
   readonly holding: PerpHolding
@@ -99,7 +99,7 @@ export const ordersWith = ({ holding, mark, initialMargin }: PerpRisk, order: Wo
   return partsOf(held?.netQty ?? "0", [...orders, order], { price, mark, initialMargin, terms })
 }
 
-/** Whether there is a position. */
+/** True if the market has a position with a quantity other than zero. */
 export const holds = ({ position }: PerpHolding): boolean => heldIn(position) !== null
 
 const heldIn = (position: PerpPosition | null): PerpPosition | null =>

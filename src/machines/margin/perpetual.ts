@@ -58,7 +58,7 @@ export interface WorkingOrder {
   readonly left: string
   /** The limit or the bound; for a conditional order its limit, else its trigger. Null: a MARKET order without a bound. */
   readonly price: string | null
-  /** The largest distance between the trades of a conditional order at the market and the mark at which it fires, basis points. */
+  /** The largest distance between a conditional market order's trades and the mark at which it fires, basis points. */
   readonly boundBps: number | null
   /**
    * The trigger level of an order that waits for the mark. Absent: the order has fired, or another price than the mark triggers
@@ -138,7 +138,7 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
 
 /** The most that an order may still cost, micro-USDC, rounded up. */
 export interface OrderCost {
-  /** Its share with the other orders counted: reduce-only orders share the quantity that they can reduce, the dearest first. */
+  /** The cost beside the other orders: reduce-only orders divide the quantity that they can close, the costliest unit first. */
   readonly cost: bigint
   /** The cost if it were the only reduce-only order. */
   readonly alone: bigint

@@ -62,7 +62,7 @@ export interface RecentMarket {
   isListed(symbol: string, at: number): boolean | null
 }
 
-/** No market data at all. */
+/** A market without data. */
 export const noRecentMarket: RecentMarket = { bandAt: () => null, bandNear: () => null, isListed: () => null }
 
 /** Facts without a market: accounts hold money only. */

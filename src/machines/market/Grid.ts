@@ -37,7 +37,7 @@ export const onGrid = (text: string, { decimals, step }: Grid): GridValue | null
 export const writtenOn = (text: string, grid: Grid | null): string =>
   grid === null ? text : (onGrid(text, grid)?.text ?? text)
 
-/** A decimal text with exactly so many places; null: it has more significant places. */
+/** The number with exactly `decimals` places; null if it has more significant places. */
 const writtenTo = (text: string, decimals: number): string | null => {
   const point = text.indexOf(".")
   const places = point === -1 ? 0 : text.length - point - 1

@@ -40,7 +40,7 @@ export interface Unplaced {
   readonly role: LegRole
   /** The last refused order of the leg. */
   readonly orderId: number
-  /** Its level is passed, so it is sent at MARKET. */
+  /** The mark has passed the level of the leg, so it is sent at MARKET. */
   readonly atMarket: boolean
   /** The number of failed attempts in a row. */
   readonly attempts: number
@@ -114,7 +114,7 @@ export type AttachmentEvent =
   | ({ readonly type: "STAND" } & Planned)
   /** A leg trades, or goes to the market at once. */
   | ({ readonly type: "FIRE" } & Planned)
-  /** Nothing is left to protect, or to protect with. */
+  /** No quantity is left to protect, or no leg is left that protects it. */
   | ({ readonly type: "CLOSE" } & Planned)
   /** The parent or the legs have changed, and the protection follows. */
   | ({ readonly type: "FOLLOW" } & Planned)
@@ -165,7 +165,7 @@ export interface OrderNow {
   readonly filledQty: string
   /** Sent to the venue and not acknowledged yet. */
   readonly placing: boolean
-  /** Its placement, an amendment or a cancel is in flight. */
+  /** The placement, an amendment or a cancel of the leg is in flight. */
   readonly changing: boolean
   readonly cancels: number
   readonly rejected: boolean

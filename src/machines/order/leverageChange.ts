@@ -15,7 +15,7 @@ export const leverageSentences = {
 export interface LeverageChange {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly before: AccountRisk
-  /** The recorded risk state: an account that cannot get the restriction is in close-out all the same. */
+  /** The recorded risk state. It shows a close-out even if the account can't get the restriction. */
   readonly recorded: RiskState
   /** The account's risk with the new choice. */
   readonly after: AccountRisk

@@ -29,7 +29,7 @@ export interface PositionFill {
   readonly price: string
 }
 
-/** The same with computed figures. */
+/** As `PositionFill`, with computed figures. */
 export interface FigureFill extends Pick<PositionFill, "side"> {
   readonly qty: Exact | Scaled
   readonly price: Exact | Scaled

@@ -59,7 +59,7 @@ export interface PreTrade {
   readonly freeMarginBefore: bigint
   readonly freeMarginAfter: bigint | null
   readonly marginLevelAfter: string | null
-  /** For the position that the order leaves; null on SPOT. */
+  /** The estimated liquidation price of the position after the order; null on SPOT. */
   readonly estLiquidationPrice: string | null
   readonly equityBefore: bigint
   readonly initialMarginBefore: bigint

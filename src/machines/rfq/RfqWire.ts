@@ -131,7 +131,7 @@ export const OpenedWire = Schema.Struct({
 }).annotate({ identifier: "ContractOpened" })
 export type OpenedWire = typeof OpenedWire.Type
 
-/** The same for a request to close: the result of the contract instead of the premium's figures. */
+/** The answer to an accept of a request to close: the contract's result replaces the figures of the premium. */
 export const ClosedWire = Schema.Struct({
   ...acceptedFields,
   settlePrice: price,

@@ -82,7 +82,7 @@ export const rfqOnMarket = (body: RfqBody, { market, terms, now }: MarketNow): R
   }
 }
 
-/** The time so many calendar months later in UTC, on the month's last day where it has no such day. */
+/** The time `months` calendar months later, UTC; in a month that lacks the day of `now`, its last day. */
 export const openEndExpiry = (now: number, months: number): number => {
   const from = new Date(now)
   const to = new Date(now)

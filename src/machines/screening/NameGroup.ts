@@ -8,7 +8,7 @@ import type { NameSheets, Search, Sheet } from "./NameSheets.ts"
 
 /** So few names are all candidates. */
 const fewNames = 32
-/** From so many names on, a sheet for each length pays: a small sheet takes longer to reach than to read. */
+/** The number of names from which a sheet for each length is faster: a small sheet takes longer to reach than to read. */
 const manyNames = 1_024
 
 /** Names of texts of 1 to `maxPatternLength` characters. */

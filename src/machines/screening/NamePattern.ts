@@ -112,13 +112,13 @@ export class Demand {
     return this.#length - this.#shared[other * (maxPrefix + 1) + prefix]!
   }
 
-  /** The same for texts of any length. */
+  /** As `mayLack`, for texts of any length. */
   mayLackAnywhere(prefix: number): number {
     return this.#length - this.#least[prefix]!
   }
 }
 
-/** Whether a text that lacks so many bits of the query may still share enough characters. */
+/** Whether a text that lacks `lacking` bits of the query may still share enough characters. */
 export const isMet = (demand: Demand, asked: NamePattern, other: number, lacking: number): boolean => {
   const extra = other & manyExtra
   const mine = asked.length - asked.bits.length
@@ -144,7 +144,7 @@ export class Floor {
     return (this.#demands[length] ??= new Demand(this.likeness, length))
   }
 
-  /** True when texts of these lengths can reach the likeness at all. */
+  /** True if texts of these lengths can reach the likeness. */
   allows(length: number, other: number): boolean {
     return sharedNeeded(jaroNeeded(this.likeness, maxPrefix), length, other) !== outOfReach
   }

@@ -58,7 +58,7 @@ export type BulkAnswer = typeof BulkAnswer.Type
 
 /** An entry that names an item; its report is checked together with the stored item. */
 export interface BulkEntry {
-  /** Its index in the request, from 0. */
+  /** The index of the entry in the request, from 0. */
   readonly place: number
   readonly itemId: number
   /** The entry without its item's id: the body of a single report. */

@@ -17,7 +17,7 @@ export type JsonRecord = Record<string, unknown>
 /** Adds a sentence at a dotted path; the first sentence of a path stays. */
 export type AddError = (path: string, sentence: string) => void
 
-/** The same collector with every path put under a prefix. */
+/** A collector that puts every path under a prefix. */
 export const under =
   (prefix: string, add: AddError): AddError =>
   (path, sentence) =>

@@ -73,21 +73,22 @@ export const bodyCaps = {
 } as const
 
 /**
- * All members and entries of one body, on every surface, ours: the longest valid body (an onboarding with every list full) has
- * under 30,000. Large dictionaries cost a parser many times their bytes.
+ * Limit on the members and entries of one body, on every surface; the contract sets none. The longest valid body (an onboarding
+ * with every list full) has under 30,000. Large dictionaries cost a parser many times their bytes.
  */
 export const bodyMembers = 50_000
 
 /**
- * The most faults that one answer names, ours: a body of wrong entries must not cause an answer of megabytes. Partners get all
- * faults that a form can have; operators, whose lists are long, get fewer.
+ * Limit on the faults that one answer names; the contract sets none. A body of wrong entries must not cause an answer of
+ * megabytes. Partners get all faults that a form can have; operators, whose lists are long, get fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const
 
 /**
- * Memory of bodies that are still being read, ours. Routes with caps up to `smallCap` have an eighth of it for themselves. Each
- * part has a share for one partner: two full documents or eight full onboardings. A partner's second large body leaves space
- * for two full documents of others: beside three partners that send two each, a fourth partner's full document still fits.
+ * Memory of bodies that are still being read; the contract sets no limit. An eighth is reserved for routes with caps up to
+ * `smallCap`. Each part has a share for one partner: two full documents or eight full onboardings. A partner's second large body
+ * leaves space for two full documents of others: beside three partners that send two each, a fourth partner's full document still
+ * fits.
  */
 export const bodyBudget = {
   bytes: 64 * 1024 * 1024,
@@ -100,10 +101,10 @@ export const bodyBudget = {
 } as const
 
 /**
- * Limits on pages of lists, ours. `rows` are read at once for all principals of a surface, `share` for one principal; pages up
- * to `small` rows and larger pages each have such a budget. A page counts as at least `least` rows, a read of an operator as
- * `operatorRows`. At most `waiting` pages of one principal wait, at most `waitMillis`. A page yields to requests that write for
- * `pauseMillis`.
+ * Limits on the work for pages of lists; the contract sets none. `rows` are read at once for all principals of a surface,
+ * `share` for one principal; pages up to `small` rows and larger pages each have such a budget. A page counts as at least
+ * `least` rows, a read of an operator as `operatorRows`. At most `waiting` pages of one principal wait, at most `waitMillis`. A
+ * page yields to requests that write for `pauseMillis`.
  */
 export const pageBudget = {
   rows: 1_000,
@@ -204,8 +205,8 @@ export const kycLengths = {
 } as const
 
 /**
- * Longest lists of onboarding that no rule against repeated entries limits, ours: a body under the cap holds no more valid
- * associations (each at least 170 bytes), and no client has so many documents.
+ * Longest onboarding lists, for the lists that no rule against repeated entries limits; the contract sets none. A body under the
+ * cap holds no more valid associations (each at least 170 bytes), and no client has more documents.
  */
 export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as const
 
@@ -247,7 +248,7 @@ export const webhookLimits = {
   failureBodyKeptBytes: 256
 } as const
 
-/** Notification sweep, and the rows and the age limit of an answer of the feed. */
+/** Limits of the notification feed: intervals of the sweep, rows in a response, and the usual age of the oldest row. */
 export const notificationLimits = {
   sweepEveryMillis: 5 * second,
   rereadMillis: 30 * second,
@@ -255,7 +256,7 @@ export const notificationLimits = {
   usualMillis: day
 } as const
 
-/** Statements. The limits on running and waiting builds are per partner; ours. */
+/** Limits on statements. The contract sets none on running and waiting builds: these apply to each partner. */
 export const statementLimits = {
   /** Sliding window, per client. */
   builds: { most: 30, windowMillis: hour },

@@ -38,7 +38,7 @@ export const percentOf = (amount: bigint, whole: bigint | null): string | null =
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** The mean of so many figures, rounded towards minus infinity. */
+/** The mean, rounded towards minus infinity; null without figures. */
 export const meanOf = (figures: ReadonlyArray<bigint>): bigint | null => {
   if (figures.length === 0) return null
   const sum = figures.reduce((total, figure) => total + figure, 0n)

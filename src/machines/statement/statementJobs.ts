@@ -36,7 +36,7 @@ interface Schedule {
   readonly kind: StatementKind
   /** The first due job after a moment. */
   readonly next: (after: number) => Omit<JobPlan, "name">
-  /** Only a period without a statement gets one; otherwise a changed content also gets the next version. */
+  /** True: a period gets one statement only. False: a changed content gets the next version. */
   readonly once: boolean
 }
 

@@ -56,8 +56,8 @@ export interface SwapPayment {
 }
 
 /**
- * The part of a claim that staff wrote off, by the business clock; `paid` is the amount received by then, which gives its place
- * among the payments.
+ * A part of a claim that staff wrote off. `at`: business time, Unix ms. `paid`: the amount received before the write-off, which
+ * places it among the payments.
  */
 export interface SwapWriteOff {
   readonly amount: string
@@ -91,7 +91,7 @@ export interface SwapContext extends SwapInput {
   readonly charges: number
   readonly settleReason: SettleReason | null
   readonly rejectReason: string | null
-  /** Its last change, Unix ms. */
+  /** The last change of the swap, Unix ms. */
   readonly ts: number
 }
 

@@ -96,7 +96,7 @@ const release = swap.emit(({ context }) => {
   return posting(context, "SWAP_RELEASE", `swapRelease:${swapId}`, hold, { swapId, offerId })
 })
 
-/** The terms as executed by the venue, frozen from now on. */
+/** Freezes the terms as executed by the venue. */
 const taken = swap.assign(({ context, event }) => {
   if (event.type !== "TOOK") return {}
   const { contractId, tradeId, notional, rateBps, tenorDays, reward, openedTs, maturityTs, at } = event

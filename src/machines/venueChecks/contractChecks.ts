@@ -39,7 +39,7 @@ export interface RequestedContract {
    * refused.
    */
   readonly tearUp: { readonly sentAt: number | null } | null
-  /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
+  /** The band of the market's marks around a moment, widened by `bps` basis points; null: the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   /** Whether the market is listed and not delisted; null: unknown. */
   readonly isListed: boolean | null

@@ -9,7 +9,7 @@ import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface ExpectedOrder {
   readonly order: OrderContext
-  /** The band of the market's marks around a moment, widened by so many basis points; null: the marks are unknown. */
+  /** The band of the market's marks around a moment, widened by `bps` basis points; null: the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   readonly venueTime: VenueTime
 }

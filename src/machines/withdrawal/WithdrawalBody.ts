@@ -26,7 +26,7 @@ export const WithdrawalBody = Fields.objectOf(
 )
 
 export interface WithdrawalBody extends MoneyBody {
-  /** Its JSON text as sent, without white space between tokens, or null. */
+  /** JSON text as sent, without white space between tokens; null without a destination. */
   readonly destination: string | null
 }
 

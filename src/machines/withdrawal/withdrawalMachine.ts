@@ -41,7 +41,7 @@ const turnDown = withdrawal.assign(({ event }) =>
 
 const cancel = withdrawal.assign(({ event }) => ({ decidedBy: "PARTNER", decidedAt: event.at }))
 
-/** `gain`: the client's cash gains the amount; otherwise cash, or the reserve, loses it. */
+/** Posts the amount. `gain`: to the client's cash; otherwise from cash or the reserve. */
 const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fail", gain: boolean) =>
   withdrawal.emit(({ context }) => ({
     type: "ledger.post",

@@ -27,9 +27,9 @@ export class EmbeddedVenueError extends Schema.TaggedError<EmbeddedVenueError>()
 }
 
 export interface EmbeddedVenueOptions {
-  /** Its folder with log, key and address; created if missing. */
+  /** The simulator's folder with log, key and address; created if missing. */
   readonly dataDirectory: string
-  /** It ends by itself after this long without a request of a service, wall ms. */
+  /** Idle timeout: the simulator ends after this time without a request of a service, wall ms. */
   readonly idleMillis?: number
   /** Longest time from its start until it listens, wall ms. */
   readonly startMillis?: number

@@ -55,7 +55,7 @@ export class LineOutput {
 /** The two streams of this process, each with a single writer that counts. */
 let opened: { readonly stdout: LineOutput; readonly stderr: LineOutput } | null = null
 
-/** Only a service uses them: a command must notice that its output could not be written. */
+/** The output of a service, which drops lines that can't be written. Commands must not use it: they report failed writes. */
 export const standardOutput = () =>
   (opened ??= { stdout: new LineOutput(process.stdout), stderr: new LineOutput(process.stderr) })
 

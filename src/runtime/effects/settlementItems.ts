@@ -15,7 +15,7 @@ import { postingRules } from "../../machines/ledger/postingRules.ts"
 
 export interface NewItem {
   readonly itemId: number
-  /** Its event and audit row, which the caller applies. */
+  /** The event and the audit row of the item, which the caller applies. */
   readonly effects: ReadonlyArray<MachineEffect>
 }
 

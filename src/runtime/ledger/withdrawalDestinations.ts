@@ -11,7 +11,7 @@ import { SealingService } from "../engine/sealing/SealingService.ts"
 import { type FiledRequest, filedRequests } from "../store/reads/withdrawalReads.ts"
 import type { WithdrawalRow } from "../tables/withdrawal.ts"
 
-/** Only the holder of the key can make it, and it reveals nothing of the destination. An empty destination has one too. */
+/** A keyed hash of the destination (an empty one included), which does not reveal it. Making it needs the service's key. */
 export const destinationFingerprint = (
   { fingerprint }: Pick<Sealing, "fingerprint">,
   requestId: number,

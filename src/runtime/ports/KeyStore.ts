@@ -1,7 +1,7 @@
 /** The storage of encryption keys, as a port: the key file in production (adapters/keyFile.ts). */
 import type { SealingKeys } from "../engine/sealing/Sealing.ts"
 
-/** Both throw: SealingError for a damaged store, otherwise the errors of the file system. */
+/** The stored sealing keys. Both methods throw SealingError for a damaged store, otherwise the errors of the file system. */
 export interface KeyStore {
   /** Every stored key. */
   readonly read: () => SealingKeys

@@ -28,7 +28,7 @@ import {
 export type NewPiece = Omit<StatementPieceRow, "storedAt" | "content"> & { readonly content: string | Uint8Array }
 export type NewModel = Omit<StatementModelRow, "storedAt">
 
-/** The most rows that one statement of a sweep scans. */
+/** Limit on the rows that one SQL statement of a sweep scans. */
 const sweptAtOnce = 1_000
 
 /** The most pieces in one read: a quarter of a megabyte each. */
@@ -51,7 +51,7 @@ export class StatementModels extends Context.Service<
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
     /** The next pieces after `after`; `frames`: only those without rows. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
-    /** The same in the form of packed.ts, for a thread that unpacks them itself. */
+    /** As `pieces`, in the form of packed.ts, for a thread that unpacks them itself. */
     packedPieces(modelId: number, after: number): Effect.Effect<ReadonlyArray<ReadPiece<Uint8Array>>, Unavailable>
     /**
      * Removes models stored before this time (wall clock, Unix ms) that no statement names, and pieces without a model. Returns

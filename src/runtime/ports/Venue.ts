@@ -34,7 +34,7 @@ export class VenueEventsGone extends Schema.TaggedError<VenueEventsGone>()("Venu
 export interface UnreadableLine {
   readonly unreadable: string
   readonly reason: string
-  /** Its number and account, if at least these are readable. */
+  /** The number and the account of the message; null where unreadable. */
   readonly number: number | null
   readonly account: string | null
 }
@@ -97,7 +97,7 @@ export interface VenueShape {
   orderFills(ref: string): Effect.Effect<ReadonlyArray<VenueFill> | null, VenueUnanswered>
   /** At most 500 refs; the outcomes come in the order of the refs. */
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
-  /** As `lookup`, but a ref that the venue has not received is void from now on. */
+  /** As `lookup`, but voids each ref that the venue has not received: the venue never executes it. */
   voidRefs(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
   /** One call; the venue executes its ref at most once. */
   write<Name extends VenueCallName>(

@@ -16,9 +16,9 @@ export class AnswerStore extends Context.Service<
     discardExpired(principal: string, key: string, cutoff: number): Effect.Effect<void, Unavailable>
     /** Deletes at most `limit` answers given at or before `cutoff`, and returns their number. */
     sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
-    /** The same for keys of requests that were begun and never answered, together with their claims (VenueGateway). */
+    /** As `sweep`, for keys of requests that began and were never answered, together with their claims (VenueGateway). */
     sweepBegun(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
-    /** The same for the parts of bulk reports: they are kept for as long as answers are replayed. */
+    /** As `sweep`, for the parts of bulk reports, which are kept for as long as answers are replayed. */
     sweepParts(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
   }
 >()("brokerage/runtime/store/AnswerStore") {

@@ -64,7 +64,7 @@ export const stampedKeys = Effect.gen(function* () {
   return stamp === undefined ? null : { canaryKey: stamp.canary[0] ?? 0, resealedKey: stamp.resealed_key }
 })
 
-/** Seals the canary with the current key: from now on a start with a key file without this key is refused. */
+/** Seals the canary with the current key. Every later start with a key file that lacks this key is refused. */
 export const stampCanary = (sealing: Sealing) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

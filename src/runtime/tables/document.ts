@@ -50,7 +50,7 @@ export const documentTables = {
       uploadedAt: "id",
       deletedAt: "id?"
     },
-    // Only live documents.
+    // Mailboxes hold live documents only.
     residence: { ...ofClient, only: { sql: "deleted_at IS NULL", test: (row) => row.deletedAt === null } },
     id: ["document", "usual"]
   }),

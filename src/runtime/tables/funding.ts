@@ -12,7 +12,7 @@ export interface OpenFundingRow {
   readonly symbol: string
   /** Unix ms. */
   readonly settledAt: number
-  /** Both null until the venue has published them. */
+  /** Mark and rate are null until the venue has published them. */
   readonly mark: string | null
   readonly rate: string | null
   /** The position at the stamp's sequence, including every trade that was found since; signed. */

@@ -29,7 +29,7 @@ export interface LastListingRow {
 
 /** The last mark price of a market at or before 00:00 UTC of a day (STS-28). */
 export interface DailyMarkRow {
-  /** That midnight, Unix ms. */
+  /** 00:00 UTC of the day, Unix ms. */
   readonly day: number
   readonly symbol: string
   readonly price: string

@@ -75,7 +75,7 @@ export interface PositionRow {
   readonly currency: string
   /** The cost without sign: the open amount of a partner is summed from it. */
   readonly amount: bigint
-  /** Of all fills of the position, gross. */
+  /** Realized PnL of all fills of the position, before commission. */
   readonly realizedPnl: bigint
   /** The time at which the position was last opened or turned, Unix ms. */
   readonly openedAt: number

@@ -19,7 +19,9 @@ export const AnswerSweep = {
           Effect.flatMap((gone) => (gone === pageSize ? pass(sweep) : Effect.void))
         )
       yield* Effect.forEach([answers.sweep, answers.sweepBegun, answers.sweepParts], pass, { discard: true }).pipe(
-        Effect.catchCause((cause) => Effect.logDebug("expired answers not swept", cause)),
+        Effect.catchCause((cause) =>
+          Effect.logDebug("expired answers were not deleted: the next sweep deletes them", cause)
+        ),
         Effect.repeat(Schedule.spaced("5 minutes")),
         Effect.forkScoped
       )

@@ -11,7 +11,9 @@ export const ContentSweep = {
       const contents = yield* DocumentContents
       yield* Clock.currentTimeMillis.pipe(
         Effect.flatMap((now) => contents.sweep(now - forgottenAfterMillis)),
-        Effect.catchCause((cause) => Effect.logDebug("forgotten contents not swept", cause)),
+        Effect.catchCause((cause) =>
+          Effect.logDebug("contents without an owner were not deleted: the next sweep deletes them", cause)
+        ),
         Effect.repeat(Schedule.spaced("1 hour")),
         Effect.forkScoped
       )

@@ -11,7 +11,9 @@ export const ModelSweep = {
       const models = yield* StatementModels
       yield* Clock.currentTimeMillis.pipe(
         Effect.flatMap((now) => models.sweep(now - forgottenAfterMillis)),
-        Effect.catchCause((cause) => Effect.logDebug("forgotten models not swept", cause)),
+        Effect.catchCause((cause) =>
+          Effect.logDebug("models without a statement were not deleted: the next sweep deletes them", cause)
+        ),
         Effect.repeat(Schedule.spaced("1 hour")),
         Effect.forkScoped
       )

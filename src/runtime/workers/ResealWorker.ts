@@ -79,7 +79,7 @@ export const ResealWorker = {
           effect.pipe(
             Effect.catchCause((cause) =>
               Effect.logWarning(
-                `values could not be sealed again, it is tried again: ${describeFailure(Cause.squash(cause))}`
+                `values could not be sealed again, the service tries again: ${describeFailure(Cause.squash(cause))}`
               ).pipe(Effect.andThen(Effect.sleep(tryAgain)), Effect.andThen(Effect.suspend(() => persist(effect))))
             )
           )
@@ -125,7 +125,8 @@ const resealAll = (resealing: Resealing) =>
       moved += pass.moved
       if (pass.moved === 0 && pass.skipped === 0 && wait <= 0) {
         if (audited || (moved === 0 && rotation.rotatedAt() === 0)) {
-          if (pass.unreadable > 0) yield* Effect.logError(`${pass.unreadable} sealed values do not open with any key`)
+          if (pass.unreadable > 0)
+            yield* Effect.logError(`${pass.unreadable} sealed values do not open with any key: they stay as they are`)
           break
         }
         // Commits are written in order: once this one is committed, so is every batch that was sealed before the rotation.

@@ -106,7 +106,7 @@ describe("ends of lost calls of a client", () => {
     world.launch().probe(7, 20)
     world.run(20_000)
     assert.deepStrictEqual(world.inFlight, ["P-3"])
-    assert.include(world.errors, "the outcome of a call could not be written")
+    assert.include(world.errors, "the outcome of a call could not be written: the service queries the call again")
     assert.deepStrictEqual([...world.probes.values()].filter((state) => state === "VOID").length, 19)
   })
 })

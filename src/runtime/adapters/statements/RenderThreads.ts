@@ -15,7 +15,7 @@ import { type Seat, Seats, type SeatsOptions } from "./Seats.ts"
 export interface RenderThreadsOptions extends SeatsOptions {
   /** Heartbeat timeout, ms: the thread is terminated after this much silence while a reply is due. */
   readonly silentMillis: number
-  /** Of each thread, megabytes: enough for a statement of 250,000 rows, with a reserve. */
+  /** Memory limit of each thread, megabytes: enough for a statement of 250,000 rows, with a reserve. */
   readonly memoryMegabytes: number
   /** The thread's program; tests replace it. */
   readonly program: URL
@@ -206,7 +206,9 @@ const chunksOf = (
       // A fault of the renderer is a defect: the same job would fail again.
       if (message.type === "failed") return yield* Effect.die(new Error(`a statement: ${message.reason}`))
       if (message.type === "cut") {
-        yield* Effect.logInfo("a slow reader of a statement was cut: another partner waited")
+        yield* Effect.logInfo(
+          "the answer to a slow reader of a statement was ended: another partner waited for the thread"
+        )
         return yield* away
       }
       if (message.type === "lost") {

@@ -44,7 +44,7 @@ export const makeIdBlocks = (
     reserve(kind).pipe(
       Effect.tap((start) => Effect.sync(() => (block.spare = start))),
       Effect.catch((cause) =>
-        Effect.logWarning("id block not reserved; tried again at the next id", describeFailure(cause))
+        Effect.logWarning("a block of ids could not be reserved: the next id tries again", describeFailure(cause))
       ),
       Effect.ensuring(
         Effect.sync(() => {

@@ -107,7 +107,7 @@ export class Writer {
         )
       })
     ),
-    Effect.catchCause((cause) => Effect.logError("journal flush failed", cause)),
+    Effect.catchCause((cause) => Effect.logError("a batch failed: its callers get 503, memory is read again", cause)),
     Effect.forever({ disableYield: true })
   )
 
@@ -186,7 +186,7 @@ export class Writer {
         return attempt < 3
           ? Effect.andThen(Effect.sleep(20 * attempt), this.write(batch, attempt + 1))
           : Effect.andThen(
-              Effect.logWarning("the database refuses to write", describeFailure(failure.cause)),
+              Effect.logWarning("the database refuses to write: this batch is refused", describeFailure(failure.cause)),
               Effect.sync(() => {
                 if (failure.standstill) this.standStill(prepared.statement)
                 this.answer(batch, { _tag: "Unavailable", unknown: false })
@@ -212,7 +212,7 @@ export class Writer {
           // The batch timed out repeatedly, but each search found no lock: the commits at fault are unknown.
           this.standStill(prepared.statement)
           return Effect.andThen(
-            Effect.logWarning("batches wait for a lock that can't be found"),
+            Effect.logWarning("batches wait for a lock that can't be found: commits are refused for now"),
             Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
           )
         }
@@ -291,7 +291,7 @@ export class Writer {
   private bisect(batch: ReadonlyArray<Waiting>, cause: unknown): Effect.Effect<void> {
     if (batch.length <= 1) {
       return Effect.andThen(
-        Effect.logError("a commit was refused by the database", describeFailure(cause)),
+        Effect.logError("a commit was refused by the database: its change is not made", describeFailure(cause)),
         Effect.sync(() => this.answer(batch, { _tag: "Rejected", cause: describeFailure(cause) }))
       )
     }
@@ -328,11 +328,11 @@ export class Writer {
       this.refuseQueue()
     })
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.logWarning("a batch was not confirmed; its fate is read again", describeFailure(cause))
+      yield* Effect.logWarning("a batch was not confirmed: its outcome is read", describeFailure(cause))
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
-        Effect.tapError((error) => Effect.logDebug("database still away", describeFailure(error))),
+        Effect.tapError((error) => Effect.logDebug("the database is still away", describeFailure(error))),
         Effect.retry(doubling(50, 500)),
         Effect.orDie
       )
@@ -366,7 +366,7 @@ export class Writer {
 
   readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedOwner, () => hanging)).pipe(
     Effect.map(([found]) => this.up && found?.owner === this.options.owner),
-    Effect.catch((error) => Effect.as(Effect.logDebug("the owner could not be read", describeFailure(error)), false))
+    Effect.catch((error) => Effect.as(Effect.logDebug("the writer row is unreadable", describeFailure(error)), false))
   )
 
   get ownedAt(): number {
@@ -380,7 +380,7 @@ export class Writer {
     Effect.flatMap(([found]) =>
       found !== undefined && this.up && found.owner !== this.options.owner ? this.usurp([], false) : Effect.void
     ),
-    Effect.catchCause((cause) => Effect.logDebug("the owner could not be read", describeFailure(Cause.squash(cause)))),
+    Effect.catchCause((cause) => Effect.logDebug("the writer row is unreadable", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )

@@ -166,7 +166,7 @@ export class WriterConnection {
     })
   }
 
-  /** Sets how long statements wait for a lock from now on. */
+  /** Sets the lock timeout of later statements. */
   waitForLocks(patience: keyof typeof lockPatience): Effect.Effect<void, SqlError.SqlError> {
     return Effect.suspend(() =>
       this.patience === patience

@@ -21,14 +21,14 @@ export class CommittedRows {
     this.defects = defects
   }
 
-  /** Calls `listener` with every row of the table published from now on. Listeners of a lower `place` run first. */
+  /** Adds a listener for the committed rows of a table. Listeners of a lower `place` run first. */
   listen<T extends TableName>(table: T, listener: RowListener<T>, place: number): void {
     const list = this.listeners.get(table) ?? new Places()
     list.add(listener as (row: never) => void, place)
     this.listeners.set(table, list)
   }
 
-  /** Calls `listener` with the ref of every venue call whose end is published from now on, and the commit of its end. */
+  /** Adds a listener for ended venue calls. It gets the ref of the call and the commit that ended it. */
   listenToEnds(listener: EndListener, place: number): void {
     this.callEnders.add(listener, place)
   }

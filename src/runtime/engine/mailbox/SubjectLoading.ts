@@ -73,7 +73,7 @@ export class SubjectLoading {
           }),
           Effect.catchCause((cause) =>
             Effect.andThen(
-              Effect.logError("subjects could not be read", cause),
+              Effect.logError("subjects could not be read: their callers get 503", cause),
               Effect.sync(() => none("not read"))
             )
           )

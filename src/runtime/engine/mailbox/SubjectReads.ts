@@ -78,8 +78,8 @@ export class SubjectReads {
   }
 
   /**
-   * `isFresh`: the state was loaded for this read. If it was not, a foreign subject is loaded again outside its mailbox, so that
-   * it costs the same as a subject that does not exist.
+   * Runs a read on a state; `isFresh`: the state was loaded for this read. A foreign subject must cost the same as a subject that
+   * does not exist, so unless `isFresh` it is loaded again, outside its mailbox.
    */
   private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
     const { facts } = this.parts

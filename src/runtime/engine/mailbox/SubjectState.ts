@@ -46,7 +46,7 @@ export class SubjectState {
     return this.tables.get(table)?.get(key) as Tables[T] | undefined
   }
 
-  /** The same list until a row of the table changes. */
+  /** The rows of a table. Returns the same list until one of them changes. */
   all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
     const rows = this.tables.get(table)
     if (rows === undefined) return none

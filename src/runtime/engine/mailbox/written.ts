@@ -41,5 +41,5 @@ export const CurrentWritten = Context.Reference<Written | null>("brokerage/runti
   defaultValue: () => null
 })
 
-/** Of the running fiber. Synchronous, because mailboxes read it on every command. */
+/** The changes that the running fiber collects. Synchronous, because mailboxes read it on every command. */
 export const currentWritten = (): Written | null => Fiber.getCurrent()?.getRef(CurrentWritten) ?? null

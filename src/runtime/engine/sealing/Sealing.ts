@@ -21,11 +21,11 @@ export interface SealingKeys {
 }
 
 export interface Sealing {
-  /** Of a text, or of its bytes in UTF-8. */
+  /** Seals a text, or its bytes in UTF-8. */
   readonly seal: (text: string | Uint8Array, place: string) => Uint8Array
   readonly open: (sealed: Uint8Array, place: string) => string
   readonly openBytes: (sealed: Uint8Array, place: string) => Buffer
-  /** The same value under the current key; throws SealingError when it does not open. */
+  /** Seals a sealed value again with the current key. Throws SealingError when it does not open. */
   readonly reseal: (sealed: Uint8Array, place: string) => Uint8Array
   /** Number of the key that new values are sealed with. */
   readonly current: () => number
@@ -35,11 +35,11 @@ export interface Sealing {
   readonly keyring: () => SealingKeys
   /** Takes in further keys for opening. Throws SealingError when a known key differs. */
   readonly learn: (keyring: SealingKeys) => void
-  /** Takes in further keys and seals with their current one from now on. Throws SealingError when a known key differs. */
+  /** Adds keys and seals later values with their current one. Throws SealingError when a known key differs. */
   readonly adopt: (keyring: SealingKeys) => void
   /** A keyed one-way hash (hex): finds equal values without storing them readably. */
   readonly fingerprint: (text: string) => string
-  /** The same at a sixth of the cost, for comparison with one stored value: SHA-256 over the key and the text. */
+  /** A fingerprint at a sixth of the cost, for comparison with one stored value: SHA-256 over the key and the text. */
   readonly quickFingerprint: (text: string) => string
 }
 

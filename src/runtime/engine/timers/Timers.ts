@@ -114,8 +114,8 @@ class Firing {
       Effect.tap(() => Effect.sync(() => (failing = false))),
       Effect.catchCause((cause) => {
         const logged = failing
-          ? Effect.logDebug("timers could still not be fired", cause)
-          : Effect.logWarning("timers could not be fired", cause)
+          ? Effect.logDebug("timers could still not be fired: the service tries again in a second", cause)
+          : Effect.logWarning("timers could not be fired: the service tries again in a second", cause)
         failing = true
         return Effect.andThen(logged, Effect.sleep("1 second"))
       }),
@@ -236,7 +236,7 @@ class Firing {
 
   private leave(timer: TimerRow, why: unknown): Effect.Effect<null> {
     this.stuck.add(keyOf(timer))
-    return Effect.logError("a timer could not be fired", why).pipe(
+    return Effect.logError("a timer could not be fired: it is left out until the service restarts", why).pipe(
       Effect.annotateLogs({ subject: timer.subject, timer: timer.name }),
       Effect.as(null)
     )

@@ -31,7 +31,7 @@ import { whenAway } from "../../store/whenAway.ts"
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** The same object until the balances change: do not mutate it. */
+    /** The balances of a client. Returns the same object until they change: do not mutate it. */
     balances(partnerId: number, clientId: number): Effect.Effect<BalancesWire | null, Unavailable>
     /**
      * The balances right after the last posting at or before `at` (Unix ms). A future `at` gives the current balances.

@@ -76,7 +76,7 @@ class StandingPortfolio {
     }))
   }
 
-  /** The same object until its content changes. */
+  /** The portfolio at these marks. Returns the same object until its content changes. */
   private at(risk: AccountRisk, facts: Facts): Shown {
     const { held, staked, valued, shown } = this
     const marks = valued.map((currency) => holdingMark(currency, facts))

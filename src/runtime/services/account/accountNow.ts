@@ -30,7 +30,7 @@ export const accountInTurn = (turn: Turn, client: ClientRow, chosen?: Chosen): A
   return { cashOf, risk: accountRisk(holds, turn.facts), recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
 }
 
-/** The cash alone, as the turn sees it. */
+/** The cash of an account in a turn, without its risk. */
 export const cashInTurn =
   (turn: Turn, { id, partnerId }: Pick<ClientRow, "id" | "partnerId">): CashOf =>
   (currency) =>

@@ -107,7 +107,7 @@ export class CloseOutReads extends Context.Service<
   )
 }
 
-/** The largest difference of the venue's clock, which stamps the close of contracts, from ours, ms. */
+/** The largest difference between this service's clock and the venue's, which stamps the close of contracts, ms. */
 const clockTolerance = 10_000
 
 const wasTorn = (

@@ -11,9 +11,9 @@ import { Shared } from "./Shared.ts"
 interface BookLevel {
   /** The price in units of its last decimal place. */
   readonly units: number
-  /** As the venue writes it: input of the checksum. */
+  /** The level in the venue's own text, which the checksum covers. */
   readonly raw: Level
-  /** As it is served, on the grid (F2). */
+  /** The level that partners get, on the grid (F2). */
   readonly shown: Level
 }
 

@@ -1,7 +1,7 @@
 /**
  * The market as this process sees it: one connection to the venue's market data for all readers. Messages are checked
  * and kept in memory (MarketMirror), so that ticks need no turn and no commit; turns and readers see the newest state.
- * Without a venue nothing is attached, and readers that need a market return that refusal (F3, A2-114).
+ * Without a venue the feed has no connection, and requests that need a market are refused with `noVenue` (F3, A2-114).
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"

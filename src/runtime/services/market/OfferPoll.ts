@@ -83,7 +83,7 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
       last: () => last,
       recent: Effect.suspend(() => {
         const requestedAt = now()
-        // A read that ended during the wait replaces one of the caller's own, even if it failed.
+        // If another read has ended during the wait, the caller uses its result, even a failure, and does not read again.
         const again = Effect.suspend(() => (isEnough() || ended >= requestedAt ? Effect.void : read))
         return isEnough() ? Effect.succeed(judged()) : Effect.map(one.withPermit(again), judged)
       })

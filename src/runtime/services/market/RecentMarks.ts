@@ -1,10 +1,10 @@
-/** The marks of one market: by second, by minute and, for more than two days, by hour. Prices of trades are checked against them. */
+/** The marks of one market by second, by minute and, for more than two days, by hour. They judge the prices of trades. */
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
 /** The number of seconds, minutes and hours that are kept. */
 const numbersKept = 64
-/** Losses divide a second, a minute or an hour into at most so many spans: the venue can cause losses at will. */
+/** Limit on the spans into which lost marks divide a second, a minute or an hour: the venue can cause any number of losses. */
 const partsKept = 4
 /**
  * The oldest mark before a moment that still judges it when later ones were lost, ms. A longer gap is an outage: the band is
@@ -21,7 +21,7 @@ interface Span {
   high: MoneyDecimal
   /** Marks between this span and the one before were lost. */
   readonly isAfterLoss: boolean
-  /** Its place among the spans of the same second, minute or hour. */
+  /** The number of this span among those of the same second, minute or hour. */
   readonly part: number
   /** Marks within the span were lost: it is the last part. */
   isTorn: boolean

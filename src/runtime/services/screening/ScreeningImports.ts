@@ -66,7 +66,10 @@ export class ScreeningImports extends Context.Service<
       offset: number,
       entries: ReadonlyArray<RawPerson>
     ): Effect.Effect<Verdict<ImportView>, DispatchError>
-    /** One round of removals; repeat it until the reply is DONE. More than a fifth of a source goes only if allowed. */
+    /**
+     * Removes a limited number of the entries that the new version lacks: repeat the call until the reply is DONE. Without
+     * `allowShrink` it is refused if more than 100 entries, and more than a fifth of the source, would be removed.
+     */
     finish(
       caller: OperatorCaller,
       importId: number,

@@ -167,7 +167,7 @@ export interface ImportLosses {
   readonly unnamed: number
 }
 
-/** Removals that need no confirmation: up to this number, or up to this share (one in so many) of the source. */
+/** Removals that need no confirmation: up to `freeLosses` entries, or up to one entry in `freeShare` of the source. */
 const freeLosses = 100
 const freeShare = 5
 

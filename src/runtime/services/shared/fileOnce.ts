@@ -71,7 +71,7 @@ export const fileOnce = <F, A>(
   const unseen = () => attempt(null, () => false)
   const seen = () =>
     Effect.gen(function* () {
-      // The version from before the lookup: a change during the lookup must be noticed.
+      // The version before the lookup, so that a change during the lookup is noticed.
       const token = yield* host.read(filing.subject, (state) => state.token)
       const filed = yield* filedUnder(stored, claim, read)
       return yield* attempt(filed, ({ state }) => state.token === token)

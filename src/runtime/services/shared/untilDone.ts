@@ -16,7 +16,7 @@ export const makeUntilDone = (what: string): (<E>(work: Effect.Effect<void, E>) 
     work.pipe(
       Effect.andThen(Effect.sync(() => void (failing = false))),
       Effect.catchCause((cause) => {
-        const line = `${what}, it is tried again: ${describeFailure(Cause.squash(cause))}`
+        const line = `${what}, the service tries again: ${describeFailure(Cause.squash(cause))}`
         const logged = failing ? Effect.logDebug(line) : Effect.logWarning(line)
         failing = true
         return Effect.andThen(

@@ -195,7 +195,7 @@ export class AccountEvents {
     ).pipe(
       Effect.catchDefect((defect) =>
         Effect.andThen(
-          Effect.logError("an account could not be read again at the venue", defect),
+          Effect.logError("an account could not be read again at the venue: the service tries again later", defect),
           Effect.fail(new VenueUnanswered({ reason: "a defect" }))
         )
       )
@@ -290,7 +290,7 @@ export class AccountEvents {
 
   /**
    * Fetches and applies the new events of an account. Up to the sequence `to`, events after a loss are applied too. Unreadable
-   * events are quarantined, and the later ones skip them. False: the venue provides events after a gap that it does not provide.
+   * events are quarantined, and the later ones skip them. False: later events wait behind a gap that the venue does not fill.
    */
   private fetch(
     clientId: number,

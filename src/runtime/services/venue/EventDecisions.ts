@@ -163,8 +163,9 @@ export class EventDecisions {
       }
     })
     const oneByOne = (cause: unknown) =>
-      Effect.andThen(Effect.logDebug("events of an account are applied one by one", cause), () =>
-        this.commitEach(clientId, tried)
+      Effect.andThen(
+        Effect.logDebug("events of an account could not be committed together: they are applied one by one", cause),
+        () => this.commitEach(clientId, tried)
       )
     return folded.pipe(
       Effect.tap((taken) => Effect.forEach(taken, (each) => this.alarm(each), { discard: true })),

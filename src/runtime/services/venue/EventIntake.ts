@@ -78,7 +78,7 @@ export class EventIntake {
   private readonly cut = Latch.makeUnsafe(false)
   /** Opened when the checkpoint advances, which may free capacity. */
   private readonly freed = Latch.makeUnsafe(false)
-  /** Of new connections, ms. */
+  /** Pauses between new connections, ms. */
   private readonly backoff = new Backoff(100, 5_000)
   private readonly holeBackoff = new Backoff(holePatience, longestPatience)
   private hole: Hole | null = null
@@ -157,7 +157,7 @@ export class EventIntake {
   }).pipe(
     Effect.catchTag("VenueEventsGone", () => this.gone),
     Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) => this.lost(reason)),
-    Effect.catchDefect((defect) => Effect.logError("the venue's events could not be read", defect)),
+    Effect.catchDefect((defect) => Effect.logError("the venue's events can't be read: connecting again", defect)),
     Effect.andThen(Effect.suspend(() => this.pause))
   )
 
@@ -170,8 +170,8 @@ export class EventIntake {
 
   private lost(reason: string): Effect.Effect<void> {
     return this.backoff.isRunning
-      ? Effect.logDebug("the venue's events can still not be read", reason)
-      : Effect.logWarning("the connection to the venue's events is lost", reason)
+      ? Effect.logDebug("the venue's events can still not be read: the service connects again", reason)
+      : Effect.logWarning("the connection to the venue's events is lost: the service connects again", reason)
   }
 
   private take(line: Line): Effect.Effect<void> {

@@ -62,7 +62,7 @@ export class EventJudge {
     })
   }
 
-  /** Reads the listing, once a second at most, while a settlement of a market needs a later one. */
+  /** Reads the listing again if the event settles a market and is newer than the known listing; at most once a second. */
   listAfter(event: AccountEvent): Effect.Effect<void> {
     return Effect.suspend(() => {
       const isDue = this.clock.now() - this.listedAt >= listedFor
@@ -149,7 +149,7 @@ type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" | "fun
 const hasGrid = (fact: AccountFact): fact is GriddedFact =>
   fact.type === "fill" || fact.type === "order" || fact.type === "funding"
 
-/** Whether a value is so many whole steps. */
+/** Whether a value is a whole multiple of the step. */
 const fits = (value: string, step: string): boolean => {
   const [one, other] = [scaled(value), scaled(step)]
   const places = Math.max(one.places, other.places)

@@ -184,9 +184,11 @@ export class InDoubtCalls {
         return Effect.forEach(ofClients, ([clientId, ends]) => this.hear(clientId, ends), { discard: true })
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
-        Effect.logDebug("the venue does not answer for the outcomes of calls", reason)
+        Effect.logDebug("the venue does not answer the query for the outcomes of calls: it is retried", reason)
       ),
-      Effect.catchDefect((defect) => Effect.logError("the query for the outcomes of calls failed", defect))
+      Effect.catchDefect((defect) =>
+        Effect.logError("the query for the outcomes of calls failed: it is retried", defect)
+      )
     )
   }
 

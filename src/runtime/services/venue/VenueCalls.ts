@@ -173,7 +173,7 @@ class Executor {
   /** Sends calls, in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(Effect.suspend(() => this.round)),
-    Effect.catchCause((cause) => Effect.logError("calls to the venue could not be started", cause)),
+    Effect.catchCause((cause) => Effect.logError("calls to the venue could not be started: they are retried", cause)),
     Effect.forever({ disableYield: true })
   )
 
@@ -243,9 +243,9 @@ class Executor {
         return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.takeOne(row.clientId, known)
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
-        Effect.as(Effect.logDebug("the venue has not answered a call", row.ref, reason), false)
+        Effect.as(Effect.logDebug("the venue has not answered a call: it is in doubt", row.ref, reason), false)
       ),
-      Effect.catchDefect((defect) => Effect.as(Effect.logError("a call to the venue has failed", defect), false)),
+      Effect.catchDefect((defect) => Effect.as(Effect.logError("a venue call failed: it is in doubt", defect), false)),
       Effect.map((taken) => {
         if (!taken) this.lose(waiting, true)
         this.finish(waiting)
@@ -329,7 +329,7 @@ class Executor {
       Effect.map(({ ended }) => ended.length > 0),
       Effect.catchTag("Unavailable", () => Effect.succeed(false)),
       Effect.catchCause((cause) =>
-        Effect.logError("the outcome of a call could not be written", cause).pipe(
+        Effect.logError("the outcome of a call could not be written: the service queries the call again", cause).pipe(
           Effect.annotateLogs({ ref: outcome.ref }),
           Effect.as(false)
         )

@@ -32,7 +32,7 @@ import { AnswerKeeper, type KeyedRequest } from "../shared/KeyedRequest.ts"
 /** Longest wait for the venue's answer, wall ms. */
 export const answerWithin = 5_000
 
-/** Decisions of a turn with an answer: after so many failed commits the turn goes on without it. */
+/** Limit on the attempts to commit a turn together with its answer; after them the turn commits without the answer. */
 const triesAtMost = 3
 
 /** A write of one client that calls the venue. */

@@ -36,7 +36,7 @@ export const withMarket = (before: KeptMarket, { bands, listedAt }: KeptMarket):
   return withListing({ ...before, bands: [...all.values()].slice(0, mostBands) }, listedAt)
 }
 
-/** The same with the later of the two listing times. */
+/** The market with the later of the two listing times. */
 const withListing = (market: KeptMarket, at: number | undefined): KeptMarket =>
   at === undefined || at <= (market.listedAt ?? -Infinity) ? market : { ...market, listedAt: at }
 
@@ -47,7 +47,7 @@ export class KeptMarks {
   private lacks = false
   private readonly before: KeptMarket
   private readonly now: number
-  /** The marks that the misfit stores from now on. */
+  /** The marks that the misfit is to store. */
   market: KeptMarket
 
   constructor(before: KeptMarket, now: number) {

@@ -27,7 +27,7 @@ export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
 interface Found {
   readonly ref: string
   readonly misfit: Misfit
-  /** The report of the venue. Null: its event is quarantined elsewhere. */
+  /** The report of the venue; null for an event, whose text the quarantine stores. */
   readonly bytes: unknown
 }
 

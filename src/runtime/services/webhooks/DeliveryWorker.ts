@@ -36,7 +36,7 @@ const defaultStopMillis = 9_000
  * ms.
  */
 const yieldMillis = 100
-/** Checks in a row before a lease is made all the same: deliveries slow down, they never stop. */
+/** Limit on consecutive pauses before a lease: internal commands can slow deliveries down, but never stop them. */
 const yieldsAtMost = 10
 /** Pause after a failed lease (database away). */
 const pauseAfterFailure = "1 second"

@@ -37,7 +37,7 @@ const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } 
   MANUAL: null
 }
 
-/** The same as rows of a VALUES list. */
+/** `modelOf` as rows of a VALUES list. */
 const routes = Object.entries(modelOf)
   .flatMap(([entry, model]) => (model === null ? [] : [`('${entry}', '${model}')`]))
   .join(", ")

@@ -18,7 +18,7 @@ export interface AuditQuery {
   readonly after?: number
   /** Exclusive: the newest of the rows below this id. */
   readonly before?: number
-  /** Only rows of exactly this object (kind:id). */
+  /** Selects the rows of exactly this object (kind:id). */
   readonly object?: string
   readonly limit: number
 }

@@ -10,7 +10,7 @@ import type { Bounds } from "./statementJobReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** An amount of a currency: the current balance, or the bookings after so many of the days. */
+/** An amount of a currency: the current balance, or the sum of the bookings after a number of the days. */
 export interface HeldSum {
   readonly currency: Currency
   readonly kind: "cash" | "reserved"

@@ -97,7 +97,7 @@ export const fundedClients = (sql: PgClient.PgClient, after: number, limit: numb
     (rows) => rows.map(({ client_id }) => Number(client_id))
   )
 
-/** Those of some clients that have a statement for a period. */
+/** The clients, among the given ones, that have a statement for a period. */
 export const statementClients = (
   sql: PgClient.PgClient,
   clientIds: ReadonlyArray<number>,

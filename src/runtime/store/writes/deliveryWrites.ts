@@ -28,7 +28,7 @@ export interface LeaseRequest {
   /** Business time, Unix ms: it decides what is due, and the age of other leases. */
   readonly now: number
   readonly lanes: ReadonlyArray<Lane>
-  /** Deliveries that the worker already holds: never leased again, however old their lease is. */
+  /** Deliveries that the worker already holds: not leased again, at any age of their lease. */
   readonly except: ReadonlyArray<number>
 }
 

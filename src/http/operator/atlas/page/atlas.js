@@ -1,6 +1,7 @@
 "use strict"
-/* The atlas alive: counts on states, who is in a state, and the way of each. It asks by GET and changes nothing. What the service
-   says is written as text, never as markup. The address after # says what is shown, so that a view can be kept and gone back from. */
+/* The live part of the atlas: the number of objects in each state, the list of these objects, and the history of each. It sends
+   GET requests only. Text from the service is inserted as text, never as markup. The address after # holds the view, so that the
+   browser can bookmark it and go back to it. */
 ;(() => {
   const byId = (id) => document.getElementById(id)
   const known = JSON.parse(byId("known").textContent)
@@ -10,14 +11,14 @@
   const pollMillis = 2000
   const longestPauseMillis = 15000
   let counts = {}
-  /* The service's own time when it was last asked: in the sandbox it runs ahead of the clock on the wall. */
+  /* The service's business time at the last response: in a sandbox it can be ahead of wall time. */
   let asOf = 0
   let pages = [null]
   let shown = ""
   let drawn = ""
   let failures = 0
 
-  /* Characters that draw nothing or turn the line around are shown as what they are. */
+  /* Escapes characters that are invisible or reverse the direction of a line. */
   const clean = (value) =>
     String(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"))
   const el = (name, attributes, ...children) => {
@@ -71,7 +72,7 @@
   const ago = (millis) =>
     millis === null ? "" : el("span", { title: time(millis), "data-since": millis }, span(asOf - millis))
   const until = (millis) => (millis > asOf ? "in " : "over for ") + span(millis - asOf)
-  /* Ages go on where nothing else has changed. */
+  /* Ages are redrawn even if a response has changed nothing else. */
   const age = () => {
     for (const each of panel.querySelectorAll("[data-since]")) each.textContent = span(asOf - each.dataset.since)
     for (const each of panel.querySelectorAll("[data-until]")) each.textContent = until(Number(each.dataset.until))
@@ -111,7 +112,7 @@
     }
   }
 
-  /* A picture that is larger than the room is drawn along by the mouse, as well as scrolled. */
+  /* A picture larger than its frame can be dragged with the mouse, besides scrolling. */
   let held = null
   map.addEventListener("pointerdown", (event) => {
     const { button, pointerType, target, clientX, clientY } = event
@@ -265,7 +266,7 @@
       step.requestId === null ? null : el("div", { class: "soft" }, "request ", el("code", {}, step.requestId))
     )
 
-  /** Fingerprints by their first figures, which tell them apart. */
+  /** Shortens fingerprints to their first eight digits, which suffice to distinguish them. */
   const shortPrints = (line) => line.replaceAll(/\b([0-9a-f]{8})[0-9a-f]{56}\b/gi, "$1…")
 
   const moverOf = ({ by, does, roles, secondKey }) =>
@@ -423,7 +424,7 @@
     ]
   }
 
-  /* Redrawn only where something has changed: focus, scrolling and what is selected stay. */
+  /* Redraws the panel only if its data has changed, so that focus, scroll position and selection stay. */
   const fill = (key, data, children) => {
     const text = JSON.stringify([key, pages, data])
     panel.hidden = children === null
@@ -472,7 +473,7 @@
 
   /* ---- showing and following ---- */
 
-  /* What the lines of the picture say. */
+  /* A sentence on the coverage of a machine's transitions, which also explains the styles of the lines. */
   const triedOf = (kind) => {
     const [played, otherwise, table] = known[kind].trials
     return [
@@ -528,7 +529,7 @@
               ...(pages.at(-1) === null ? {} : { after: pages.at(-1) })
             })
           : null
-    /* What was asked for may not be looked at any more. */
+    /* The view may have changed while the request was in flight. */
     if (key !== location.hash) return
     fill(key, data, data === null ? null : place.id === undefined ? instancesOf(place, data) : objectOf(place, data))
     age()

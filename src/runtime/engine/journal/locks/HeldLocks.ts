@@ -17,7 +17,7 @@ export class HeldLocks {
   private readonly held = new Map<string, ReadonlyArray<Commit>>()
   private tables = 0
 
-  /** True if no commit can be written at all. */
+  /** True if a held lock stops every commit. */
   get stopsAll(): boolean {
     return this.tables > 0 && everybodyNeeds.some((name) => this.held.has(name))
   }

@@ -174,7 +174,7 @@ export class Onboarding extends Context.Service<
   )
 }
 
-/** A known person is onboarded all the same, but reviewed by compliance; this attempt claims no person. */
+/** The plan for a known person: the onboarding claims no person, and compliance reviews the new client. */
 const duplicateOf = (
   plan: OnboardingPlan,
   { clientId, refused }: Pick<Namesake, "clientId" | "refused">

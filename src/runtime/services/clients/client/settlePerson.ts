@@ -67,7 +67,7 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
     writeClaims(at, client, client.state === "CLOSED" ? { ...claims, claim: [] } : claims)
   }
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return
-  // Re-onboarding by the partner searches again. A case could not be cleared before that (D1, D2).
+  // The partner has to onboard this client again, which repeats the search. No case opened now could be cleared (D1, D2).
   if (turn.state.one("kycPackages")?.state === "REJECTED") return
   const refused = found.refused.map(({ clientId }) => clientId)
   // The comparison with open clients happens once, when the keys are written.

@@ -11,7 +11,6 @@ import { isRecord, type JsonRecord } from "../../../../machines/shared/Fields.ts
 import { cleanText } from "../../../../machines/shared/Text.ts"
 import { screenedPerson } from "../screening/rescreening.ts"
 
-/** The sections that identify a person. */
 export interface PersonSections {
   readonly personalInfo: Json
   readonly identification: Json

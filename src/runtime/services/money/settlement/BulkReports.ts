@@ -161,7 +161,7 @@ const partsMax = 500
 
 const unknownRow = ({ place, itemId }: BulkEntry): PlacedRow => [place, rowOfRefusal(itemId, noItem)]
 
-/** Rows of a client's entries; an item that was created after the client's part was decided was unknown to it. */
+/** Rows of a client's entries. An item created after the decision on the client's part counts as unknown. */
 const restOf = (entries: ReadonlyArray<BulkEntry>, rows: ReadonlyMap<number, BulkRow>): ReadonlyArray<PlacedRow> =>
   entries.map((entry) => {
     const row = rows.get(entry.place)

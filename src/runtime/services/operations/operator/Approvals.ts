@@ -234,7 +234,7 @@ export class Approvals extends Context.Service<
         )
       }
 
-      /** A command that had nothing to do has claimed no fact: the approval is used all the same. */
+      /** Uses up the approval of a command that changed nothing, and so claimed no fact. */
       const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
         currentDryRun() === null
           ? stored.holders([usedFact(approvalId)]).pipe(

@@ -42,6 +42,6 @@ export const whosePage = <T extends TableName>(
     return accept(cutPage(rows as ReadonlyArray<Tables[T] & { readonly id: number }>, query.limit, ({ id }) => id))
   })
 
-/** Only rows in this state. */
+/** The condition that selects rows in this state. */
 export const inState = (state: string | undefined): ReadonlyArray<Condition> =>
   state === undefined ? [] : [{ column: "state", value: state }]

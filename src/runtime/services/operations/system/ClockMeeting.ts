@@ -99,7 +99,7 @@ export class ClockMeeting {
     return logged
   }
 
-  /** Applies the venue's events of the interval first, as a jump of this service does; then clock and timers follow. */
+  /** Moves the service's clock forward to the venue's, in the order of an advance: the venue's events, the clock, due timers. */
   private follow(millis: number) {
     const { progress, link, clock, sql, wall } = this.parts
     return Effect.gen(function* () {

@@ -89,7 +89,10 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       }).pipe(
         Effect.catchTag("Unavailable", () => Effect.succeed(null)),
         Effect.catchDefect((defect) =>
-          Effect.as(Effect.logError("the metrics of the database can not be read", defect), null)
+          Effect.as(
+            Effect.logError("the metrics of the database can not be read: the answer leaves them out", defect),
+            null
+          )
         )
       )
 

@@ -51,7 +51,7 @@ export interface Move {
 }
 
 export interface AdvanceView extends ClockShown {
-  /** Number of timers fired per handler; in a dry run the number due by then. */
+  /** Number of timers fired per handler; in a dry run the number due up to the new time. */
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
   /** Statement jobs that became due in the interval: they run in the background, one after the other. */
   readonly jobs: ReadonlyArray<{ readonly name: string; readonly count: number }>

@@ -45,7 +45,7 @@ export class FollowedBooks {
   private marks: NewestIds | null = null
   private readonly seqs = new Map<bigint, bigint>()
   readonly sums = new Map<string, bigint>()
-  /** Only partners under PARTNER custody, each since its last change of custody model. */
+  /** By partner under PARTNER custody, each since the last change of the custody model. */
   readonly differences = new Map<bigint, { readonly since: bigint; readonly amount: bigint }>()
   gaps = 0n
   /** Posting ids that no read has summed. */

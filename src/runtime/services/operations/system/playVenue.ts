@@ -17,7 +17,7 @@ interface PlayParts {
   readonly progress: VenueProgress["Service"]
 }
 
-/** Completes when the venue is at `to` (Unix ms of business time) and the events that it published by then are taken. */
+/** Completes when the venue is at `to` (Unix ms of business time) and its events up to that time are applied. */
 export const playVenue = (
   { control, progress }: PlayParts,
   from: number,

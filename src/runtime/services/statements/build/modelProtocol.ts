@@ -26,7 +26,7 @@ export interface ModelRequest {
 
 export type ToModelThread =
   | { readonly type: "build"; readonly job: number; readonly model: ModelRequest }
-  /** The keys for sealing pieces from now on. */
+  /** Replaces the keys that seal pieces. */
   | { readonly type: "keys"; readonly keyring: SealingKeys }
   /** Acknowledges a stored piece: the thread may send the next one. */
   | { readonly type: "stored"; readonly job: number }

@@ -30,7 +30,7 @@ export interface JobView {
 
 export interface JobsPage extends PageEnd {
   readonly jobs: ReadonlyArray<JobView>
-  /** Of all jobs, newest first; at most `failuresShown`. */
+  /** The failures of all jobs, newest first; at most `failuresShown`. */
   readonly failures: ReadonlyArray<Omit<StatementJobFailureRow, "id" | "state">>
   /** The next job that makes statements; null: the service has not begun any. */
   readonly next: { readonly name: StatementJobName; readonly dueAt: number } | null

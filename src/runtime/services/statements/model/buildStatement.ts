@@ -29,7 +29,7 @@ export interface BuildTools {
 /** The partner as statements show it. */
 export interface StatementPartner {
   readonly code: string
-  /** Its current custody model. */
+  /** The current custody model of the partner. */
   readonly custodyModel: string
 }
 

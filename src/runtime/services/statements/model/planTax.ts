@@ -34,7 +34,10 @@ import { contractOf } from "./venueTimes.ts"
 /** Terms of a tax statement besides its period. */
 export interface TaxTerms {
   readonly isBritish: boolean
-  /** The end of the 30 days in which acquisitions still count. */
+  /**
+   * British: the end of the 30 days after the period, in which acquisitions still match its disposals. Otherwise the end of the
+   * period.
+   */
   readonly behind: Cut
   /** True if those days have passed. */
   readonly isComplete: boolean

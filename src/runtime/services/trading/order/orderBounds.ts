@@ -64,8 +64,8 @@ const noBand = 9_999
 const untouched = { tried: {}, widenedBps: 0 } as const
 
 /**
- * The distance from the mark that a reduce-only order may trade at, basis points. `except` is the id of an order whose own cost
- * does not count.
+ * The largest distance from the mark at which a reduce-only order may trade, basis points. `except`: id of an order whose cost is
+ * left out.
  */
 export const reducingBpsOf = (at: BoundedClient, symbol: string, except: number | null = null): number => {
   const { account, positions, episode } = at

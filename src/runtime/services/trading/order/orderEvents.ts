@@ -96,7 +96,7 @@ export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, s
 export interface WholeOrder {
   readonly orderId: number
   readonly order: VenueOrder
-  /** Its trades, if some may be missing here. */
+  /** The trades of the order, if some of them may not be booked. */
   readonly fills: ReadonlyArray<VenueFill>
   /** True: the order had ended here before the query. */
   readonly wasOver: boolean

@@ -204,7 +204,7 @@ class Router {
       Effect.flatMap((done) => {
         if (Exit.isSuccess(done)) return Effect.void
         return Effect.andThen(
-          Effect.logWarning("a quote could not be accepted; it is tried again within a second", done.cause),
+          Effect.logWarning("a quote could not be accepted: the service tries again within a second", done.cause),
           this.later(rfqId)
         )
       })

@@ -166,7 +166,7 @@ class OpeningWatch {
         : Effect.void
     )
     return Effect.catchCause(ending, (cause) =>
-      Effect.logWarning("requests to open could not be ended; it is tried again in a second", cause).pipe(
+      Effect.logWarning("requests to open could not be ended: the service tries again in a second", cause).pipe(
         Effect.andThen(Effect.sleep(checkEvery)),
         Effect.andThen(Effect.sync(() => this.want(clientId)))
       )

@@ -54,7 +54,7 @@ import { acceptWire, rfqWire } from "./rfqView.ts"
 type OfPartner = Pick<Caller, "partner">
 
 type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
-/** Of a request that calls the venue. */
+/** The result of a request that calls the venue. */
 type Sent<A> = Effect.Effect<Kept<A>, DispatchError>
 
 export class Rfqs extends Context.Service<
