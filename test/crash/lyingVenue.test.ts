@@ -108,18 +108,22 @@ describe("after kill -9", { timeout: 120_000 }, () => {
       return row ?? assert.fail("no misfit")
     }
     proxy.bending(falseSales)
-    await world.post(service, trader, "/orders", { ...order, side: "SELL" })
+    // The fill of a resting order comes by an event: answers to calls pass the proxy unchanged.
+    dataOf(await world.post(service, trader, "/orders", { ...order, type: "LIMIT", price: "60500", side: "SELL" }))
+    await service.done("sim", "venue", "price", spot, "61000")
     const { reads } = await eventually(misfit)
     await restart()
     await eventually(async () => assert.isAbove((await misfit()).reads, reads + 1))
     assert.deepStrictEqual(await sales(), [])
     proxy.bending(honest)
+    // A comparison reads the object at once, also when a slow machine has let the misfit stand by now.
+    await service.done("venue", "reconcile", trader.uid)
     const [sale] = await eventually(async () => {
       const found = await sales()
       assert.lengthOf(found, 1)
       return found
     })
-    assert.closeTo(Number(sale?.price), 60_000, 600)
+    assert.closeTo(Number(sale?.price), 60_750, 500)
     assert.strictEqual((await misfit()).state, "ENDED")
   })
 
