@@ -99,6 +99,24 @@ export const VenueOutcome = Schema.Struct({
 })
 export type VenueOutcome = typeof VenueOutcome.Type
 
+/** The most events besides trades that one call causes for its object: accepted, triggered, ended. */
+const ownReports = 3
+
+/**
+ * The events that an outcome covers, or null. Null as well for a range that holds more than the outcome's trades and the few
+ * reports of its own object, or that does not hold its trades in order: a false range would hide other events of the account.
+ */
+export const coveredEvents = ({
+  events,
+  fills = []
+}: Pick<VenueOutcome, "events" | "fills">): VenueOutcome["events"] | null => {
+  if (events === undefined || events.last < events.first) return null
+  const others = events.last - events.first + 1 - fills.length
+  const sequences = [events.first - 1, ...fills.map(({ sequence }) => sequence), events.last + 1]
+  const rises = sequences.every((sequence, at) => at === 0 || sequence > (sequences[at - 1] ?? sequence))
+  return others <= ownReports && rises ? events : null
+}
+
 /** The most refs in one lookup or one voiding. */
 export const lookupLimit = 500
 export const Refs = Schema.Struct({ refs: Schema.Array(Ref).check(Schema.isMaxLength(lookupLimit)) })

@@ -99,7 +99,9 @@ const outcome: Rows<VenueOutcome> = {
   rfq: seen,
   contract: seen,
   swap: seen,
-  events: row("It covers only the next events of the account (outcomes.ts, takeItsEvents)."),
+  events: row(
+    "It covers only the next events of the account, no more than its trades and a few reports (venueCalls.ts, coveredEvents)."
+  ),
   fills: row("Each trade is checked like the trade of an event (orderVerdict.ts), after the trades before it.")
 }
 

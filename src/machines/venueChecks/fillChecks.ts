@@ -38,6 +38,7 @@ export const fillChecks: Checks<VenueFill, ExpectedFill> = {
   side: exactly("side", "side", ({ order }) => order.side),
   // A price better than the bound fits, however far the marks are: the counterparty's order may have rested there for long.
   price: ({ price, at }, expected) => {
+    if (scaled(price).places > expected.order.priceDecimals) return `price ${price} is off the market's grid`
     const bound = boundOf(expected)
     if (bound === null) return outsideBand(price, expected.bandAt(at))
     return isWorse(expected.order.side, price, bound) ? `price ${price} is worse than the bound ${bound}` : null
@@ -47,6 +48,7 @@ export const fillChecks: Checks<VenueFill, ExpectedFill> = {
     const left = difference(scaled(order.qty), filled)
     const traded = scaled(qty)
     if (traded.units <= 0n) return "the quantity is zero"
+    if (traded.places > order.qtyDecimals) return `quantity ${qty} is off the market's grid`
     if (!isLess(left, traded)) return null
     // An amendment to a larger quantity may be on its way.
     const more = order.amending === null ? left : difference(scaled(order.amending.qty), filled)

@@ -64,6 +64,8 @@ export interface ObjectReport {
   readonly ref: string
   /** Business time at the venue. */
   readonly at: number
+  /** Of a call; absent in other messages. */
+  readonly outcome?: VenueOutcome["outcome"]
   readonly order?: VenueOrder | null
   readonly fill?: VenueFill
   readonly fills?: VenueOutcome["fills"]

@@ -1,6 +1,7 @@
 /** Applies the outcome of a call to its object in the client's turn, from a response, a status query or an event (D4). */
 import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
-import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { callOfRef } from "../../../machines/order/Order.ts"
+import { coveredEvents, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
@@ -59,9 +60,11 @@ const takenIn = (turn: Turn): number => oneInTurn(turn, "venueAccounts")?.sequen
  * The trades of an outcome that are the next events of the account. Where an earlier event is still missing, the trades wait for
  * the stream: funding counts the position at its place in the sequence.
  */
-const nextFills = (turn: Turn, { events, fills = [] }: DefiniteOutcome): ReadonlyArray<VenueFill> => {
+const nextFills = (turn: Turn, outcome: DefiniteOutcome): ReadonlyArray<VenueFill> => {
+  const { fills = [] } = outcome
   const taken = takenIn(turn)
-  if (events === undefined || events.first > taken + 1) return []
+  const events = coveredEvents(outcome) ?? null
+  if (events === null || events.first > taken + 1) return []
   return fills.filter(({ sequence }) => sequence > taken).map(({ fill }) => fill)
 }
 
@@ -69,10 +72,12 @@ const nextFills = (turn: Turn, { events, fills = [] }: DefiniteOutcome): Readonl
  * Counts the events that the outcome reports as taken, if no earlier one is missing: they take no turn when they come. The
  * account of an executed call is known from then on, so that it is read again after a loss of events.
  */
-export const takeItsEvents = (turn: Turn, clientId: number, { ref, outcome, events }: DefiniteOutcome): void => {
+export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome): void => {
+  const { ref, outcome } = of
+  const events = coveredEvents(of) ?? null
   const { sequence, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
   const taken = sequence ?? 0
-  if (events !== undefined && events.first <= taken + 1 && events.last > taken) {
+  if (events !== null && events.first <= taken + 1 && events.last > taken) {
     // The answer may arrive long after its events, so only the time of the request bounds their time.
     const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.pastLag
     turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, sentAt) })
@@ -81,17 +86,19 @@ export const takeItsEvents = (turn: Turn, clientId: number, { ref, outcome, even
   }
 }
 
-/** The outcome if it is definite; null otherwise. An execution without its contract is not definite, and is queried again. */
+/** The outcome if it is definite; null otherwise. An execution without its object is not definite, and is queried again. */
 export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
   outcome.outcome === "UNKNOWN" || isUnseen(outcome) ? null : (outcome as DefiniteOutcome)
 
 /**
  * An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed; or a
- * take was, and it does not show the swap.
+ * take or an order was, and it does not show the swap or the order.
  */
-export const isUnseen = ({ outcome, ref, contract, swap }: VenueOutcome): boolean => {
+export const isUnseen = ({ outcome, ref, order, contract, swap }: VenueOutcome): boolean => {
   if (outcome !== "EXECUTED") return false
-  if (ownerOfRef(ref)?.owner === "swap") return swap === null
+  const owner = ownerOfRef(ref)?.owner
+  if (owner === "swap") return swap === null
+  if (owner === "order" && callOfRef(ref) === "place") return order === null
   // A contract has the ref of the accept that opened it; another accept closed it.
   return quoteOfRef(ref) !== null && (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
 }

@@ -132,7 +132,7 @@ export const onOrderReport = (
     const row = rowOf(orderId)
     if (row === null || kept.has(orderId)) return true
     const verdict = tradeVerdict(at, row, fill, order)
-    if (verdict === null) bookFill(at, row, fill)
+    if (verdict === null) bookFill(at, acknowledged(at, row, order), fill)
     else kept.set(orderId, verdict)
     return true
   })
@@ -193,8 +193,9 @@ const onPlaceResult = (
   const { turn, of } = at
   if (outcome === "EXECUTED") {
     if (order === null) return
-    // The trades are the account's next events: booking them here saves their events and a query.
-    const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), row)
+    // The trades are the account's next events: booking them here saves their events and a query. The confirmation comes
+    // first, because a filled order takes none.
+    const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), acknowledged(at, row, order))
     return onOrderFact(at, traded, order)
   }
   const isVoid = outcome === "VOID"
@@ -288,14 +289,17 @@ const unsettled = (at: HandlerTurn, row: OrderRow, { filledQty, ...order }: Venu
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }
 
+/** Gives a working order its id at the venue. */
+const acknowledged = ({ turn, of }: HandlerTurn, row: OrderRow, { id: venueOrderId }: VenueOrder): OrderRow =>
+  row.context.venueOrderId === null && isWorking(row)
+    ? (advance(turn, "orders", row, { type: "ACKED", at: turn.now, venueOrderId }, { of }) ?? row)
+    : row
+
 /** Confirms an order and its trigger. A cancel that reached the venue before the order is sent again. */
 const confirmed = (at: HandlerTurn, row: OrderRow, order: VenueOrder): OrderRow => {
   const { turn, of } = at
-  const { venueOrderId, cancels, orderId } = row.context
-  const acked =
-    venueOrderId === null
-      ? (advance(turn, "orders", row, { type: "ACKED", at: turn.now, venueOrderId: order.id }, { of }) ?? row)
-      : row
+  const { cancels, orderId } = row.context
+  const acked = acknowledged(at, row, order)
   const waits = acked.context.trigger !== null && acked.context.triggeredAt === null
   const there =
     waits && order.triggeredAt !== null

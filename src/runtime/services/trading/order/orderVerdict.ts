@@ -1,4 +1,5 @@
 /** Checks whether the venue's report of an order, and each of its trades, fits the order as sent (A2-115). */
+import { callOfRef } from "../../../../machines/order/Order.ts"
 import { fillMisfit } from "../../../../machines/venueChecks/fillChecks.ts"
 import { orderMisfit } from "../../../../machines/venueChecks/orderChecks.ts"
 import { fixedText, scaled, sum } from "../../../../machines/shared/Exact.ts"
@@ -24,6 +25,12 @@ export const orderVerdict = (
   if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) {
     return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
   }
+  if (contradicts(said, order, fills.length)) {
+    return {
+      reason: "the venue refused the order and reports trades of it",
+      worth: worthOf(at, row, fills[0]?.fill ?? null)
+    }
+  }
   const verdict = order === null ? null : reportVerdict(at, row, order, saidAt)
   if (verdict !== null) return verdict
   if (fill !== undefined) return tradeVerdict(at, row, fill, order)
@@ -35,6 +42,16 @@ export const orderVerdict = (
   }
   return null
 }
+
+/** A placing that was not executed has no trades. A refused cancel may find the order filled. */
+const contradicts = (
+  { ref, outcome }: Pick<ObjectReport, "ref" | "outcome">,
+  order: VenueOrder | null,
+  fills: number
+): boolean =>
+  (outcome === "REFUSED" || outcome === "VOID") &&
+  callOfRef(ref) === "place" &&
+  (fills > 0 || (order !== null && scaled(order.filledQty).units > 0n))
 
 /** The order for the check of its next trade. */
 const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
