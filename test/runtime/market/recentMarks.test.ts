@@ -265,4 +265,31 @@ describe("A2-115: the marks around a time", () => {
     assert.isNull(bandAt(14_200))
     assert.strictEqual(bandAt(14_700), "60000 to 60000")
   })
+
+  it("a mark that comes late widens the band of its time, and does not end a loss; one that is too late counts for nothing", () => {
+    const late = marksOf([0, 60], [2_000, 60], [1_999, 57], [3_000, 60])
+    assert.strictEqual(bandIn(late, 1_999), "57 to 60")
+    assert.isFalse(late.add(new MoneyDecimal(50), start + 2_500, true))
+    assert.isTrue(late.add(new MoneyDecimal(60), start + 4_000, false))
+    assert.strictEqual(bandIn(marksOf([0, 60], [9_000, 60], [3_000, 57], [10_000, 60]), 9_500), "60 to 60")
+  })
+
+  it("the marks of a market that is delisted or gets another grid still judge prices of their time", () => {
+    const symbol = "BTC-USDC-PERP"
+    const listed = (change: Parameters<typeof market>[1]) => ({
+      version: 1,
+      at: start,
+      markets: [market(symbol, change)],
+      stakingMarkets: []
+    })
+    const mirror = new MarketMirror(defaultMarketTerms)
+    const { recent } = mirror.factsAt(start)
+    const bandAt = (at: number) => bandIn({ bandAt: (time, bps) => recent.bandAt(symbol, time, bps) }, at)
+    mirror.list(listed({}))
+    for (const seq of [1, 2, 3]) mirror.take(ticker(symbol, seq, start + seq * 1_000, { mark: "60000.0" }), Infinity)
+    for (const change of [{ priceTick: "0.01" }, { delisted: true }, {}]) {
+      mirror.list(listed(change))
+      assert.strictEqual(bandAt(2_500), "60000 to 60000")
+    }
+  })
 })

@@ -126,6 +126,7 @@ describe("A2-115: a settlement of a market is judged by a listing that is made a
     ["confirms it", listingAt(now + 1, true), false],
     ["refutes it", listingAt(now + 1, false), true],
     ["leaves it open if it is of the same time", listingAt(now, false), null],
+    ["leaves it open if it is older than the known one", listingAt(now - 2, true), null],
     ["leaves it open if the venue does not answer", null, null]
   ] as const)("one read on demand %s", ([, answer, isListed]) =>
     Effect.gen(function* () {

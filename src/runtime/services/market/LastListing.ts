@@ -22,6 +22,8 @@ export interface LastListingShape {
   readonly last: () => VenueListing | null
   /** Turns a listing that was read into the one to use: it becomes the last listing. */
   readonly believe: (read: ReadListing) => BelievedListing
+  /** The venue's time of the last listing read, Unix ms. */
+  readonly readAt: () => number
   /** Records that the last listing still held at a time of the venue, Unix ms. */
   readonly confirm: (at: number) => void
   /** As `RecentMarket.isListed`: false as well if the last listing has no such market. */
@@ -32,6 +34,7 @@ export const makeLastListing = (recalled: VenueListing | null = null): LastListi
   let last = recalled
   /** The last time of the venue at which the listing held, Unix ms. */
   let heldAt = -Infinity
+  let readAt = -Infinity
   let isWhole = false
   /** A market that keeps its last possible state may be delisted meanwhile. */
   const confirm = (at: number): void => {
@@ -40,11 +43,13 @@ export const makeLastListing = (recalled: VenueListing | null = null): LastListi
   return {
     recalled,
     last: () => last,
+    readAt: () => readAt,
     believe: (read) => {
       const believed = believedListing(last, read)
       const { markets, stakingMarkets } = believed.listing
       if (markets.length + stakingMarkets.length > 0) last = believed.listing
       isWhole = believed.kept === 0
+      readAt = read.at
       confirm(read.at)
       return believed
     },

@@ -10,6 +10,7 @@ import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machin
 import type { ReadListing } from "../../../machines/market/believedListing.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { Subscription } from "../../ports/Venue.ts"
+import { RecentMarks } from "./RecentMarks.ts"
 import { type LastListingShape, makeLastListing } from "./LastListing.ts"
 import { BookMirror, wrongChecksum } from "./BookMirror.ts"
 import { TickerMirror } from "./TickerMirror.ts"
@@ -59,6 +60,9 @@ export interface MirrorCounts {
   absurd: number
 }
 
+/** The number of markets above which the marks of delisted ones are dropped, the oldest first. */
+const markedMost = 4_096
+
 type MarkListener = (symbol: string, mark: Mark) => void
 
 export class MarketMirror {
@@ -83,16 +87,18 @@ export class MarketMirror {
   private readonly terms: MarketTerms
   private readonly last: LastListingShape
   private readonly recent: RecentMarket
+  /** Marks that judge prices. They outlive the listing of a market, because a settlement comes after it. */
+  private readonly marked = new Map<string, { readonly recent: RecentMarks; readonly bandBps: number }>()
 
   constructor(terms: MarketTerms, last: LastListingShape = makeLastListing()) {
     this.terms = terms
     this.last = last
     this.recent = {
       bandAt: (symbol, at, bps) => {
-        const found = this.markets.get(symbol)
-        return found === undefined ? null : found.ticker.recent.bandAt(at, bps ?? found.market.bandBps)
+        const found = this.marked.get(symbol)
+        return found === undefined ? null : found.recent.bandAt(at, bps ?? found.bandBps)
       },
-      bandNear: (symbol, at, bps) => this.markets.get(symbol)?.ticker.recent.bandNear(at, bps) ?? null,
+      bandNear: (symbol, at, bps) => this.marked.get(symbol)?.recent.bandNear(at, bps) ?? null,
       isListed: last.isListed
     }
   }
@@ -121,12 +127,21 @@ export class MarketMirror {
       if (before !== undefined && sameGrids(before.market, market)) {
         markets.set(market.symbol, { ...before, market })
       } else {
-        markets.set(market.symbol, listed(market, price, qty))
+        markets.set(
+          market.symbol,
+          listed(market, price, qty, this.marked.get(market.symbol)?.recent ?? new RecentMarks())
+        )
       }
+      const { recent } = (markets.get(market.symbol) as ListedMarket).ticker
+      this.marked.set(market.symbol, { recent, bandBps: market.bandBps })
     }
     for (const [symbol, { ticker }] of this.markets) {
       const mark = ticker.mark()
       if (mark !== null && markets.get(symbol)?.ticker !== ticker) this.remember(symbol, mark)
+    }
+    for (const symbol of this.marked.keys()) {
+      if (this.marked.size <= markedMost) break
+      if (!markets.has(symbol)) this.marked.delete(symbol)
     }
     this.listing = listing
     this.markets = markets
@@ -317,7 +332,7 @@ const textOf = ({ markets, stakingMarkets, unreadable = [] }: ReadListing): stri
 const sameGrids = (before: VenueMarket, now: VenueMarket): boolean =>
   before.priceTick === now.priceTick && before.qtyStep === now.qtyStep && before.family === now.family
 
-const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
+const listed = (market: VenueMarket, price: Grid, qty: Grid, recent: RecentMarks): ListedMarket => {
   const { symbol, family, assetClass } = market
   const book = new BookMirror(symbol, price, qty)
   const trades = new TradeTape(symbol, price, qty)
@@ -334,7 +349,7 @@ const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
       priceTick: price,
       bandBps: market.bandBps
     },
-    ticker: new TickerMirror(market, price, qty),
+    ticker: new TickerMirror(market, price, qty, recent),
     book,
     trades,
     following: {

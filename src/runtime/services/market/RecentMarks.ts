@@ -31,12 +31,17 @@ export class RecentMarks {
   private readonly seconds = new Spans(1_000)
   private readonly minutes = new Spans(60_000)
   private readonly hours = new Spans(3_600_000)
+  private newest = -Infinity
 
-  /** Adds a mark with its time at the venue, Unix ms. `isAfterLoss`: marks between the last one and this one were lost. */
-  add(price: MoneyDecimal, at: number, isAfterLoss: boolean): void {
-    this.seconds.add(price, at, isAfterLoss)
-    this.minutes.add(price, at, isAfterLoss)
-    this.hours.add(price, at, isAfterLoss)
+  /**
+   * Adds a mark with its time at the venue, Unix ms. `isAfterLoss`: marks between the last one and this one were lost. False: the
+   * mark is older than the newest one.
+   */
+  add(price: MoneyDecimal, at: number, isAfterLoss: boolean): boolean {
+    for (const spans of [this.seconds, this.minutes, this.hours]) spans.add(price, at, isAfterLoss)
+    if (at < this.newest) return false
+    this.newest = at
+    return true
   }
 
   /** The band of the marks around a moment. Null: some of these marks are unknown. */
@@ -54,6 +59,13 @@ export class RecentMarks {
   }
 }
 
+const widen = (span: Span | undefined, price: MoneyDecimal): void => {
+  // A repeated mark is usually the same object.
+  if (span === undefined || price === span.low || price === span.high) return
+  if (price.lt(span.low)) span.low = price
+  if (price.gt(span.high)) span.high = price
+}
+
 /** Spans of one length. */
 class Spans {
   /** Oldest first. */
@@ -66,11 +78,17 @@ class Spans {
     this.millis = millis
   }
 
-  /** A mark that is older than the newest one is ignored. */
+  /** A mark that is at most five seconds older than the newest one widens the span of its time; an older one is ignored. */
   add(price: MoneyDecimal, at: number, isAfterLoss: boolean): void {
     const { kept } = this
     const newest = kept.at(-1)
-    if (newest !== undefined && at < newest.to) return
+    if (newest !== undefined && at < newest.to) {
+      if (at < newest.to - marksAboutMillis) return
+      return widen(
+        kept.findLast(({ from }) => from <= at),
+        price
+      )
+    }
     const number = Math.floor(at / this.millis)
     const isNext = newest === undefined || newest.number !== number
     if (isNext || (isAfterLoss && newest.part < partsKept - 1)) {
@@ -81,9 +99,7 @@ class Spans {
     }
     if (isAfterLoss) newest.isTorn = true
     newest.to = at
-    // A repeated mark is usually the same object.
-    if (price !== newest.low && price.lt(newest.low)) newest.low = price
-    if (price !== newest.high && price.gt(newest.high)) newest.high = price
+    widen(newest, price)
   }
 
   private makePlace(): void {

@@ -23,7 +23,7 @@ export class TickerMirror {
    * True if `take` has followed the venue without a break: false before the first message and after a lost connection.
    */
   current = false
-  readonly recent = new RecentMarks()
+  readonly recent: RecentMarks
   private message: TickerMessage | null = null
   private prices: Prices | null = null
   private volume: string | null = null
@@ -39,7 +39,8 @@ export class TickerMirror {
   private readonly price: Grid
   private readonly qty: Grid
 
-  constructor(market: VenueMarket, price: Grid, qty: Grid) {
+  constructor(market: VenueMarket, price: Grid, qty: Grid, recent: RecentMarks) {
+    this.recent = recent
     this.market = market
     this.price = price
     this.qty = qty
@@ -74,8 +75,7 @@ export class TickerMirror {
     this.current = true
     if (this.prices.mark !== null) {
       this.marked = this.markedAt(this.prices.mark)
-      this.recent.add(this.marked.price, this.ts, this.hasLostMarks)
-      this.hasLostMarks = false
+      if (this.recent.add(this.marked.price, this.ts, this.hasLostMarks)) this.hasLostMarks = false
     }
     this.shown = null
     this.kept = null

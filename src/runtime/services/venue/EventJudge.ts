@@ -84,7 +84,8 @@ export class EventJudge {
     this.listedAt = this.clock.now()
     return Effect.catch(this.venue.listing, () => Effect.succeed(null)).pipe(
       Effect.map((listing) => {
-        if (listing === null) return
+        // The feed may have read a newer listing meanwhile.
+        if (listing === null || listing.at < this.listing.readAt()) return
         const { markets } = this.listing.believe(listing).listing
         this.markets = new Map(markets.map((market) => [market.symbol, market]))
       }),
