@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const stop of stops.toReversed()) await stop()
   rmSync(folder, { recursive: true, force: true })
-})
+}, 120_000)
 
 const sim = (words: ReadonlyArray<string>, dir = dataDir, io: Partial<CliIo> = {}) =>
   runRecorded(["sim", ...words, "--data-dir", dir], io)

@@ -107,7 +107,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "the second word is not told",
-    shows: ["signature"],
+    shows: ["liveness"],
     seams: () => {
       const heard = new WeakSet<Commit>()
       return journal((submit) => (commit, done) => {
