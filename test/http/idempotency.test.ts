@@ -2,7 +2,7 @@
  * Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
  * Idempotency; A1-51..A1-53).
  */
-import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { assert, afterAll, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import canonicalize from "canonicalize"
 import { Deferred, Effect, Result } from "effect"
 import * as fc from "fast-check"
@@ -258,13 +258,18 @@ describe("doc 1, Idempotency: a concurrent request", () => {
         return gate === undefined ? end : Effect.andThen(Deferred.await(gate), end)
       })
     const ask = () => Effect.runPromise(Effect.result(idempotency.answer(request, execute)))
-    const asked = [ask(), ask(), ask()]
+    const asked = [ask(), ask(), ask(), ask(), ask()]
     assert.strictEqual(runs, 1)
-    for (const gate of gates) Deferred.doneUnsafe(gate, Effect.void)
+    // The second run does not end before all waiting requests have received the failure of the first.
+    for (const [at, gate] of gates.entries()) {
+      Deferred.doneUnsafe(gate, Effect.void)
+      await vi.waitFor(() => assert.isAbove(runs, at))
+      await new Promise(setImmediate)
+    }
     const outcomes = (await Promise.all(asked)).map((result) =>
       Result.isSuccess(result) ? result.success.replayed : "failed"
     )
-    assert.deepStrictEqual([outcomes, runs], [["failed", false, true], 2])
+    assert.deepStrictEqual([outcomes, runs], [["failed", false, true, true, true], 2])
   })
 
   it("A1-51: the row that a commit stored is the answer; what was rendered for a lost commit is not", async () => {

@@ -21,7 +21,10 @@ export class Waits<Key, News> {
   }
 
   publish(key: Key, news: News): void {
-    for (const receive of this.waiting.get(key) ?? []) receive(news)
+    const others = this.waiting.get(key)
+    if (others === undefined) return
+    // A caller may resume at once and wait for the key again: these news are not for that wait.
+    for (const receive of [...others]) receive(news)
   }
 
   /**
