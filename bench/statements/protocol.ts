@@ -1,4 +1,4 @@
-/** What the statements part asks of its loop over clients. */
+/** The messages between the statements part and its loop over clients. */
 
 /** A night's statements by a loop over clients, so many at a time: read from a database, written to one of its own. */
 export interface PlainNightQuestion {

@@ -74,13 +74,13 @@ const sealedAgain = (cli: Cli, command: Command): Promise<void> =>
     let total: number | null = null
     try {
       for (;;) {
-        const asked = Date.now()
+        const polledAt = Date.now()
         const { resealing } = (await callService(connection, (api) => api.encryption.show())).data
         total ??= resealing.remaining
         if (!resealing.running && resealing.remaining === 0) return
         const done = Math.max(0, total - resealing.remaining)
         progress.tell(`encryption rotate: ${amountLine({ done, total, unit: "values", millis: Date.now() - began })}`)
-        await pause(Math.max(pollMillis, pausePerPoll * (Date.now() - asked)))
+        await pause(Math.max(pollMillis, pausePerPoll * (Date.now() - polledAt)))
       }
     } finally {
       progress.end()

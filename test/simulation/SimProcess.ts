@@ -341,7 +341,12 @@ export class SimProcess {
       RiskWatch.layer.pipe(Layer.provide(seenAs(seams.watching))),
       halts
     ).pipe(
-      (all) => Layer.mergeAll(layerProtection, layerRiskJudgement, VenueGateway.layer).pipe(Layer.provideMerge(all)),
+      (all) =>
+        Layer.mergeAll(
+          layerProtection,
+          layerRiskJudgement,
+          VenueGateway.layer.pipe(Layer.provide(seenAs(seams.trading)))
+        ).pipe(Layer.provideMerge(all)),
       Layer.provideMerge(engine)
     )
     const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(
