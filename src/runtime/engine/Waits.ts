@@ -21,10 +21,9 @@ export class Waits<Key, News> {
   }
 
   publish(key: Key, news: News): void {
-    const others = this.waiting.get(key)
-    if (others === undefined) return
-    // A caller may resume at once and wait for the key again: these news are not for that wait.
-    for (const receive of [...others]) receive(news)
+    // A copy: a caller may resume at once and wait for the key again, and these news are not for that wait.
+    const waiting = Array.from(this.waiting.get(key) ?? [])
+    for (const receive of waiting) receive(news)
   }
 
   /**
