@@ -15,7 +15,7 @@ export interface FirmSettings {
 
 export interface SettingsShape {
   readonly sandbox: boolean
-  /** The venue comes from --venue-url and keeps its state whatever happens to this service. */
+  /** True if --venue-url names the venue. Such a venue keeps its state independently of this service. */
   readonly namedVenue: boolean
   /** ISO alpha-2 codes refused as residency or residential address (A1-17). */
   readonly blockedJurisdictions: ReadonlySet<string>

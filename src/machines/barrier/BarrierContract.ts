@@ -54,13 +54,13 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly closeReason: CloseReason | null
   /** The last request for quotes to close it. */
   readonly closeRfqId: number | null
-  /** A tear-up is in flight at the venue. */
+  /** True while a tear-up call is in flight at the venue. */
   readonly tearing: boolean
   /** Tear-ups sent so far: each has its own ref. */
   readonly tearUps: number
-  /** A tear-up call was lost at the venue, so its execution may still be reported. A refused tear-up is final. */
+  /** True if a tear-up call is in doubt: the venue may still report its execution. A refused tear-up is final. */
   readonly isTearUpLost: boolean
-  /** Levels whose approach was already notified: not repeated after a restart until the mark has moved away. */
+  /** Levels with a near notice. None is sent again after a restart, until the mark has moved away from the level. */
   readonly said: ReadonlyArray<Level>
 }
 
@@ -81,14 +81,14 @@ type Ended = {
 export type BarrierContractEvent =
   | Ended
   | { readonly type: "CLOSE_REQUESTED"; readonly closeRfqId: number }
-  /** Requests that the venue end it at the mark; `attempt` names the call and grows. */
+  /** Requests that the venue end the contract at the mark. `attempt` numbers the calls and is part of the ref. */
   | { readonly type: "TEAR_UP"; readonly attempt: number }
   | { readonly type: "TEAR_UP_FAILED"; readonly reason: string; readonly isLost: boolean }
   /** The mark has come near its barrier, or its take profit. */
   | { readonly type: "NEAR_KO" }
   | { readonly type: "NEAR_TP" }
   | { readonly type: "EXPIRY_SOON" }
-  /** It expired a minute ago, and the venue has reported no end. */
+  /** The contract expired a minute ago, and the venue has reported no end. */
   | { readonly type: "OVERDUE"; readonly askAgainAt: number }
   | { readonly type: "UNKNOWN_AT_VENUE" }
 

@@ -82,7 +82,10 @@ export type ClientEvent =
   | ({ readonly type: "REJECT_PERSON"; readonly blockers: ReadonlyArray<string> } & Reasoned)
   | ({ readonly type: "RESTRICT"; readonly restriction: Restriction } & Reasoned)
   | ({ readonly type: "LIFT"; readonly restriction: Restriction } & Reasoned)
-  /** Screening found a match for a stored client that compliance has not seen; without a case an open one covers it already. */
+  /**
+   * Screening found a match for a stored client that compliance has not seen. `caseId` null: an open case already covers the
+   * match.
+   */
   | ({
       readonly type: "MATCHED"
       readonly caseId: number | null

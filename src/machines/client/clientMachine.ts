@@ -148,7 +148,7 @@ const notifyDecision = client.emit(({ context }) => ({
   ref: String(context.clientId)
 }))
 
-/** Notifies about a named restriction only; a case that held the client is answered by its decision. */
+/** Notifies the partner of a restriction that the event names. The decision on a case has a notification of its own. */
 const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",

@@ -42,7 +42,7 @@ export const account: PreviewedGate<{ readonly client: OpeningClient }> = {
 
 interface Restricted {
   readonly client: OpeningClient
-  /** `recorded`: the state of the last commit that changed it; absent where the restriction implies it. */
+  /** `recorded`: the risk state of the last commit that changed it; absent where the client's restrictions already show it. */
   readonly risk: { readonly riskState: RiskState; readonly recorded?: RiskState }
 }
 

@@ -12,8 +12,8 @@ export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
 }
 
 /**
- * The sentence that refuses new risk, or null. Any restriction refuses, and so does every lifecycle state but ACTIVE. Of
- * several restrictions the one about positions is given.
+ * The sentence that refuses new risk, or null. Every restriction refuses it, and so does every lifecycle state except ACTIVE.
+ * If there are several restrictions, the sentence is that of the one about positions.
  */
 export const openingRestriction = (
   lifecycle: LifecycleState,

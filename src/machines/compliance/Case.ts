@@ -39,7 +39,7 @@ export interface CaseContext extends CaseInput {
 }
 
 export type CaseEvent =
-  /** Something for the file, such as an uploaded document. */
+  /** Adds a note to the case, such as one about an uploaded document. */
   | { readonly type: "NOTE"; readonly at: number; readonly note: string }
   | { readonly type: "CLEAR"; readonly at: number; readonly by: RoleLabel; readonly note: string | null }
   | { readonly type: "REJECT"; readonly at: number; readonly by: RoleLabel; readonly note: string | null }

@@ -64,8 +64,8 @@ export interface TimedTrade {
 
 /**
  * The position at a stamp, computed back from the position after the trades. `trades` are those around or after the stamp, in
- * the venue's order. Times alone leave the order within one millisecond open: where they give another quantity than the
- * venue's, and a place between two of these trades gives the venue's, the stamp is at that place.
+ * the venue's order. Times do not show the order within one millisecond. If the position by time differs from the venue's, and
+ * the position between two of the trades equals the venue's, that position counts.
  */
 export const positionAtStamp = (
   held: string,

@@ -10,7 +10,7 @@ import type { SettlementType } from "../settlement/SettlementItem.ts"
 export interface PostingRule {
   /** The balance that the client's leg changes. */
   readonly clientKind: "cash" | "reserved"
-  /** The balance that a gain changes, where it is another one: returned money is cash. */
+  /** The balance that a positive amount changes, if it is not `clientKind`: returned money goes to cash. */
   readonly gainKind?: "cash"
   /** The house account on the other side; null: the other side is the client's own reserve. */
   readonly house: ((partnerId: number) => string) | null

@@ -4,7 +4,7 @@ import { Id } from "../shared/Ids.ts"
 import { type CloseOutContext, liveCloseOutStates } from "./CloseOut.ts"
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 
-/** The steps of an episode; it waits where nothing open has a fresh mark. */
+/** The states of an episode, in the order of its steps. */
 export const closeOutStates = [...liveCloseOutStates, "DONE"] as const
 export type CloseOutState = (typeof closeOutStates)[number]
 

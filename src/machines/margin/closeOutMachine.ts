@@ -54,7 +54,7 @@ const writeOff = closeOut.emit(({ context: { closeOutId, startedAt, writtenOff }
   refs: { episodeId: closeOutName(closeOutId), closedOutAt: startedAt }
 }))
 
-/** Reverses this part of the write-off. Each repayment has its own key. */
+/** Reverses the repaid part of the write-off. Each repayment has its own ledger key. */
 const repay = closeOut.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "REPAY") return
   const { closeOutId, startedAt } = context

@@ -1,6 +1,6 @@
 /**
  * An account's position and orders in one perpetual market, and their part of the account's figures at a mark. The part depends
- * on these two alone, so that it can be cached while neither changes (F3 to F6, F3..F6, F13).
+ * on these two alone, so that it can be cached while neither changes (F3..F6, F13).
  */
 import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
 import type { Exact } from "../shared/Exact.ts"

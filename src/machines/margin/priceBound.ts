@@ -27,15 +27,18 @@ export interface ReducingMarket {
 }
 
 /**
- * The allowed distance of a reduce-only order. Every account outside a close-out has this part of the market's initial margin;
- * commission is taken off. Rounded down, so that the money also covers the commission at the worst price.
+ * The allowed distance of a reduce-only order. Every account outside a close-out has at least the close-out share of the
+ * market's initial margin. This money pays for the distance and for the commission at the worst price. Rounded down.
  */
 export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): number => {
   const paid = Math.floor(((closeOutBps - commissionBps * cap) * whole) / (cap * (whole + commissionBps)))
   return Math.min(Math.max(paid, 0), bandBps)
 }
 
-/** The distance of the second step, reduced where the leverage leaves less: every account outside a close-out can pay for it. */
+/**
+ * The distance of the second step: `secondBps`, or less where a high leverage leaves less money. Every account outside a
+ * close-out can pay for it.
+ */
 export const secondStepBps = (market: ReducingMarket): number => Math.min(secondBps, reducingBps(market))
 
 export interface ClosingMarket extends ReducingMarket {

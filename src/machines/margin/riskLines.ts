@@ -59,8 +59,9 @@ const wrongBy = 1e-12
 const micro = 1e-6
 
 /**
- * Divides the account's room among its legs. Returns null, or, when a check may be due now, the equity held for each USDC of
- * margin (the worst account comes first). The legs of an account with such a result have no valid shares.
+ * Divides the account's room among its legs. Null: every leg has a range of marks without a check. Otherwise a check may be due
+ * now: the result is the equity for each USDC of margin, by which the worst accounts are checked first, and the ranges of the
+ * legs are invalid.
  */
 export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => {
   const { cash, premiums, recorded, legs, awaitsMarks } = account
@@ -120,8 +121,9 @@ const lossLine = ({ qty, entry, leverage, told }: Leg): number => {
 }
 
 /**
- * The relative move of all marks at once, each against the account or each in its favour, that may use up `room`: zero or less
- * without room, at most `shareReach`. Each mark may move so far independently.
+ * The share of its value by which every mark may move at the same time before `room` is used up. `against`: the moves reduce
+ * the account's equity; otherwise they increase it. At most `shareReach`; zero or less without room. Each mark may use its
+ * share independently of the others.
  */
 const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: number, against: boolean): number => {
   if (room === Infinity) return shareReach
@@ -132,8 +134,9 @@ const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: numb
 }
 
 /**
- * The largest change of a leg's distance to a line for a move of its whole mark. For a long the margin changes less than the
- * price, at the highest leverage; for a short it adds to the price, at the dearest tier in reach.
+ * The largest change of the account's distance to a line, if the leg's mark moves by its whole value. A falling mark also
+ * reduces the margin of a long, least at the highest leverage. A rising mark increases the margin of a short, most at the
+ * dearest tier in reach.
  */
 const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, against: boolean): number => {
   const value = Math.abs(qty) * mark

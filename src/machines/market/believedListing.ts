@@ -98,7 +98,7 @@ interface Kind<M extends Market> {
 interface Merging<M extends Market> extends Kind<M> {
   readonly faults: Array<string>
   readonly counted: { kept: number }
-  /** A row could not be read; a missing market may be in that row, so it is kept. */
+  /** True if a row could not be read. A market that is missing may be in that row, so it is kept. */
   readonly keepsMissing: boolean
 }
 

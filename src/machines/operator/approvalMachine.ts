@@ -50,8 +50,8 @@ export const approvalMachine = approval.createMachine({
         action: "approval.request",
         before: null,
         after: "PENDING",
-        // The audit is sealed, the approval's own row is not: a manipulated row cannot change the request or the requesting key
-        // here.
+        // The audit is sealed, and the approval's own row is not. So this entry proves the request and its operator key, even
+        // if the row is manipulated.
         reason: requestNote(context)
       })),
       on: {

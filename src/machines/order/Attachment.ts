@@ -31,7 +31,9 @@ export interface Leg {
 export interface Again {
   readonly role: LegRole
   readonly orderId: number
-  /** The leg met its own parent's order, or an empty book: it waits until the parent's rest has left the book. */
+  /**
+   * True after a self-trade with the parent's order, or an empty book. The leg is sent again once the parent no longer works.
+   */
   readonly waits: boolean
 }
 
@@ -66,7 +68,7 @@ export interface Standing {
   readonly round: number
   /** The part of the parent's fills that earlier rounds covered. */
   readonly before: string
-  /** Covered so far, including the legs of this round that have ended or fired. */
+  /** The part of the parent's fills that is covered so far, including by legs of this round that have ended or fired. */
   readonly dealt: string
   /** The quantity that the ended legs of this round have traded. */
   readonly taken: string
@@ -95,7 +97,7 @@ export interface AttachmentInput extends Attached {
 
 export interface AttachmentContext extends AttachmentInput {
   readonly standing: Standing
-  /** A further step is possible: the parent works, or a leg does. */
+  /** True if a further step is possible, because the parent or a leg works, or a leg must be placed. */
   readonly live: boolean
   /** Since when a refused leg waits for its placement; null: every leg is placed, or none is needed. */
   readonly unplacedSince: number | null

@@ -33,7 +33,7 @@ const order = setup({
     /** The order never reached the venue, and never will. */
     isVoid: ({ event }) => event.type === "REFUSED" && event.isVoid,
     cancelIsNew: ({ context, event }) => event.type === "CANCEL" && event.attempt > context.cancels,
-    /** The state before its cancel was requested, unchanged since. */
+    /** The cancel was requested in the state SENT, and the venue has not acknowledged the order since. */
     wasSent: ({ context }) => context.cancelling?.from === "SENT" && context.venueOrderId === null,
     wasWaiting: ({ context }) => context.trigger !== null && context.triggeredAt === null && context.lastTradeId === 0,
     hasFills: ({ context }) => context.lastTradeId > 0,

@@ -43,7 +43,7 @@ export interface PreTradeVerdict {
 
 type OrderRule = Rule<JudgedOrder>
 
-/** Orders that reduce are exempt: a small rest must be closable. */
+/** Orders that reduce are exempt, so that a small position can be closed. */
 const minimumNotional: OrderRule = {
   gate: "minimumNotional",
   reason: "BELOW_MINIMUM",

@@ -85,7 +85,7 @@ const identifierBy = (facts: ReportingFacts, nationality: string, scheme: Identi
     case "NATIONAL_ID":
       return documentNumber(facts, nationality, "national_id")
     case "INVESTOR_SHARE":
-      // Onboarding does not collect it.
+      // Onboarding does not collect this identifier.
       return null
     case "CONCAT":
       return concatIdentifier({

@@ -105,7 +105,10 @@ export const rfqGates: PreviewedGates<RfqFacts> = [
   ...economicRules.map((rule) => previewed(gateOf(rule, (facts: RfqFacts) => facts.marked)))
 ]
 
-/** Gates for accepting a quote to open: the same without the economics at the mark, then the quote at its own price. */
+/**
+ * Gates for accepting a quote to open a contract: the opening gates, then the rules of the quote at its own price. The
+ * economics at the mark do not apply.
+ */
 export const acceptGates: Gates<AcceptFacts> = [
   ...openingGates,
   ...openQuoteRules.map((rule) => gateOf(rule, (facts: AcceptFacts) => facts.quoted))

@@ -1,12 +1,12 @@
 /**
- * Names to search: unindexed while they are few, then in one sheet, then in a sheet for each length; a search reads only the
+ * Names to search: unindexed while they are few, then in one sheet, then in a sheet for each length. A search reads only the
  * lengths that can match (F26).
  */
 import { maxPrefix } from "./nameMatch.ts"
 import type { NamePattern } from "./NamePattern.ts"
 import type { NameSheets, Search, Sheet } from "./NameSheets.ts"
 
-/** So few names are all candidates. */
+/** Up to this many names have no index: every search returns all of them. */
 const fewNames = 32
 /** The number of names from which a sheet for each length is faster: a small sheet takes longer to reach than to read. */
 const manyNames = 1_024
@@ -45,7 +45,9 @@ export class NameGroup {
     else this.#few = this.#few.filter((each) => each !== name)
   }
 
-  /** Finds every name that may meet the demand with at most `prefix` common first characters, and some that do not. */
+  /**
+   * Finds every name that may meet the demand with at most `prefix` common first characters. May also find names that do not.
+   */
   search(search: Search, prefix: number = maxPrefix): void {
     const { demand, found } = search
     if (this.#few !== null) {

@@ -68,7 +68,7 @@ export const patternOf = (text: string): NamePattern => {
 /** The kind of the first character. */
 export const firstKindOf = (head: number): number => (head >>> 27) - 1
 
-/** The first two characters: equal when those of the texts are. */
+/** The first two characters as a number. Texts with equal first characters have equal numbers. */
 export const beginningOf = (head: number): number => head >>> 22
 
 const lengthIn = (head: number): number => (head >>> 4) & 255
@@ -79,7 +79,7 @@ const prefixByZeros = Uint8Array.from({ length: 33 }, (_, zeros) => Math.min(max
 /** Common first characters of two texts by their heads: perhaps too many, never too few. */
 export const prefixOf = (head: number, other: number): number => prefixByZeros[Math.clz32(head ^ other)]!
 
-/** More characters than any text has. */
+/** Stands for "no text of this length can match". It is more characters than any text has. */
 const outOfReach = 0xffff
 
 /** Characters two texts must share for a Jaro likeness. */
@@ -88,12 +88,15 @@ const sharedNeeded = (jaroScore: number, a: number, b: number): number => {
   return shared > Math.min(a, b) ? outOfReach : shared
 }
 
-/** The demand of one least likeness beside a text of one length: how many of its characters other texts may lack. */
+/**
+ * The minimum number of characters that another text must share with a query to reach the minimum likeness, for queries of one
+ * length.
+ */
 export class Demand {
   readonly #length: number
-  /** Characters to share, by length of the other text and length of the common beginning. */
+  /** The minimum by length of the other text and number of common first characters. */
   readonly #shared = new Uint16Array((maxPatternLength + 1) * (maxPrefix + 1)).fill(outOfReach)
-  /** The least of all lengths, by length of the common beginning. */
+  /** The minimum over all lengths of the other text, by number of common first characters. */
   readonly #least = new Uint16Array(maxPrefix + 1).fill(outOfReach)
 
   constructor(likeness: number, length: number) {
@@ -122,12 +125,12 @@ export class Demand {
 export const isMet = (demand: Demand, asked: NamePattern, other: number, lacking: number): boolean => {
   const extra = other & manyExtra
   const mine = asked.length - asked.bits.length
-  // Characters without room count as common as far as both texts have some.
+  // Characters beyond the room of their kind have no bits. As many of them count as common as both texts have.
   const more = extra === manyExtra ? 0 : Math.max(0, mine - extra)
   return lacking + more <= demand.mayLack(lengthIn(other), prefixOf(asked.head, other))
 }
 
-/** The least likeness of one search. */
+/** The minimum likeness of one search. */
 export class Floor {
   readonly likeness: number
   readonly #demands: Array<Demand | undefined> = []
@@ -138,7 +141,7 @@ export class Floor {
     this.likeness = likeness
   }
 
-  /** The demand beside a text of that length. */
+  /** The demand for queries of that length. */
   demand(length: number): Demand {
     if (length > maxPatternLength) return new Demand(this.likeness, length)
     return (this.#demands[length] ??= new Demand(this.likeness, length))

@@ -33,7 +33,7 @@ const program = new WebAssembly.Module(Uint8Array.from(atob(lackingLetters), (by
 export interface Search {
   readonly asked: NamePattern
   readonly demand: Demand
-  /** Receives each name that may meet the demand, perhaps twice, and some that do not. */
+  /** Receives each name that may meet the demand, perhaps twice, and some names that do not meet it. */
   readonly found: Array<number>
   /** Names compared, for measurements. */
   seen: number
@@ -135,9 +135,9 @@ export class NameSheets {
   }
 
   /**
-   * Finds every name of a sheet that may meet the demand and has at most `prefix` first characters in common with the query,
-   * and some that do not meet it. A name may lack at most `most` of the query's characters, and when `first` is true one less
-   * without a common first character; the result is empty when `most` is negative.
+   * Finds every name of a sheet that may meet the demand and has at most `prefix` first characters in common with the query.
+   * May also find names that do not meet it. A name may lack at most `most` of the query's characters. If `first` is true, a
+   * different first character counts as one more lacking character. The result is empty when `most` is negative.
    */
   search(sheet: Sheet, search: Search, prefix: number, most: number, first: boolean): void {
     if (most < 0) return
@@ -151,7 +151,10 @@ export class NameSheets {
     })
   }
 
-  /** Reports each column whose name lacks at most `most` of the query's bits, and how many it lacks; perhaps too few. */
+  /**
+   * Reports each column whose name lacks at most `most` of the query's bits, with the number of lacking bits. The number may be
+   * too low.
+   */
   #find(
     sheet: Sheet,
     { bits, head }: NamePattern,

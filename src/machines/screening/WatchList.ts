@@ -208,7 +208,7 @@ export class WatchList {
     ]
   }
 
-  /** The floor of the exact birth date is the lowest of all. */
+  /** Compares names that are too long for a pattern, by the floor of the exact birth date, because it is the lowest floor. */
   #visitLong(text: string, pass: (slot: number) => void): void {
     for (const slot of this.#long) {
       const listed = this.#slots[slot]

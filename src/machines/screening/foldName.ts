@@ -65,8 +65,8 @@ const romanised = (text: string, letters: RegExp): string =>
         .toUpperCase()
 
 /**
- * Letters without a table whose romanisation finds the usual Latin spelling: 99 of 100 kept pairs reach the floor. They are the
- * letters of the modern Georgian alphabet, in both cases.
+ * Letters without a table whose romanisation finds the usual Latin spelling: 99 of 100 recorded pairs of spellings reach the
+ * floor. They are the letters of the modern Georgian alphabet, in both cases.
  */
 const measuredLetters = /[\u10d0-\u10f0\u1c90-\u1cb0]+/gu
 
@@ -77,7 +77,7 @@ const joining = /['’‘‛′\p{Sk}]/gu
 /** Marks and characters without a letter of their own: ignorable and direction characters, the blank of Braille. */
 const hidden = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Lm}\u2800]/gu
 
-/** The name without these characters. */
+/** The name without the characters of `joining` and `hidden`. */
 const bare = (name: string): string =>
   isAscii(name) ? name.replace(/['`^]/g, "") : name.replace(joining, "").normalize("NFKD").replace(hidden, "")
 

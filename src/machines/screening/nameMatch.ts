@@ -91,8 +91,8 @@ const countOutOfOrder = (b: string): number => {
 }
 
 /**
- * Pairs each character of a with the first free equal one of b not farther away than half the longer text. Stops with no
- * pairs as soon as there can't be `least`.
+ * Pairs each character of a with the first free equal one of b within reach (`reachOf`). Stops without pairs as soon as fewer
+ * than `least` characters can pair.
  */
 const pairUp = (a: string, b: string, least: number): Pairs => {
   if (a.length > longestPlaced || !notePlaces(b)) return pairUpAny(a, b)

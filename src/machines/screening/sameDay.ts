@@ -1,7 +1,7 @@
 /**
- * Likeness of a client's and a listed name with the same birth date. Three more likenesses count there. From `veryLike` on: the
- * words that both names have, so that extra or missing given names do not matter; and all letters, regardless of spaces. Word
- * by word: the words of the shorter name, for names of one word and other spellings (F26).
+ * Likeness of a client's and a listed name with the same birth date. Besides the names as a whole, three likenesses count here.
+ * The words that both names have: extra or missing given names do not matter. All letters: spaces do not matter. Both count
+ * from `veryLike` on. Word by word: the words of the shorter name, for names of one word and for other spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
@@ -157,7 +157,10 @@ const look = (full: string): void => {
   }
 }
 
-/** Whether two words of the client's may be very like words of the current listed name: not when too many letters are missing. */
+/**
+ * A fast pre-check: false if fewer than two of the client's words can be very like a word of the current listed name, because
+ * of the letters that it lacks.
+ */
 const mayHaveTwo = ({ words, masks }: PersonForms): boolean => {
   let found = 0
   for (let mine = 0; mine < words.length && found < 2; mine += 1) {
@@ -184,12 +187,13 @@ const lacks = [0, maxPrefix].map((prefix) =>
 )
 
 /**
- * How many letters a word may lack in a very like one, by their lengths; negative when no word of that length is very like it.
+ * The number of letters that a word may lack in a very like word, by their lengths; negative if no word of the other length is
+ * very like it.
  */
 const mayLack = (prefix: number, length: number, other: number): number =>
   length > longest || other > longest ? length : lacks[prefix === 0 ? 0 : 1]![length]![other]!
 
-/** Whether the letters may be equal except for a tenth: not when too many are missing on either side. */
+/** A fast pre-check: false if too many letters are missing on either side for nine tenths of all letters to be equal. */
 const maySpellAlike = ({ letters, mask }: PersonForms): boolean => {
   const needed = (veryLike * (letters + seen.letters)) / 2 - 1e-9
   return (
@@ -224,9 +228,9 @@ const lettersInCommon = (a: string, b: string): number => {
 }
 
 /**
- * Likeness of the words that a client's and a listed name have in common. It is 0 unless at least two words are common, and
- * these are all of the entry's words, or all of the last name's with another one (or of the first name's, because the fields
- * may be exchanged). Twins share only the last name.
+ * Likeness of the words that a client's and a listed name have in common. It is 0 unless at least two words are common. These
+ * must also be all of the entry's words, or all words of the client's last name or first name and at least one more. Twins
+ * share only the last name.
  */
 const commonWords = ({ first, last, words }: PersonForms, full: string): number => {
   const free = [...weighty(full.split(" "))]

@@ -63,7 +63,8 @@ export const maxCandidates = 20
 const weights = { name: 75, dob: 20, country: 5 } as const
 
 /**
- * Outcome of one pair: a hit needs a sanctions list, and there a very like name is possible whatever the birth date.
+ * Outcome of one pair. Only a sanctions list can give a hit. On such a list a very like name is a possible match whatever the
+ * birth date.
  */
 export const outcomeOf = (
   list: ScreeningCandidate["list"],
@@ -203,7 +204,7 @@ export type JudgedPair = Pick<PairScore, "outcome" | "score">
 
 const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
 
-/** Whether a pair is at most as like as a reviewed one. */
+/** True if a pair is no worse than a reviewed pair, in outcome and in score. */
 export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 

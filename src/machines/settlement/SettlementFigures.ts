@@ -9,7 +9,7 @@ import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyText } from "../shared/Money.ts"
 import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 
-/** Recorded payments post nothing, so this figure keeps the money that they have settled. */
+/** Payments between the firms make no postings, so the figure still includes the money that they have settled. */
 const collateralHeld =
   "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
 

@@ -74,7 +74,10 @@ export interface SettlementContext extends SettlementInput {
   readonly settledAt: number | null
   readonly reportedAt: number | null
   readonly note: string | null
-  /** Reports that changed the item. With the id it names the next change, so that two concurrent ones can't both be applied. */
+  /**
+   * The number of reports that changed the item. The next change claims the item's id with this number, so that only one of two
+   * concurrent changes is applied.
+   */
   readonly reports: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The eight currencies that a client account can hold, with their scale and kind: the only table with the decimal places of a
- * currency (scales; kind and display decimals; deposits route) (doc 3, deposits route; F2, A2-12).
+ * The eight currencies that a client account can hold, with their scale and kind. The only table with the decimal places of a
+ * currency (doc 3, deposits route; F2, A2-12).
  */
 import { Schema } from "effect"
 

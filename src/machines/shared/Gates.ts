@@ -20,7 +20,7 @@ export interface Gate<Facts> {
 }
 export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
 
-/** A gate whose refusal is only a sentence, so that it also serves where a request is checked and not refused. */
+/** A gate whose refusal is only a sentence. It can also serve where a request is only judged, such as a preview. */
 export interface Rule<Facts, Sentence extends string = string> {
   readonly gate: string
   /** Null: the rule holds. */

@@ -36,9 +36,9 @@ export const bodyCaps = {
   onboarding: 256 * 1024,
   /** Ours: the specification has no cap, and the longest documented report has under 4 KB even with every character escaped. */
   collateral: 64 * 1024,
-  /** Ours, for the same reason. */
+  /** Ours, like the cap of `collateral`. */
   deposit: 64 * 1024,
-  /** Ours, for the same reason. */
+  /** Ours, like the cap of `collateral`. */
   settlementReport: 64 * 1024,
   /** Ours: 500 of the longest valid entries with every character escaped have under 4 MB. */
   bulkSettlementReport: 4 * 1024 * 1024,
@@ -86,9 +86,9 @@ export const shownFaults = { partner: 1_000, operator: 100 } as const
 
 /**
  * Memory of bodies that are still being read; the contract sets no limit. An eighth is reserved for routes with caps up to
- * `smallCap`. Each part has a share for one partner: two full documents or eight full onboardings. A partner's second large body
- * leaves space for two full documents of others: beside three partners that send two each, a fourth partner's full document still
- * fits.
+ * `smallCap`, the remainder for larger bodies. One partner may use a share of each part: eight full onboardings, or two full
+ * documents. A second large body of one partner must leave space for two full documents of other partners. So if three partners
+ * send two each, a fourth partner's full document still fits.
  */
 export const bodyBudget = {
   bytes: 64 * 1024 * 1024,
@@ -101,10 +101,10 @@ export const bodyBudget = {
 } as const
 
 /**
- * Limits on the work for pages of lists; the contract sets none. `rows` are read at once for all principals of a surface,
- * `share` for one principal; pages up to `small` rows and larger pages each have such a budget. A page counts as at least
- * `least` rows, a read of an operator as `operatorRows`. At most `waiting` pages of one principal wait, at most `waitMillis`. A
- * page yields to requests that write for `pauseMillis`.
+ * Limits on the work for pages of lists; the contract sets none. There are two equal budgets: for pages up to `small` rows, and
+ * for larger pages. In each, `rows` are read at once for all principals of a surface, `share` for one principal. A page counts
+ * as at least `least` rows, a read of an operator as `operatorRows`. At most `waiting` pages of one principal wait, at most
+ * `waitMillis`. A page yields to requests that write for `pauseMillis`.
  */
 export const pageBudget = {
   rows: 1_000,
@@ -213,7 +213,7 @@ export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as 
 /** Lengths of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
-  /** The specification states it for the status; the other two texts of the section have the same length. */
+  /** The specification gives this length for the employment status. The other two texts of the section get the same one. */
   employmentOther: 100,
   employerName: 100,
   sourceOther: 200
@@ -268,7 +268,10 @@ export const statementLimits = {
   models: { running: 16, silentMillis: 30 * second },
   /** How long a caller waits for a build, wall milliseconds; the build continues afterwards. */
   patienceMillis: 20 * second,
-  /** How long a build without a waiting caller stays available to a retry, although the retry's period ends at another time. */
+  /**
+   * How long a build without a waiting caller stays available. A retry gets it, although the end of the retry's own period
+   * would be later.
+   */
   keptMillis: 10 * minute,
   /**
    * Limits on making files. In order: threads in all; files that wait for a thread, and their timeout; the time after which a

@@ -99,7 +99,7 @@ export const notOffered: Refusal = {
   reason: "MARKET_NOT_OFFERED",
   sentence: "This market is not offered."
 }
-/** For a request before anything was stored. */
+/** The refusal when the venue can't be reached, before anything was stored. */
 export const venueAway: Refusal = {
   _tag: "VenueAway",
   reason: "VENUE_UNREACHABLE",

@@ -1,8 +1,8 @@
 /**
  * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason, except code
  * 5020 without data, where nothing was done. A token keeps its name and its meaning; new tokens may be added. The published
- * description and the guide on errors list the tokens for partners; operatorReasons.ts lists those for operators only.
- * (Envelope: data is machine facts.) (doc 1, Envelope: data is machine facts).
+ * description and the guide on errors list the tokens for partners; operatorReasons.ts lists those for operators only (doc 1,
+ * Envelope: data is machine facts).
  */
 import { operatorReasons } from "./operatorReasons.ts"
 

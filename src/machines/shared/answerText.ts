@@ -11,7 +11,10 @@ export interface Rendered {
   readonly body: string
   /** When the request can succeed, Unix ms of business time, where the refusal knows it (A1-04). */
   readonly retryAt?: number
-  /** Set on an answer that does not rest on the request alone, whatever its status: its key is given back (A1-51). */
+  /**
+   * True if the answer also depends on other requests: whatever its status, it is not stored, and its Idempotency-Key is freed
+   * (A1-51).
+   */
   readonly passing?: true
 }
 
@@ -21,10 +24,13 @@ export interface JsonForm {
   readonly enveloped: boolean
 }
 
-/** Shows a refusal as its route does, where the route adds members to it. */
+/** Adds a route's own members to its refusals. */
 export type Refusing = (refusal: WireRefusal) => WireRefusal
 
-/** Answers that a retry may not get again (no key, too large, too often, trouble): the key is given back (A1-51). */
+/**
+ * Statuses of answers that are not stored: unauthorised, too large, rate limited, defect, unavailable. The Idempotency-Key is
+ * freed, so that a retry is executed (A1-51).
+ */
 const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
 
 /** Whether an answer is stored under the request's key. */

@@ -17,7 +17,7 @@ export interface WireRefusal {
   readonly retryAt?: number
   /** Members of the answer beside code, sentence and data. */
   readonly beside?: JsonObject
-  /** Set on a refusal that other requests caused, whatever its status: its Idempotency-Key is freed. */
+  /** True for a refusal that other requests caused: whatever its status, its Idempotency-Key is freed. */
   readonly passing?: true
 }
 
@@ -125,7 +125,7 @@ const table: Table = {
     }),
     retryAt: retakeAt
   }),
-  // Other requests caused it and it passes within an hour, so its key is freed.
+  // Other requests caused the refusal, and it ends within an hour, so its key is freed.
   TooManyBuilds: ({ retryAt }) => ({
     ...reasoned(
       429,

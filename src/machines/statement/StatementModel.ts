@@ -1,7 +1,7 @@
 /**
  * The content of a statement, as data: a head, and sections with rows. Money and quantities are decimal texts, times Unix ms.
- * It has no statement id, no time of its making and no personal data: the same facts always give the same text. Sections are
- * described without their rows, which follow one page at a time (STS-17, STS-20, STS-22, STS-19).
+ * It holds no statement id, no time of generation and no personal data, so that the same facts always give the same text.
+ * Sections are described without their rows, which follow one page at a time (STS-17, STS-20, STS-22, STS-19).
  */
 import type { Json, JsonObject } from "../shared/Json.ts"
 

@@ -25,7 +25,10 @@ const titles: { readonly [K in StatementKind]: string } = {
 
 export const titleOf = (kind: string): string => titles[kind as StatementKind] ?? inWords(kind)
 
-/** By renderer: the first text claimed for all of the client's money a fact that holds for USDC only. */
+/**
+ * The texts for PARTNER custody. Renderer 1 wrote the first, which is wrong for other currencies: the partner holds only USDC.
+ * Later renderers write the second.
+ */
 const custodyOfPartner = [
   "PARTNER: held by the partner, as collateral",
   "PARTNER: USDC held by the partner, as collateral"

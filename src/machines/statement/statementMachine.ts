@@ -19,7 +19,7 @@ const replaced = statement.assign(({ event }) =>
   event.type === "SUPERSEDE" ? { supersededBy: event.supersededBy } : {}
 )
 
-/** For every new row, also for requested statements. */
+/** Notifies of every new statement, also of a requested one. */
 const ready = statement.emit(({ context }) => ({
   type: "notify",
   kind: "STATEMENT_READY",

@@ -47,7 +47,7 @@ const share = (amount: bigint, qty: bigint, all: bigint): bigint => {
   return twice > all || (twice === all && below % 2n === 1n) ? below + 1n : below
 }
 
-/** The uncovered part of a disposal, with its proceeds; the last piece takes the rest of them. */
+/** The uncovered part of a disposal, with its proceeds. The last piece takes all remaining proceeds. */
 class Selling {
   readonly asset: Currency
   readonly at: number
@@ -102,7 +102,7 @@ export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSl
   return slices
 }
 
-/** The rest of a day's acquisitions: HMRC counts those of one day as one. */
+/** The remaining part of a day's acquisitions. HMRC counts all acquisitions of one day as one. */
 interface Bought {
   readonly day: number
   readonly at: number

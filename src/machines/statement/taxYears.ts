@@ -15,14 +15,17 @@ export interface TaxYear {
 
 /** Known facts of a client at the ends of years. */
 export interface TaxFacts {
-  /** Whether the tax residency is British at the end of the year, and at the other rule's end within it. */
+  /**
+   * True if the tax residency is British at the end of the year (`atEnd`), and at the other rule's year end inside it
+   * (`within`).
+   */
   readonly atEnd: boolean
   readonly within: boolean
   /** Whether any posting lies before that end: without one the year needs no split. */
   readonly isBookedBefore: boolean
 }
 
-/** The end of a year by the other rule that lies within a year: 1 January for a British one, 6 April for a calendar year. */
+/** The year end by the other rule that lies inside a year: 1 January inside a British year, 6 April inside a calendar year. */
 export const endWithin = ({ year, isBritish }: TaxYear): number =>
   isBritish ? calendarYear(year).to : taxPeriod(year, true).from
 
@@ -46,7 +49,8 @@ const shortestYear = 365 * 86_400_000
  */
 export const requestedYears = (requested: number | null, now: number): ReadonlyArray<TaxYear> => {
   const thisYear = new Date(now).getUTCFullYear()
-  // One of the two years has a statement; a British one of the year before last may be the latest that has ended.
+  // Three start years, because the latest ended British year may have begun two calendar years ago, and one of the latest two
+  // may have no statement of its own.
   const years = requested === null ? [thisYear - 1, thisYear - 2, thisYear - 3] : [requested]
   return years
     .flatMap((year) => [

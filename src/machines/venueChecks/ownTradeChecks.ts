@@ -17,7 +17,7 @@ export interface ExpectedOwnTrade {
 }
 
 export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
-  // First, because the position is found by the time of the trade.
+  // The time is checked first, because the position is found by it.
   at: ({ at }, { venueTime, takenTo }) =>
     at < takenTo - clockSlackMillis
       ? `the trade time ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`

@@ -72,7 +72,9 @@ const note = (action: string, before: BlockStatus, after: BlockStatus) =>
 
 const partnerWrite = { guard: "ordinary", target: "APPROVED", actions: decidedByPartner } as const
 
-/** From every state, without an audit row of its own: the client's row shows that all twelve blocks fell. */
+/**
+ * Possible from every state. There is no audit row for each block: the client's row shows that all twelve blocks were rejected.
+ */
 const rejectReliance = { target: "REJECTED", actions: decided } as const
 
 const reject = (from: BlockStatus) =>

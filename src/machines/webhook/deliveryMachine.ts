@@ -54,7 +54,10 @@ const fail = delivery.assign(({ context, event }) =>
     : {}
 )
 
-/** Migration 0021 does the same in SQL: a partner has more deliveries than a commit can have rows. */
+/**
+ * The trigger `partner_closed` makes the same change in SQL, because a partner may have more deliveries than a commit can have
+ * rows.
+ */
 const partnerClosed = {
   target: "FAILED",
   actions: delivery.assign({ error: partnerClosedError, nextAt: null })

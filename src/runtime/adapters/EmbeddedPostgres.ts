@@ -46,7 +46,7 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number
   /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
   readonly userMode?: UserMode
-  /** The time left for the server to end, wall ms. Absent: each signal has its usual time. */
+  /** The time that the service's stop leaves for the server to end, wall ms. If absent, each signal gets its usual time. */
   readonly left?: () => number
 }
 

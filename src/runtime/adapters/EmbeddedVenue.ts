@@ -33,7 +33,7 @@ export interface EmbeddedVenueOptions {
   readonly idleMillis?: number
   /** Longest time from its start until it listens, wall ms. */
   readonly startMillis?: number
-  /** The time left for the venue to end, wall ms. Absent: each signal has its usual time. */
+  /** The time that the service's stop leaves for the simulator to end, wall ms. If absent, each signal gets its usual time. */
   readonly left?: () => number
 }
 
@@ -47,7 +47,7 @@ export interface EmbeddedVenue {
 }
 
 const usualIdleMillis = 15 * 60_000
-/** Many times the time for reading the books, which a snapshot bounds. */
+/** A start reads the event log from the last snapshot on, which takes a small part of this time. */
 const usualStartMillis = 30_000
 const program = fileURLToPath(new URL("../../../simulator/venue/main.ts", import.meta.url))
 /** A dead simulator is replaced for as long as the service lives. */
@@ -63,7 +63,7 @@ interface Simulator {
   readonly idleMillis: number
   readonly startMillis: number
   readonly left: () => number
-  /** The current one; 0 and empty before the first start. */
+  /** Pid, address and key of the current simulator; 0 and empty before the first start. */
   pid: number
   url: string
   key: string
@@ -96,7 +96,10 @@ export const EmbeddedVenue = { start }
 
 const fail = (sentence: string) => new EmbeddedVenueError({ sentence })
 
-/** The holder of the folder's seat, which a dead process can't hold; a holder that proves itself has the key as well. */
+/**
+ * Finds the process that holds the folder's seat, a socket that the system frees when its holder dies. Reads the folder's key
+ * too, because only a holder that proves itself by this key is the simulator.
+ */
 const seated = (simulator: Simulator): Effect.Effect<Seated> =>
   Effect.suspend(() => {
     const file = decodeFile(readText(join(simulator.home, "venue.json")))
@@ -105,7 +108,7 @@ const seated = (simulator: Simulator): Effect.Effect<Seated> =>
     return requestSeat(file.value.seat, simulator.key)
   })
 
-/** The error for a seat whose holder proves nothing. */
+/** The error for a seat that another program holds, or whose holder does not respond. */
 const strange = ({ home, startMillis }: Simulator, holder: "stranger" | "silent"): EmbeddedVenueError => {
   const file = decodeFile(readText(join(home, "venue.json")))
   const name = file._tag === "None" ? "" : file.value.seat.replace("\0", "@")
@@ -160,7 +163,8 @@ const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator
   yield* Effect.timeoutOrElse(listening(simulator, child, logFile), {
     duration: startMillis,
     orElse: () =>
-      // The child is known by its handle: no message would make it end in order.
+      // A child that does not start may not react to an orderly signal either. Its handle ensures that SIGKILL reaches this
+      // process and no other.
       Effect.andThen(
         Effect.sync(() => void child.kill("SIGKILL")),
         Effect.andThen(
@@ -210,7 +214,7 @@ const supervise = (simulator: Simulator) =>
     yield* Effect.logInfo("the simulated venue runs again", { pid: simulator.pid, url: simulator.url })
   }).pipe(Effect.forever)
 
-/** An orderly end, then a hard one, each bounded. */
+/** Stops the simulator: first by an orderly signal, then by SIGKILL, each with a time limit. */
 const shutdown = (simulator: Simulator): Effect.Effect<void> =>
   endProcess({
     pid: () => simulator.pid,

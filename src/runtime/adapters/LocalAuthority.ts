@@ -109,7 +109,7 @@ const readAuthority = (folder: string, now: number) =>
     ? attempt(`The local certificate authority can not be used. ${replaceHint}`, () => {
         const pair = readPair(folder, "ca")
         const authority = new X509Certificate(pair.certificate)
-        // Without its key the authority is still valid until the server certificate expires.
+        // An authority without its key can't sign another certificate, but stays valid for the current server certificate.
         if (pair.key !== "" && !authority.checkPrivateKey(createPrivateKey(pair.key))) throw new Error("key mismatch")
         return endsSoon(authority, now) ? undefined : pair
       })

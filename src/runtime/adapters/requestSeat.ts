@@ -1,4 +1,7 @@
-/** Queries the holder of a venue directory's seat, and verifies its proof by the directory's key (`seatAnswer`). */
+/**
+ * Queries the process that holds the seat (the socket) of a venue directory, and verifies its proof with the directory's key
+ * (`seatAnswer`).
+ */
 import { Effect, Schema } from "effect"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { connect } from "node:net"
@@ -27,7 +30,7 @@ export const requestSeat = (path: string, key: string): Effect.Effect<Seated> =>
       text += piece.toString("utf8")
       if (text.length > longestSeatText) socket.destroy()
     })
-    // The seat is free, or the holder closes the connection: the close event follows.
+    // A refused connection means that the seat is free. The close event that follows gives the result.
     socket.on("error", () => undefined)
     socket.on("close", () => {
       clearTimeout(cut)

@@ -11,7 +11,7 @@ import { applyEffects } from "./Interpreter.ts"
 import { type EventOf, firstRow, type InputOf, nextRow } from "./machineRow.ts"
 
 interface Belonging {
-  /** The owner of the object; by its own columns if absent. */
+  /** The owner of the object; if absent, the columns of its row name the owner. */
   readonly of?: Instance
 }
 

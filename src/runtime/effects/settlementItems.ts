@@ -1,8 +1,8 @@
 /**
- * Makes a settlement item for each posting that changes a PARTNER-custody client's USDC, unless the partner moved the collateral
- * itself (`postingRules` lists the types that make items; a collateral report's makes none). It is in the draft of the posting,
- * so that one exists if and only if the other does (doc 3, Settlement item; F28; A3-18, A3-19, A3-27). The interpreter applies
- * the effects of the item's machine.
+ * Makes a settlement item for each posting that changes a PARTNER-custody client's USDC. A collateral report makes none,
+ * because the partner moved that money itself (`postingRules` lists the types that make items). The item is in the same draft
+ * as the posting, so that both are committed or neither is (doc 3, Settlement item; F28; A3-18, A3-19, A3-27). The interpreter
+ * applies the effects of the item's machine.
  */
 import type { MachineEffect } from "../../machines/Effects.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"

@@ -29,7 +29,7 @@ export const eventPoints = ["before-cursor"] as const
 export type EventPoint = (typeof eventPoints)[number]
 export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number] | CallPoint | EventPoint
 
-/** The subjects whose commits pass a point, where they are known: for a batch, all subjects in it. */
+/** The subjects of the commits that pass a point; empty if the point does not know them. For a batch: all its subjects. */
 export type Passing = () => ReadonlyArray<string>
 
 const triggers = new Map<PausePoint, (subjects: Passing) => void>()

@@ -6,7 +6,7 @@ export class Waits<Key, News> {
   private readonly waiting = new ShortLivedMap<Key, Set<(news: News) => void>>()
   private readonly limit: number
 
-  /** `limit`: callers that wait for one key at most. */
+  /** `limit`: the most callers that may wait for one key. */
   constructor(limit: number) {
     this.limit = limit
   }
@@ -15,20 +15,20 @@ export class Waits<Key, News> {
     return this.waiting.has(key)
   }
 
-  /** Whether no other caller can wait for the key. */
+  /** True if no further caller may wait for the key. */
   isFull(key: Key): boolean {
     return (this.waiting.get(key)?.size ?? 0) >= this.limit
   }
 
   publish(key: Key, news: News): void {
-    // A copy: a caller may resume at once and wait for the key again, and these news are not for that wait.
+    // Iterates over a copy: a caller that resumes may wait for the key again at once, and must not receive this news twice.
     const waiting = Array.from(this.waiting.get(key) ?? [])
     for (const receive of waiting) receive(news)
   }
 
   /**
-   * The first result that is not null: of `now`, which runs once the caller waits, or of `satisfied` on later news. Null after
-   * `millis` of wall time.
+   * Completes with the first result that is not null. `now` runs first, after the caller is registered, so that no news is
+   * missed. Then `satisfied` runs on each news. Null after `millis` of wall time.
    */
   until<A, E>(
     key: Key,

@@ -28,7 +28,7 @@ export const withinTime = <A, E, R, E2>(
         )
       )
 
-/** As `withinTime`, but the work continues without its caller. */
+/** Like `withinTime`, but the work continues in the background after the timeout, or after an interrupt of its caller. */
 export const waitAtMost = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
   late: () => E2,

@@ -119,7 +119,7 @@ const postLegs = (turn: Turn, posting: Posting): void => {
   })
 }
 
-/** Posts the other leg of money that stays the client's: the reserve moves opposite to cash. */
+/** Posts the second leg of a reserve or release: the client keeps the money, and the reserve moves opposite to cash. */
 const postToReserve = (
   turn: Turn,
   { txId, clientId, partnerId, currency, amount }: Posting,

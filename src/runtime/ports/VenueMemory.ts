@@ -20,7 +20,10 @@ export interface RequestFault {
   /** The delay on the way to the venue; the delay on the way back. */
   readonly toVenue?: number
   readonly toCaller?: number
-  /** The request or its response is lost: either as a broken connection at once, or as silence. */
+  /**
+   * The request ("before") or its response ("after") is lost. The caller gets a broken connection; with `silent` it gets
+   * nothing.
+   */
   readonly lost?: "before" | "after"
   readonly silent?: boolean
   /** The venue refuses the request with this sentence. */

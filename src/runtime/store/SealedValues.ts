@@ -59,7 +59,7 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = tableNames.flatMap((na
 
 /** Key number, nonce and tag. No two seals share them, so equal heads mean equal values of any size. */
 const headBytes = 29
-/** Of a large value that is stored out of line, only the requested piece is read. */
+/** Postgres reads only the requested piece of a large value that is stored out of line. */
 const numberOf = (column: string) => `get_byte(substr("${column}", 1, 1), 0)`
 
 const keyList = ({ keys }: SealedColumn, from = ""): string =>

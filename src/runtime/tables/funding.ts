@@ -2,8 +2,9 @@
 import { ofClient, table } from "./Table.ts"
 
 /**
- * A stamp of one client in one market that is not priced yet, is not posted yet because the venue counts another position, or is
- * posted on another quantity than the venue's: a trade that is found later may belong before it.
+ * A funding stamp of one client in one market that may still change. It is not priced yet, or not posted because the venue
+ * counts another position, or posted on another quantity than the venue's. In the last case an earlier trade may still be
+ * found.
  */
 export interface OpenFundingRow {
   readonly id: number

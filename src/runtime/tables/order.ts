@@ -143,7 +143,7 @@ export const orderTables = {
       createdAt: "id"
     },
     check: (row) => row.amount >= 0n,
-    // A column that changes once, for the index of working orders: steps of a working order then change no index.
+    // The index is on `works`, which changes only when the order ends. So the steps of a working order do not update the index.
     residence: { ...ofClient, only: { ...onlyIn(...workingStates), sql: "works" } },
     open: {
       states: workingStates,

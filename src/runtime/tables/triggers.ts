@@ -1,12 +1,15 @@
 /**
- * The effects of the schema's triggers beside a commit, for the memory store. Triggers that refuse rows are its checks, and its
- * readers compute the totals that other triggers keep.
+ * The writes of the schema's triggers, for the memory store. The other triggers need no entry here: the store's own checks
+ * refuse the same rows, and its readers compute the totals that triggers keep in Postgres.
  */
 import { partnerClosedError } from "../../machines/webhook/Webhook.ts"
 import type { CommitRows, TableName, Tables } from "./Catalogue.ts"
 import type { DeliveryRow } from "./webhook.ts"
 
-/** The deliveries that the commit of a partner's close ends; the rest is ended right after (migration 0023). */
+/**
+ * The most deliveries that the commit of a partner's close ends (trigger `partner_closed`). The service ends further ones right
+ * after.
+ */
 export const endedByCommit = 20_000
 
 /** The rows after the commit. */

@@ -44,7 +44,7 @@ export class PdfPages {
   private readonly root: Element
   private readonly pen: TextPen
   private table: Element | null = null
-  /** The positions of the rules under the rows of this page. */
+  /** The heights of the thin lines to draw under the rows of this page. */
   private rules: Array<number> = []
 
   constructor(head: JobHead, isTagged: boolean) {
@@ -210,7 +210,7 @@ export class PdfPages {
       )
       this.table.add(this.document.struct("TR", {}, cells))
     } else this.artifact("Layout", () => eachColumn(columns, (column, x) => this.titles(column, x, y)))
-    // The table of a large statement is one piece of content for each page.
+    // An untagged table is marked as one piece of content on each page.
     if (!this.isTagged) this.table.add(this.document.markStructureContent("Table"))
   }
 

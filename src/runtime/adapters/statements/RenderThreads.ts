@@ -89,7 +89,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
         Effect.promise(() => Promise.all(idle.splice(0).map(({ worker }) => worker.terminate())))
       )
 
-      /** A thread for as long as the scope is open, or until its reader is preempted. */
+      /** Lends a thread until the scope closes or another partner's job preempts this one. */
       const thread = (partnerId: number): Effect.Effect<Thread, Unavailable, Scope.Scope> =>
         Effect.gen(function* () {
           const seat: Seat | null = yield* Effect.acquireRelease(
@@ -151,7 +151,7 @@ const startThread = (
   return thread
 }
 
-// A thread of our own: there is no origin.
+// A message to a worker thread of this process has no target origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const tell = ({ worker }: Thread, message: ToThread): void => worker.postMessage(message)
 
@@ -183,7 +183,7 @@ const chunksOf = (
   nextPiece: Effect.Effect<PackedPiece | null, Unavailable>,
   silentMillis: number
 ): Stream.Stream<Uint8Array, Unavailable> => {
-  // A reply is due whenever this waits: the thread knows that its chunk was taken.
+  // Every wait is for a reply that is due, so silence beyond the limit means that the thread hangs.
   const word = Effect.suspend(() =>
     Effect.timeoutOrElse(Queue.take(thread.inbox), {
       duration: silentMillis,

@@ -79,7 +79,7 @@ export class Seats {
     )
   }
 
-  /** Gives free threads to the partner with the fewest threads, among its jobs to the first. */
+  /** Gives each free thread to the partner with the fewest threads, and to the oldest waiting job of that partner. */
   private grant(): void {
     while (this.running().length < this.options.threads) {
       const waiting = [...this.seats].filter(({ state }) => state === "waiting")
@@ -92,7 +92,10 @@ export class Seats {
     }
   }
 
-  /** Preempts a slow reader, the latest one, of a partner that has more threads than the waiting partner would have. */
+  /**
+   * Preempts the latest job whose reader is slow. Its partner must hold more threads than the waiting partner would hold after
+   * it gets one.
+   */
   private makeRoom({ partnerId }: Seat): void {
     const fair = this.running(partnerId).length + 1
     const slow = this.running().findLast((seat) => this.running(seat.partnerId).length > fair && seat.isHeldUp())

@@ -56,7 +56,7 @@ export class TextPen {
   private readonly signs: { readonly [F in Face]: Map<string, Sign> } = { body: new Map(), bold: new Map() }
   /** The ASCII characters by their code: nearly all texts need only these. */
   private readonly usual: { readonly [F in Face]: Array<Sign | undefined> } = { body: [], bold: [] }
-  /** Texts that are written as one object, and the font and stretch after the last of them. */
+  /** The text operators collected for one object, with the font and stretch of the last one; null outside `asOne`. */
   private together: { text: string; font: string; stretch: number } | null = null
 
   /** `putsInOrder`: right-to-left text is drawn in reading order. Otherwise its characters are drawn in stored order. */
@@ -83,7 +83,7 @@ export class TextPen {
     this.within(text, face, size, room, y, () => x)
   }
 
-  /** The same, right-aligned at `right`. */
+  /** Like `writeWithin`, but the text ends at `right`. */
   writeUpTo(text: string, face: Face, size: number, right: number, y: number, room: number): void {
     this.within(text, face, size, room, y, (width) => right - Math.min(width, room))
   }
@@ -168,7 +168,7 @@ export class TextPen {
     at.text += ` 1 0 0 1 ${place(x)} ${place(base)} Tm <${codes}> Tj`
     at.stretch = stretch
     at.font = named
-    // The page's y axis starts at its top, but texts stand upright only from the bottom.
+    // pdfkit turns the y axis to start at the top of the page. This matrix turns it back, because glyphs would be upside down.
     if (this.together === null) this.document.addContent(`q 1 0 0 -1 0 ${place(this.height)} cm BT${at.text} ET Q`)
   }
 

@@ -7,8 +7,8 @@ import { rowsOfPiece } from "./pieceRows.ts"
 import type { Rendering } from "./protocol.ts"
 
 /**
- * References as in the model. A value parsed from canonical text serialises to the same text, unless JavaScript orders its names
- * differently (names that begin with a digit) or it may be nested.
+ * The text of references as in the model. JSON.stringify gives the canonical text of a parsed value, except where it would
+ * order names differently (a name that begins with a digit) or where values are nested.
  */
 const refsText = (refs: unknown): string | null => {
   for (const [name, value] of Object.entries(refs ?? {}))

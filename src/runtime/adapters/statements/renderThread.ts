@@ -21,7 +21,7 @@ if (port === null) throw new Error("this is a thread of the service")
 giveWay("much")
 
 const turns = new ProcessorTurns((workerData as RenderThreadData).turns)
-/** A wait for others runs without a processor turn. */
+/** Gives up the processor turn while the thread waits for a message. */
 const without = async <A>(wait: Promise<A>): Promise<A> => {
   turns.leave(threadId)
   const found = await wait
@@ -30,7 +30,7 @@ const without = async <A>(wait: Promise<A>): Promise<A> => {
 }
 
 const say = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
-  // A thread speaks to its parent alone: there is no origin.
+  // A message to the thread's parent has no target origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(message, [...transfer])
 
@@ -52,7 +52,7 @@ const next = async (): Promise<Piece | null> => {
 const write = async (bytes: Uint8Array): Promise<void> => {
   while (isFull()) await without(new Promise<void>((resolve) => (room = resolve)))
   onTheWay++
-  // A separate copy, because memory of a pool can't be transferred.
+  // Copies the bytes, because a buffer from Node's shared pool can't be transferred.
   const own = new Uint8Array(bytes)
   say({ type: "chunk", bytes: own }, [own.buffer])
 }

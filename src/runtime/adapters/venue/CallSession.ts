@@ -18,7 +18,10 @@ import type { VenueConnection } from "../../ports/VenueConnection.ts"
 
 /** The timeout for a complete line (a heartbeat is due every second), and for a response. Ms. */
 const silence = 5_000
-/** The number of checks in that time: a process that was frozen for longer makes one check and then reads the received lines. */
+/**
+ * The number of checks within the timeout. The timeout counts checks, because after a freeze of the whole process only one
+ * check runs before the received lines are read.
+ */
 const looks = 10
 
 type Answered = Effect.Effect<VenueOutcome, VenueUnanswered>
@@ -179,7 +182,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // A value that no schema accepts.
+    // `undefined` matches no schema.
     return undefined
   }
 }

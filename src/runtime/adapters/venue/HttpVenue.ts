@@ -147,8 +147,8 @@ const reasonOf = (error: unknown): string => {
 }
 
 /**
- * A response that does not list the requested refs in order counts as none. An unreadable element leaves only its own ref unknown
- * (A2-115).
+ * The response must list the requested refs in order, otherwise it counts as no response. An unreadable element makes only its
+ * own ref unknown (A2-115).
  */
 const inOrder = (
   refs: ReadonlyArray<string>,

@@ -1,7 +1,7 @@
 /**
- * Namespaces of several services at one venue: each database has a name there, a prefix of every ref and account that is added on
- * the way out and removed on the way in, so that no other part of a service knows of it. A database from before names existed has
- * the empty name, and owns every ref and account without a prefix.
+ * Namespaces of several services at one venue. Each database has a name there, which prefixes every ref and account. This layer
+ * adds the prefix to requests and removes it from responses, and no other part of the service knows it. A database from before
+ * names existed has the empty name, and owns every ref and account without a prefix.
  */
 import { Effect, Layer, Stream } from "effect"
 import { type UnreadableLine, Venue, type VenueShape } from "../../ports/Venue.ts"
@@ -92,13 +92,13 @@ class Names {
   }
 }
 
-/** A copy of plain data with other names. */
+/** A deep copy of plain data in which every ref and account is renamed. */
 const renamed = <A>(value: A, rename: (ref: string) => string): A => copied(value, rename) as A
 
 const copied = (value: unknown, rename: (ref: string) => string): unknown => {
   if (Array.isArray(value)) return value.map((each) => copied(each, rename))
   if (typeof value !== "object" || value === null) return value
-  // Every event passes here: it builds no list of entries.
+  // Copies field by field without a list of entries, because every event passes here.
   const copy: Record<string, unknown> = { ...value }
   for (const field in copy) {
     const held = copy[field]

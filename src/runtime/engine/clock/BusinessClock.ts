@@ -11,7 +11,10 @@ export class BusinessClock extends Context.Service<
     /** Unix ms. Synchronous: every turn reads it. */
     readonly now: () => number
     readonly offset: () => number
-    /** The times that messages of the venue can have. A jump may play the venue ahead of this clock (C4). */
+    /**
+     * The range of times that a message of the venue may have. An advance of the clock moves the venue first, so its messages
+     * may be ahead of this clock (C4).
+     */
     readonly venueTime: () => VenueTime
     /** Records a sample of the venue's clock: the time of a message that has just arrived, Unix ms. */
     readonly measure: (at: number) => void
@@ -61,7 +64,7 @@ export class BusinessClock extends Context.Service<
 
 /** The length of a span of samples, ms. A sample counts until the end of the next span. */
 const driftSpan = 10_000
-/** The length of a span of lags, ms. A lag excuses earlier requests until the end of the next span. */
+/** The length of a span of lags, ms. A lag counts until the end of the next span. */
 const lagSpan = 3_600_000
 
 /**
@@ -84,7 +87,9 @@ class Drift {
     } else this.span.ahead = Math.max(this.span.ahead, ahead)
   }
 
-  /** Keeps the lag of the span that ends. The whole span is used, so that one late message does not raise the lag. */
+  /**
+   * Records the lag of the span that ends. It comes from the span's largest sample, so that one late message does not raise it.
+   */
   private keepLag(now: number): void {
     const { lags } = this
     if (now >= lags.from + lagSpan) Object.assign(lags, { from: now, span: 0, before: lags.span })
@@ -95,7 +100,7 @@ class Drift {
     return this.ahead === -Infinity ? driftLimit : Math.max(0, -this.ahead)
   }
 
-  /** The largest lag of at least an hour: requests keep the times that a clock gave them before it was corrected. */
+  /** The largest lag of at least an hour. Requests from before a correction of the clock carry the times of that clock. */
   get pastLag(): number {
     return Math.max(this.lag, this.lags.span, this.lags.before)
   }

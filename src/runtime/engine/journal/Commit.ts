@@ -26,8 +26,8 @@ export interface Claim {
 }
 
 /**
- * A timer of a subject that a commit removes. With `dueAt` it is removed only while it is due at that time: a firing removes the
- * timer that fired, never the same timer set again since.
+ * A timer of a subject that a commit removes. With `dueAt` the timer is removed only if it is still due at that time, so that a
+ * firing never removes a timer that has been set again.
  */
 export interface ClearedTimer {
   readonly subject: SubjectKey
@@ -176,7 +176,7 @@ export class CommitBuilder {
     this.releaseList.push(name)
   }
 
-  /** Refuses the commit, like one that lost a claim, if this Idempotency-Key has an answer. */
+  /** Makes the commit fail like one that lost a claim if this Idempotency-Key already has an answer. */
   beginKey({ principal, key }: AnswerKey): void {
     this.fresh.push({ principal, key })
   }

@@ -42,10 +42,11 @@ export class Journal extends Context.Service<
   Journal,
   {
     /**
-     * Queues a commit; `done` is called in order when its outcome is known. Never throws, never blocks. After `Unavailable` with
-     * `unknown`, `done` is called once more, with `Committed`, if the commit turns out to be in: no caller waits any more, but
-     * projections of committed rows must receive it before the journal accepts again. Both lanes share one queue: ids are taken
-     * at the decision, and their order is that of the commits. Default lane: callers.
+     * Queues a commit; `done` is called in order when its outcome is known. Never throws, never blocks. Default lane: callers.
+     *
+     * `Unavailable` with `unknown` may not be final: if the commit proves to be committed, `done` is called once more, with
+     * `Committed`. The caller is gone by then, but the projections must receive the rows before the journal accepts again. Both
+     * lanes share one queue, so that ids, which are taken at the decision, increase in commit order.
      */
     submit(commit: Commit, done: (outcome: Outcome) => void, lane?: Lane): void
     /**
@@ -56,8 +57,8 @@ export class Journal extends Context.Service<
     /** False while the outcome of the last batch is unknown: memory may be behind the database. */
     readonly certain: () => boolean
     /**
-     * Queries the database whether this process owns it. Actions that must not happen twice wait for it. False also while
-     * ownership is unknown.
+     * Checks in the database that this process still owns it. Actions that must not happen twice wait for this check. False
+     * also while the owner is unknown.
      */
     readonly owns: Effect.Effect<boolean>
     /**
@@ -66,8 +67,8 @@ export class Journal extends Context.Service<
      */
     readonly ownedAt: () => number
     /**
-     * The locks of other database sessions that commits need; such commits are refused. `tables` counts whole tables, and the
-     * writer row, without which no commit can be written.
+     * The number of locks of other database sessions that block commits; the journal refuses those commits. `tables` counts
+     * whole tables, and the writer row, which every commit needs.
      */
     readonly held: () => { readonly rows: number; readonly tables: number }
     /** Reads subjects in one go; the token of a subject that does not exist is null. */

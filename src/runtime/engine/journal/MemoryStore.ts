@@ -30,7 +30,7 @@ export class MemoryStore {
   private readonly uniques = new Map<string, string>()
   private readonly sequences = new Map<IdKind, number>()
 
-  /** Makes `owner` the only writer and calls the `replaced` of the one before. Returns the new epoch. */
+  /** Makes `owner` the only writer and notifies the previous owner through its `replaced`. Returns the new epoch. */
   takeOver(owner: string, replaced: () => void): number {
     this.takenFrom()
     this.takenFrom = replaced
@@ -139,7 +139,7 @@ export class MemoryStore {
     for (const [index, write] of writes.entries()) this.fire(write, before[index])
   }
 
-  /** Triggers see the whole commit, as those of a statement do. */
+  /** Runs after all rows of the commit are written, because the AFTER triggers of Postgres see all of them too. */
   private fire({ table, stored }: Write, before: StoredRow | undefined): void {
     const trigger = triggers[table]
     if (trigger === undefined || before === undefined) return

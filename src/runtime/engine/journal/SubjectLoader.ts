@@ -1,7 +1,7 @@
 /**
- * Reads subjects as stored: their commit tokens and resident rows. One statement reads many subjects of one kind, however many
- * tables they have. Its result rows are as wide as the widest table: the columns of each table take the places of their type, and
- * the other places are null. So no value is converted on its way (no JSON around amounts or sealed bytes).
+ * Reads subjects as stored: their commit tokens and resident rows. One UNION ALL statement reads many subjects of one kind from
+ * all their tables. The tables share the result columns: each of their columns uses a result column of its type, and unused
+ * ones are null. This avoids JSON, so that amounts and sealed bytes arrive without a conversion.
  */
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
@@ -102,16 +102,16 @@ const loadKind = (
 }
 
 /**
- * The result layout of a statement for one kind of subject: a number for each sort of row (0: tokens, then the tables), and the
- * places of values.
+ * The statement for one kind of subject. Its first result column is 0 for a token, or the number of the table from 1. The
+ * places of values follow.
  */
 interface Layout {
   readonly text: string
-  /** For each table, the place of each of its columns. */
+  /** For each table, the result column that holds each of its columns. */
   readonly tables: ReadonlyArray<{ readonly spec: TableSpec; readonly places: ReadonlyArray<number> }>
 }
 
-/** Places of a row of tokens. */
+/** The result columns of a token. */
 const tokenPlace = 1
 const subjectPlace = 2
 

@@ -58,7 +58,7 @@ export class Writer {
   private counters: Counters = noCounters
   /** The statement that the server could not write for lack of space or permission; null while it writes. */
   private refused: Statement | null = null
-  /** The number of polls since. */
+  /** The number of polls since the refusal. */
   private polls = 0
   private readonly connection: WriterConnection
   private readonly work = Latch.makeUnsafe(false)
@@ -101,7 +101,7 @@ export class Writer {
         this.sizes.push(batch.length)
         this.busy = true
         return this.write(batch, 1).pipe(
-          // A defect in this program: no caller is left waiting, and memory is read again.
+          // A defect in this program. The callers get an unknown outcome, and the host reads their subjects again.
           Effect.tapCause(() => Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: true }))),
           Effect.ensuring(Effect.sync(() => (this.busy = false)))
         )
@@ -193,7 +193,7 @@ export class Writer {
               })
             )
       case "Lost":
-        // A statement that can't be sent twice in a row has a value that the driver can't encode.
+        // If the send fails repeatedly while the connection is up, the batch holds a value that the driver can't encode.
         return attempt >= 3 && batch.length >= 1 && this.up && !SqlError.isSqlError(failure.cause)
           ? this.bisect(batch, failure.cause)
           : this.resolve(batch, attempt, prepared, failure.cause)

@@ -1,7 +1,7 @@
 /**
- * The journal's one connection: the writer row's epoch, and the backend that wrote (or may still be writing) the last batch.
- * After a loss that backend is ended first, so that the number of the last batch is final when it is read (architecture, Engine,
- * Journal: unknown outcome).
+ * The journal's one connection. It keeps the epoch of the writer row, and the backend that wrote (or may still be writing) the
+ * last batch. After a loss it ends that backend first, so that the number of the last batch is final when it is read
+ * (architecture, Engine, Journal: unknown outcome).
  */
 import { PgConnection, PgTypes } from "@effect/sql-pg"
 import type { Socket } from "node:net"
@@ -24,7 +24,7 @@ export type Return =
   | { readonly _tag: "Usurped" }
   | { readonly _tag: "Back"; readonly batch: number; readonly writable: boolean }
 
-/** The most attempts to raise the epoch that a process may lose to other attempts before it reconnects. */
+/** The most raises of the epoch that this process attempts on one connection. Another raise may come first each time. */
 const mostRaises = 3
 
 export class WriterConnection {
@@ -157,7 +157,8 @@ export class WriterConnection {
   }
 
   /**
-   * Runs several statements within the time limit of one. After it the connection is destroyed, and the statements fail as lost.
+   * Runs several statements within the time limit of one. After a timeout the connection is destroyed, and the statements fail
+   * as lost.
    */
   within<A, E>(work: (session: WriterSession) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
@@ -205,7 +206,7 @@ export class WriterConnection {
       connectTimeout: 3_000,
       startupParameters: writerSession,
       types: columnTypes(),
-      // Texts of batches, and the few statements of a takeover or of a search for culprits.
+      // Room for the texts of batches, and for the few statements of a takeover or of a search for culprits.
       preparedStatementCacheSize: textsKept + 16
     }).pipe(
       Scope.provide(scope),

@@ -14,7 +14,7 @@ export interface Part {
   readonly columns: ReadonlyArray<ColumnKind>
   /** The part's statement when its columns are the parameters from `first` on. */
   readonly sql: (first: number) => string
-  /** The meaning of a count other than the number of rows; null if every count is right. */
+  /** The error if the part writes fewer rows than it was given; null if any number is right. */
   readonly guard: "fence" | "partner" | "claim" | null
 }
 
@@ -73,7 +73,7 @@ const engineParts = {
     ["text", "int8"],
     (rows) => `INSERT INTO claims (name, owner) SELECT n, o FROM ${rows} AS v(n, o) ON CONFLICT DO NOTHING RETURNING 1`
   ),
-  // A lookup for each key: a batch needs few keys of very many.
+  // A subquery for each key, because a batch has few keys and the table very many rows.
   fresh: part(
     "fresh",
     "claim",
@@ -90,7 +90,7 @@ const engineParts = {
       `DELETE FROM timers USING ${rows} AS v(s, n, d) WHERE subject = v.s AND name = v.n AND (v.d IS NULL OR due_at = v.d)`
   ),
   ended: part("ended", null, ["text"], (rows) => `DELETE FROM venue_calls USING ${rows} AS v(r) WHERE ref = v.r`),
-  // The sum of a batch may overflow 64 bits before the total does.
+  // As text, because the sum of one batch may exceed 64 bits.
   totals: part(
     "totals",
     null,

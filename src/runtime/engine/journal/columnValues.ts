@@ -15,7 +15,7 @@ const kinds: { readonly [T in ColumnType]: ColumnKind } = {
 
 export const columnKind = (type: ColumnType): ColumnKind => kinds[type]
 
-// U+0000 and lone surrogates as JSON.stringify escapes them; a backslash that is itself escaped starts no escape.
+// Finds the escapes of JSON.stringify for U+0000 and lone surrogates. An escaped backslash before the u starts no such escape.
 export const unstorableDocument = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/
 
 /** JSON that every reader of the column can decode. */
@@ -55,7 +55,7 @@ export const appendValue = (
   }
 }
 
-/** The reverse, for what the driver returns. */
+/** Converts a column value from the driver to the row's value. */
 export const fromColumn = (
   value: unknown,
   type: ColumnType,

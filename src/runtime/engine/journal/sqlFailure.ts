@@ -44,8 +44,8 @@ const chain = (error: unknown): ReadonlyArray<object> => {
 }
 
 /**
- * The server's error fields inside a SqlError, if the server answered. Recognised by their severity: the EPIPE of a socket
- * resembles a SQLSTATE.
+ * The server's error fields inside a SqlError, if the server answered. Only the server's errors have a severity. The code alone
+ * does not distinguish them, because a socket's EPIPE resembles a SQLSTATE.
  */
 export const serverError = (error: unknown): ServerError | null => {
   for (const link of chain(error)) {

@@ -1,7 +1,7 @@
 /**
- * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an earlier one of
- * it, touch the same subject, timer or venue call, or follow a change of its partner: such a commit must see the earlier one, and
- * one statement sees none of its own writes. A batch is also limited by commits, by rows, and by rows of internal commits.
+ * Cuts the next batch from the queue. A statement does not see its own writes, so a batch ends before a commit that must see an
+ * earlier commit of the batch: one that claims or releases the same fact, touches the same subject, timer or venue call, or
+ * follows a change of its partner. Commits, rows, and rows of internal commits of a batch are limited too.
  */
 import type { DefectLog } from "../DefectLog.ts"
 import { answerClaim, answerKeys, type Commit, rowsOf } from "./Commit.ts"
@@ -14,7 +14,7 @@ export interface Waiting {
   readonly lane?: Lane | undefined
   /** Receives the errors that `done` throws. */
   readonly defects: DefectLog
-  /** True once the commit has its outcome: the first one stands. */
+  /** True once the commit has its outcome; later outcomes are ignored. */
   concluded?: boolean
 }
 

@@ -10,15 +10,16 @@ export type WriterSession = Pick<PgConnection.PgConnection, "processId" | "query
 export const applicationName = "brokerage-journal"
 
 /**
- * Every row the writer touches is found by its key: a plan kept from when a table was small must never scan it later. No
- * statement of the writer may wait for ever.
+ * Sequential scans are off, because the writer finds every row by its key. A prepared plan from when a table was small would
+ * otherwise scan it after it has grown. Timeouts end every statement of the writer.
  */
 export const writerSession = {
   enable_seqscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",
-  // The plan does not depend on the contents of the arrays: the first five batches of a text need no plans of their own.
+  // Postgres would plan the first five executions of each text individually. The plan does not depend on the values, so that is
+  // wasted work.
   plan_cache_mode: "force_generic_plan",
   // For the takeover: the previous writer may be in the middle of a batch. Batches have their own lock timeout (lockPatience).
   lock_timeout: "5000",

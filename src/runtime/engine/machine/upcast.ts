@@ -24,7 +24,7 @@ export class MachineVersionUnknown extends Schema.TaggedError<MachineVersionUnkn
   }
 }
 
-/** The row in version `known`, by the steps vN to vN+1; `steps[N - 1]` leaves version N. Pure. */
+/** Converts a row to version `known`, one version at a time: `steps[N - 1]` converts version N to N + 1. Pure. */
 export const upcastWith = (
   kind: string,
   known: string,

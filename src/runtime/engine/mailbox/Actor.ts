@@ -26,7 +26,7 @@ export interface Actor {
   state: SubjectState | null
   busy: boolean
   loading: boolean
-  /** The value of the host's use counter when the actor was last moved to the end of the order of last use. */
+  /** The host's use counter at the time when the actor was last moved to the end of the eviction order. */
   movedAt: number
 }
 

@@ -58,8 +58,8 @@ export class ActorHost extends Context.Service<
      */
     readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /**
-     * The first result of `check` that is not null: for the committed state now, after each commit of the subject, or after a
-     * reload of doubtful state. Null after `millis` of wall time.
+     * Calls `check` on the committed state now, after each commit of the subject, and after each reload. Completes with its
+     * first result that is not null. Null after `millis` of wall time.
      */
     awaitCommitted<A>(subject: SubjectKey, check: Check<A>, millis: number): Effect.Effect<A | null, Unavailable>
     /** The current market facts, for views of rows that were read outside their mailbox. */
@@ -202,7 +202,7 @@ class Host {
   )
 
   private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
-    // This comes first: the answered caller continues at once, and must no longer count as waiting.
+    // Counts first: the caller continues at once, and must no longer count as waiting then.
     if (--this.waiting === 0) this.quiet.openUnsafe()
     envelope.resume(result)
   }
@@ -254,7 +254,8 @@ class Host {
     } catch (error) {
       if (error instanceof IdsExhausted) return this.after(actor, envelope, this.journal.idsRefilled)
       if (error instanceof TurnHeld) {
-        // Each row that the turn reads is progress: a turn for the ends of many calls or events may need as many attempts.
+        // A turn that only had to load rows has made progress, so the attempt does not count. A turn for many calls or events
+        // may need many.
         if (error.reads) envelope.tries--
         return this.after(actor, envelope, error.released)
       }
@@ -285,7 +286,7 @@ class Host {
     this.journal.submit(commit, done, lane)
   }
 
-  /** A commit whose fate was unknown is in. */
+  /** Publishes a commit whose outcome was unknown and that proved to be committed. */
   private late(commit: Commit): void {
     this.committed.publish(commit)
     if (commit.fence !== null) this.reads.wake(this.residents.get(commit.fence.subject), commit)

@@ -1,9 +1,10 @@
 /**
- * The priority queue of internal commands: venue events, results of calls, timers, sweeps. None is refused for a full mailbox or
- * a full journal. Instead they wait before their decision while the journal holds as many of their rows as a short flush takes.
- * So a caller's command waits for at most that much, however many internal commands there are. Subjects wait in the order of
- * arrival, each with one command at a time; commands of callers overtake them. The journal writes at most half of those rows at
- * once (`internalBatchRows`), so that the server writes one half while the other is decided.
+ * The priority queue of internal commands: venue events, results of calls, timers, sweeps. An internal command is never refused
+ * because a mailbox or the journal is full. It waits before its decision while the journal holds as many internal rows as one
+ * short flush takes (`internalRows`). A caller's command therefore waits for one such flush at most, however many internal
+ * commands there are. Subjects wait in the order of arrival, each with one command at a time, and commands of callers overtake
+ * them. The journal writes at most half of the limit at once (`internalBatchRows`): the server writes one half while the other
+ * half is decided.
  */
 import { Effect, Latch } from "effect"
 import type { Actor } from "./Actor.ts"
@@ -14,7 +15,10 @@ import type { Actor } from "./Actor.ts"
  * to 66 (decision 14).
  */
 export const internalRows = 2_048
-/** The subjects, and rows of theirs, that are decided before other work gets its turn, such as the outcome of a batch. */
+/**
+ * How much the host decides before other work runs, such as the outcome of a batch. `subjects`: of waiting commands; `rows`: of
+ * their commits, and of commands decided on arrival.
+ */
 const decidedAtOnce = { subjects: 64, rows: 256 } as const
 
 export class InternalLane {
@@ -65,7 +69,8 @@ export class InternalLane {
   }
 
   /**
-   * Decides the waiting commands as room becomes free, for ever; the journal starts with the first while the next are decided.
+   * Decides the waiting commands as room becomes free, for ever. Yields between slices, so that the journal can write the first
+   * ones meanwhile.
    */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(Effect.sync(() => this.decide())),

@@ -1,6 +1,6 @@
 /**
- * Loading of subjects into memory: requests that arrive during one read are combined in the next. Subjects that a caller waits
- * for are read separately, in turns with the others, of which there can be very many: so they wait for one read at most.
+ * Loads subjects into memory. Requests that arrive during one read are combined in the next read. Subjects that a caller waits
+ * for (`urgent`) and the others, which may be very many, are read in turns. So a caller waits for one read of others at most.
  */
 import { Effect, Latch } from "effect"
 import type { SubjectKey } from "../journal/Commit.ts"
@@ -9,11 +9,9 @@ import { withinTime } from "../withinTime.ts"
 import type { Actor } from "./Actor.ts"
 import { SubjectState } from "./SubjectState.ts"
 
-/**
- * The most subjects in one read: those that callers wait for, and the others, whose rows must not keep the thread from callers.
- */
+/** The most subjects in one read. Decoding blocks the thread, so a read of others, for which no caller waits, is short. */
 const readAtOnce = { urgent: 256, others: 64 } as const
-/** The most subjects that continue, each with its waiting commands, before other work gets its turn. */
+/** The most loaded subjects whose waiting commands run before other work gets its turn. */
 const givenAtOnce = 16
 
 type Loaded = (actor: Actor, found: SubjectState | JournalUnavailable) => void
@@ -83,7 +81,7 @@ export class SubjectLoading {
     Effect.forever({ disableYield: true })
   )
 
-  /** In slices, so that other work does not wait for the turns of all subjects. */
+  /** Continues the loaded subjects in slices, so that other work runs between them. */
   private give(actors: Array<Actor>, images: ReadonlyMap<SubjectKey, SubjectImage>): Effect.Effect<void> {
     const found = ({ subject }: Actor) => {
       const image = images.get(subject)
@@ -99,7 +97,7 @@ export class SubjectLoading {
     })
   }
 
-  /** Each subject leaves the list as it continues: a later failure concerns only the rest. */
+  /** Removes each subject from the list before it continues. After a failure only the remaining subjects get the error. */
   private end(actors: Array<Actor>, most: number, found: (actor: Actor) => SubjectState | JournalUnavailable): void {
     for (const actor of actors.slice(0, most)) {
       actors.shift()

@@ -15,7 +15,10 @@ import { noState, SubjectState } from "./SubjectState.ts"
 /** Derives a value from a subject's committed state and from the market of the same moment. */
 export type Look<A> = (state: SubjectState, facts: Facts) => A
 
-/** Checks a subject's state, with the commit that brought it; null: none is at hand. */
+/**
+ * Checks a subject's state; null: not satisfied yet. `commit`: the commit that led to this state; null if the state was read or
+ * loaded.
+ */
 export type Check<A> = (state: SubjectState, commit: Commit | null) => A | null
 
 interface Committed {
@@ -34,7 +37,7 @@ interface Parts {
 
 const unavailable = Effect.fail(new Unavailable({ unknown: false }))
 
-/** A dry run reads the state that its own earlier turns would have left. */
+/** Inside a dry run, a read sees the changes of the request's earlier turns. */
 const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
 
 export class SubjectReads {
@@ -69,7 +72,10 @@ export class SubjectReads {
     })
   }
 
-  /** Callers that wait for the subject check it: its state is that after `commit`, or was loaded. */
+  /**
+   * Passes the subject's state to the callers that wait for it: after `commit`, or after a load (null). A state that was
+   * dropped is loaded first.
+   */
   wake(actor: Actor, commit: Commit | null): void {
     const { subject, state } = actor
     if (!this.waits.has(subject)) return
@@ -78,8 +84,8 @@ export class SubjectReads {
   }
 
   /**
-   * Runs a read on a state; `isFresh`: the state was loaded for this read. A foreign subject must cost the same as a subject that
-   * does not exist, so unless `isFresh` it is loaded again, outside its mailbox.
+   * Runs a read on a state. `isFresh`: the state was loaded for this read. A foreign subject must cost the same as one that
+   * does not exist. So if `isFresh` is false, it is loaded again outside its mailbox.
    */
   private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
     const { facts } = this.parts

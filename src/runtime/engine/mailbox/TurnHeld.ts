@@ -1,9 +1,9 @@
 /**
- * Thrown inside a turn, by its stamp or its decision: while decisions for the partner are on hold (doc 3, Changing the custody
- * model), or while the turn reads rows that no mailbox holds. The turn keeps its place in the mailbox and is decided again after
- * `released`, which must not fail. The number of repeated decisions is bounded, because the partner may change for ever. It is
- * not bounded for a turn that `reads`: each read row stays available to it, and the turn may need as many rows as it decides on
- * (D15).
+ * Thrown inside a turn that can't be decided yet: decisions for the partner are on hold (doc 3, Changing the custody model), or
+ * the turn needs rows that no mailbox holds. The turn keeps its place in the mailbox and is decided again after `released`,
+ * which must not fail. The number of repeated decisions is limited, because the partner or the subject may change for ever.
+ * With `reads` there is no limit: each row stays available to the turn once it is read, and the turn may need as many rows as
+ * it decides on (D15).
  */
 import type { Effect } from "effect"
 

@@ -31,10 +31,10 @@ export interface DryRunSummary {
   }>
 }
 
-/** Queries which unique facts are taken; a dry run loses to them like the command itself. */
+/** Queries the holders of unique facts. A dry run fails like the command itself if a fact is taken. */
 export type Holders = (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Claim>, Unavailable>
 
-/** No sequence reaches this value; the ids above it are still exact numbers. */
+/** No sequence reaches this value, and numbers above it are still exact. */
 const beyondIds = 9_000_000_000_000_000
 
 export class DryRun {

@@ -33,7 +33,9 @@ export interface Sealing {
   readonly numbers: () => ReadonlyArray<number>
   /** All keys, for a thread of this process that seals as well. */
   readonly keyring: () => SealingKeys
-  /** Takes in further keys for opening. Throws SealingError when a known key differs. */
+  /**
+   * Adds keys for opening only; new values are still sealed with the current key. Throws SealingError when a known key differs.
+   */
   readonly learn: (keyring: SealingKeys) => void
   /** Adds keys and seals later values with their current one. Throws SealingError when a known key differs. */
   readonly adopt: (keyring: SealingKeys) => void

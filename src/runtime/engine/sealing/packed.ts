@@ -1,5 +1,5 @@
 /**
- * A compressed piece of a statement's text, as it is stored: sealing, writing and reading it costs a tenth. Older and short
+ * The stored form of a piece of a statement's text. A compressed piece costs a tenth to seal, write and read. Older and short
  * pieces are stored as plain text: a plain text never begins with a control character, and a compressed one always does.
  */
 import { gunzipSync, gzipSync } from "node:zlib"

@@ -128,7 +128,7 @@ class Firing {
   private readonly round = Effect.gen({ self: this }, function* () {
     this.wake.closeUnsafe()
     yield* this.fireDue
-    // Timers committed during the query lower this value, so none is missed between the query and the note of its result.
+    // Timers committed during the query lower this value, so that none is missed between the query and the line after it.
     this.nextDueAt = Number.MAX_SAFE_INTEGER
     const found = yield* this.nextDue
     this.nextDueAt = Math.min(this.nextDueAt, found)

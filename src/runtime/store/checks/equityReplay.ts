@@ -13,7 +13,7 @@ import type { Replay, ReplayCheck } from "./Replay.ts"
 /** The bookings of clients that have an equity, and the equities themselves, in the order of their times. */
 export interface ReplayedEquity {
   readonly client_id: bigint
-  /** Unix ms; for an equity its midnight, before which everything counts. */
+  /** Unix ms. For an equity: its midnight; bookings at that time or later do not count. */
   readonly at: bigint
   readonly what: "EQUITY" | "CASH" | "HELD" | "FILL" | "CONTRACT" | "END"
   /** For a contract its own id. */

@@ -1,7 +1,7 @@
 /**
- * Checks of `ledger verify` on funding: the key of each posting names its client, market and stamp, and with a correction a trade
- * of the client, so that each exists once; every client is paid by one figure at a stamp; each amount follows from its quantity
- * (F14).
+ * Checks of `ledger verify` on funding (F14). The key of a posting names client, market and stamp, and a correction also names
+ * the client's trade, so that each is booked once. All clients of a market are paid at one rate for a stamp. Each amount
+ * follows from its quantity.
  */
 
 /** A posting with its refs; the quantity is signed. */

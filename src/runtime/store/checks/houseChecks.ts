@@ -1,7 +1,8 @@
 /**
  * Checks of `ledger verify` on the accounts of postings (A2-62, A2-98): the type of a transaction determines the house account
- * opposite the client's. So the sums of house accounts are as reliable as the postings: the venue's is minus the results,
- * exchanges and settlements of the clients, which `sim verify` compares with the venue's own books.
+ * opposite the client's. The sums of house accounts are therefore as reliable as the clients' postings. The venue's house
+ * account is the negative of the clients' results, exchanges and settlements; `sim verify` compares these with the venue's own
+ * books.
  */
 import { partnerCustodyAccount, postingRules } from "../../../machines/ledger/postingRules.ts"
 

@@ -21,7 +21,7 @@ const minor = (text: string): string => `replace(${text}, '.', '')::bigint`
 /** The withdrawal or the swap that the refs of a posting name. */
 const objectOf = `CASE WHEN t.refs ->> 'requestId' IS NOT NULL THEN 'withdrawal ' || (t.refs ->> 'requestId')
                      WHEN t.refs ->> 'swapId' IS NOT NULL THEN 'swap ' || (t.refs ->> 'swapId') END`
-/** True if that object is older than the write-off of an episode. */
+/** True if the withdrawal or swap of a posting is older than the write-off of an episode. */
 const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 'behind' ->> 'requestId')::bigint,
                       (t.refs ->> 'swapId')::bigint < (e.context -> 'behind' ->> 'swapId')::bigint)`
 
@@ -102,7 +102,7 @@ export const marginChecks = [
              SELECT DISTINCT off.key || ' leaves ' || run.cash AS what FROM off JOIN run USING (tx_id) WHERE run.cash <> 0 LIMIT 1`
   },
   {
-    // The posting of a trade gives its time. A venue trade without a posting excludes its client.
+    // The posting of a trade gives its place in the order of bookings. A client with a trade without a posting is left out.
     name: "no write-off while its client has a position",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
@@ -124,7 +124,8 @@ export const marginChecks = [
                FROM run WHERE key IS NOT NULL AND net <> 0 AND client_id NOT IN (SELECT client_id FROM unplaced) LIMIT 1`
   },
   {
-    // The category at that time is the origin of the first later change; without a change, it is the current one.
+    // The category at that time is the old category of the first later change. Without a later change it is the current
+    // category.
     name: "every write-off is of a client who was RETAIL",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
@@ -167,8 +168,8 @@ export const marginChecks = [
               WHERE s.n > coalesce(t.n, 0) OR NOT s.reduces LIMIT 1`
   },
   {
-    // In the order of the venue's trades: after lost events trades are booked in another order, and each was correct in the
-    // venue's.
+    // The trades count in the venue's order. After lost events the service books them in another order, but each trade was
+    // correct in the venue's.
     name: "every trade of an order that may only reduce makes its position smaller, and turns none",
     figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
     breaks: `WITH bound AS MATERIALIZED (

@@ -1,7 +1,8 @@
 /**
  * Checks of `ledger verify` on settlement items (doc 3, Settlement item: "an item exists if and only if its posting exists, and
- * never twice", and the definitions of the settlement summary; F28). Every posting is checked under the custody model of its
- * time: a change of the model takes a transaction number of the ledger, and numbers follow commits.
+ * never twice", and the definitions of the settlement summary; F28). Each posting is checked under the custody model of its
+ * time. A change of the model takes a transaction number of the ledger, so that the numbers before it are bookings under the
+ * old model.
  */
 import type { LedgerEntryType } from "../../../machines/Effects.ts"
 import { interfirmSpace } from "../references.ts"
@@ -105,7 +106,8 @@ export const settlementChecks = [
               WHERE c.next IS DISTINCT FROM c.after LIMIT 1`
   },
   {
-    // A partner leaves a model only with nothing open, so its postings under other models add zero: the sums may include all.
+    // A partner can change its model only when nothing is open. Its postings under earlier models sum to zero, so they may be
+    // included.
     name: "client cash under PARTNER custody equals the collateral held plus the net of all settlement items",
     figure: "SELECT count(*) AS n FROM partners WHERE custody_model = 'PARTNER'",
     breaks: `WITH cash AS (

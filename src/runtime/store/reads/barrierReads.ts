@@ -12,7 +12,7 @@ export interface OpenLevels {
   readonly side: "BUY" | "SELL"
   readonly barrier: string
   readonly takeProfit: string | null
-  /** Levels that were already announced as near and have not been re-armed yet, as far as stored. */
+  /** Levels with a stored near notice that have not been re-armed since. */
   readonly said: ReadonlyArray<Level>
 }
 

@@ -10,12 +10,12 @@ import type { Bounds } from "./statementJobReads.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** An amount of a currency: the current balance, or the sum of the bookings after a number of the days. */
+/** An amount of a currency: the current balance, or the sum of the bookings between two of the requested midnights. */
 export interface HeldSum {
   readonly currency: Currency
   readonly kind: "cash" | "reserved"
   readonly amount: bigint
-  /** The number of the days before it; 0: the current balance. */
+  /** The number of requested midnights before these bookings, at least 1; 0: the current balance. */
   readonly behind: number
 }
 
@@ -43,7 +43,7 @@ interface RawAccount {
 
 /**
  * The current accounts, and their bookings since each of some days, from one snapshot: a concurrent booking is in both or in
- * neither. `bounds`: of the days, in their order.
+ * neither. `bounds`: the last rows before each midnight, in the order of time.
  */
 export const accountsSince = (
   sql: PgClient.PgClient,

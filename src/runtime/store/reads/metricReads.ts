@@ -49,9 +49,9 @@ export const postedBetween = (sql: PgClient.PgClient, from: NewestIds, to: Newes
   sql.unsafe<PostedSum>(sumsText, [from.posting, to.posting])
 
 /**
- * Clients' money less collateral less unsettled items, for partners under PARTNER custody: zero (doc 3, summary). Postings under
- * an earlier model are not checked by the current one: a change takes a transaction number of the ledger, and numbers follow
- * commits.
+ * Clients' money less collateral less unsettled items, for partners under PARTNER custody: zero (doc 3, summary). Postings
+ * under an earlier model are left out. A change of the model takes a transaction number of the ledger, so that lower numbers
+ * belong to the earlier model.
  */
 const differencesText = `WITH held AS MATERIALIZED (
     SELECT f.id, coalesce((SELECT max(c.id) FROM custody_changes c WHERE c.partner_id = f.id), 0) AS since

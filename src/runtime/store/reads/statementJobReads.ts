@@ -12,16 +12,16 @@ import { fillColumns, type IdRange, type RawFill, statementFill, type StatementF
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
 /**
- * Executions with postings that are no trades: openings and ends of contracts, takes and payments of swaps. The same condition as
- * that of the index of migration 0043.
+ * Executions with postings that are no trades: openings and ends of contracts, takes and payments of swaps. The same condition
+ * as that of the index `ledger_transactions_executions`.
  */
 const otherExecutions =
   "(type IN ('BARRIER_SETTLE', 'SWAP_PRINCIPAL', 'SWAP_SETTLE') OR key LIKE 'commission:contract:%')"
 
-/** Swaps with a write-off by staff, which has no posting. The same condition as that of the index of migration 0043. */
+/** Swaps with a write-off by staff, which has no posting. The same condition as that of the index `swaps_written_off`. */
 const writtenOff = "json_array_length(context -> 'writeOffs') > 0"
 
-/** Fails if the database is unreachable: any other failure of a build is the statement's own. */
+/** Checks that the database is reachable: if it is, the failure of a build is the statement's own. */
 export const isThere = (sql: PgClient.PgClient): Reading<void> => Effect.asVoid(sql.unsafe("SELECT 1"))
 
 /** The partner of a client; null if the client does not exist. */
@@ -135,7 +135,8 @@ const around = (end: "start" | "end"): string => `
     WHERE client_id = c.id AND id > b.${end}_fill ORDER BY id LIMIT 1) ${end}_fn ON true`
 
 /**
- * The row up to the bound is the last one before the moment, unless rows were booked out of order around it; then it is searched.
+ * The newest row up to the bound is normally the last one before the moment. If rows around the bound were booked out of order,
+ * the function `last_..._before` searches it.
  */
 const lastBefore = (end: "start" | "end", of: "posting" | "fill"): string => {
   const at = `${end}_${of === "posting" ? "p" : "f"}`

@@ -38,7 +38,7 @@ export const taxResidenciesAt = (
             written AS (SELECT a.id, a.ts, a.after FROM audit a, package p
                          WHERE a.object = 'kycPackage:' || p.id AND a.action LIKE 'kyc.%' AND a.ts <= $2),
             accepted AS (SELECT max(id) AS id FROM written WHERE after = 'ACCEPTED'),
-            -- What came in with the step that ended the acceptance was not accepted any more.
+            -- A revision that arrived with the step that ended the acceptance was not accepted.
             ended AS (SELECT min(w.ts) AS ts FROM written w, accepted a WHERE w.id > a.id)
        SELECT r.payload FROM package p JOIN kyc_revisions r ON r.package_id = p.id, accepted a, ended e
         WHERE a.id IS NOT NULL AND r.received_at <= $2 AND (e.ts IS NULL OR r.received_at < e.ts)

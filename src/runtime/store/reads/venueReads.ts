@@ -129,7 +129,7 @@ export interface MissingEvents {
 const lostText = `SELECT (bytes::json->>'after')::bigint AS after, (bytes::json->>'to')::bigint AS "to"
   FROM venue_quarantine WHERE reason = $1 AND dropped_at IS NULL ORDER BY id DESC LIMIT $2`
 
-/** The newest ones, until staff drop them. `reason`: the reason of their quarantine. */
+/** The newest ranges of missing events that staff have not dropped. `reason`: the reason under which they are quarantined. */
 export const readMissingEvents = (
   sql: PgClient.PgClient,
   reason: string,

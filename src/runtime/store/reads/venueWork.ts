@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { catalogue, type TableName } from "../../tables/Catalogue.ts"
 
-/** Tables with such rows. `only`: the condition of such rows (SQL over the table); null: all rows. */
+/** Tables that hold work at the venue. `only`: the condition of its rows (SQL over the table); null: all rows. */
 const tables: ReadonlyArray<{ readonly table: TableName; readonly only: string | null; readonly rows: string }> = [
   { table: "venueCalls", only: null, rows: "calls in flight" },
   { table: "swaps", only: "state IN ('ACCEPTING', 'OPEN', 'DEFAULTED') AND closed_at IS NULL", rows: "open swaps" }

@@ -10,7 +10,7 @@ import type { WithdrawalRow } from "../../tables/withdrawal.ts"
 
 export interface FiledRequest {
   readonly id: number
-  /** Null if it does not open, which is a finding and no failure. */
+  /** Null if the sealed destination does not open. The check reports such a row as a finding. */
   readonly row: WithdrawalRow | null
   /** The reason on the audit row of its filing; null if there is none. */
   readonly filed: string | null

@@ -142,7 +142,9 @@ export const deleteEndedPage = (
     ([page]) => page ?? { last: null, youngest: null, gone: 0n }
   )
 
-/** Ends at most `limit` waiting deliveries of a closed partner, as its close does (migration 0023). Returns the number. */
+/**
+ * Ends at most `limit` waiting deliveries of a closed partner in the form of the trigger `partner_closed`. Returns the number.
+ */
 export const endDeliveries = (
   sql: PgClient.PgClient,
   partnerId: number,

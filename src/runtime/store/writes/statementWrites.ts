@@ -17,8 +17,8 @@ const place = placeOf("statement_pieces", "content")
 type WrittenPiece = Omit<StatementPieceRow, "content"> & { readonly content: string | Uint8Array }
 
 /**
- * Writes a piece; false, and no write, if its model has been dropped. A later piece locks the first one until it is written, and
- * a drop begins with the first one: so a late piece leaves nothing that a sweep would not find.
+ * Writes a piece; false, and no write, if its model has been dropped. A later piece locks the first piece until it is
+ * committed, and a drop locks the first piece too. So no piece is left without a first piece, by which the sweep finds a model.
  */
 export const writePiece = (
   sql: PgClient.PgClient,
@@ -230,8 +230,9 @@ const swept = {
 } as const
 
 /**
- * Of the next `limit` rows stored before `before`, removes models that no statement names, or pieces of incomplete models.
- * `last`: the end of this range; null if it was empty. One range at a time, because the tables are as large as all statements.
+ * Removes abandoned rows among the next `limit` rows stored before `before`: models that no statement names, or pieces of
+ * incomplete models. `last`: the end of this range; null if it was empty. One range at a time, because the tables are as large
+ * as all statements.
  */
 export const sweepStretch = (
   sql: PgClient.PgClient,

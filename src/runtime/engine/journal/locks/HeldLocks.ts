@@ -6,10 +6,10 @@ import type { Commit } from "../Commit.ts"
 import { batchLimit } from "../Journal.ts"
 import { isWide, needNames, rowName, writerRow } from "./lockNeeds.ts"
 
-/** The most names remembered; the oldest gives way, and is found again when a commit needs it. */
+/** The most names remembered. The oldest is evicted, and added again when a commit runs into its lock. */
 const limit = 4_096
 
-/** Without these no mailbox can write a commit. */
+/** Every commit needs these locks. */
 const everybodyNeeds = ["writer", rowName(writerRow), "subjects"]
 
 export class HeldLocks {

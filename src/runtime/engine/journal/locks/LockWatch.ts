@@ -39,7 +39,7 @@ export class LockWatch {
     return Effect.gen({ self: this }, function* () {
       const { held } = yield* this.find(commits)
       yield* this.take(held)
-      // A lock that was held only for a moment: the next attempt may wait as long as usual.
+      // If no lock is found, the lock was held only for a moment, and the next attempt may wait as long as usual.
       yield* this.connection.waitForLocks(held.size === 0 ? "usual" : "brief")
       return held.size > 0
     })

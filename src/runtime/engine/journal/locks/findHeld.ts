@@ -78,7 +78,7 @@ class Trial {
     this.session = session
   }
 
-  /** The rows of the statement; null if it waited for a lock. Any other error means nothing about locks: no rows. */
+  /** Runs the statement. Null if it waited for a lock; no rows after any other error, which gives no information about locks. */
   run(
     sql: string,
     params: ReadonlyArray<unknown> = []
@@ -248,7 +248,10 @@ const ownNames = (commit: Commit, table: string): ReadonlyArray<string> => {
 /** True if the commits wait in a part; null if the limit of rehearsals is reached. */
 type Waits = (commits: ReadonlyArray<Commit>) => Effect.Effect<boolean | null, SqlError.SqlError>
 
-/** The first, the middle and the last commit, if each of them waits alone: such a lock is not on a single row. */
+/**
+ * The first, the middle and the last commit, if each of them waits. A lock that blocks all three is not on a single row, and
+ * bisection would find every commit.
+ */
 const bothEnds = (
   waits: Waits,
   commits: ReadonlyArray<Commit>
@@ -265,7 +268,7 @@ interface Halves {
   readonly untried: ReadonlyArray<Commit>
 }
 
-/** The waiting commits of a list of which at least one waits. */
+/** Bisects commits of which at least one waits, until those that wait are found. */
 const halve = (waits: Waits, commits: ReadonlyArray<Commit>): Effect.Effect<Halves, SqlError.SqlError> =>
   Effect.gen(function* () {
     if (commits.length <= 1) return { waiting: commits, untried: [] }
