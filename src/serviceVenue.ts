@@ -20,7 +20,7 @@ import type { ServeOptions } from "./serveOptions.ts"
 /** Without digits 0 and 1, which look like letters in print. */
 const nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
 
-/** A random name for a database at its venue: one of 1.5 thousand million. */
+/** A random name for a database at its venue, out of 1.5 billion. */
 export const drawVenueName = (): string =>
   Array.from({ length: 6 }, () => nameAlphabet[randomInt(nameAlphabet.length)]).join("")
 

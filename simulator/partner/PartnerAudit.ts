@@ -165,7 +165,7 @@ const compareReports = (
   }
 }
 
-/** Each expected key once, and no other. */
+/** Checks that each expected key occurs once, and that no other key occurs. */
 const compareKeys = (
   found: ReadonlyArray<string>,
   expected: ReadonlyMap<string, unknown>,

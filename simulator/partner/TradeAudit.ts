@@ -200,7 +200,7 @@ const judgeMoney = ({ clientId, orders, trades, balances, postings }: TraderBook
     else money += side === "BUY" ? -minor(notional) : minor(notional)
     money -= minor(commission)
   }
-  // Funding that the venue settles between longs and shorts, if its hour comes during the run.
+  // The venue pays funding between longs and shorts if a funding time falls into the run.
   for (const { type, amount } of postings) if (type === "FUNDING") money += minor(amount)
   const usdc = balances.find(({ currency }) => currency === "USDC")
   if (usdc === undefined || minor(usdc.total) !== money) {

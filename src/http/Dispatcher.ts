@@ -274,7 +274,10 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** Runs gates 9 and 10, then the service, or refuses a bad body. A keyed write ends with a stored row or an unkept answer. */
+  /**
+   * Runs gates 9 and 10, then the service, or refuses a bad body. A keyed write ends with a stored row, or with an answer that
+   * is not stored.
+   */
   private beforeService(
     admitted: Admitted<P>,
     key: KeyedRequest | null,
@@ -393,7 +396,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   }
 }
 
-/** Refuses a path with a segment that no object can have. Ids of other objects than the client are left to their services. */
+/** Refuses a path with a segment that no object can have. Services check the ids of objects other than the client. */
 const unnamedBy = ({ route, params, unknown }: RouteMatch): WireRefusal | null => {
   if (route.ofClient && params["clientId"] === noId) return gateRefusals.unknownClient
   return unknown === null ? null : toWire(unknownOf(unknown))

@@ -27,11 +27,11 @@ export interface ListenerLimits extends ConnectionLimits {
   /** From the first byte (for a new connection: from the handshake) to the end of the headers. */
   readonly headersMillis: number
   /**
-   * Timeout of a body, counted from the first check that finds the body incomplete. A body that keeps the pace gets the period
-   * again.
+   * Timeout of a body, counted from the first check that finds the body incomplete. A body that arrives at `uploadPace` or
+   * faster gets another period.
    */
   readonly requestMillis: number
-  /** The least pace of such a body, bytes a second. */
+  /** The minimum rate of such a body, bytes a second. */
   readonly uploadPace: number
   /** Longest pause between two bytes of a body, or between two writes of an answer. */
   readonly stallMillis: number

@@ -69,7 +69,7 @@ const headersOf = (status: number, secured: boolean, goesOn: boolean): JsonObjec
 
 const methods = ["get", "post", "put", "delete"] as const
 
-/** Lets objects gain members: `additionalProperties: false` goes, everywhere. */
+/** Removes `additionalProperties: false` everywhere, because objects may gain members. */
 const open = (node: unknown): void => {
   if (typeof node !== "object" || node === null) return
   const record = node as JsonObject

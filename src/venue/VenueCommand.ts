@@ -47,7 +47,7 @@ export const VenueCommand = Schema.Union([
   command("pay", { contractId: VenueId, amount: Schema.NullOr(DecimalText) }),
   command("correctFee", { contractId: VenueId, fee: DecimalText }),
   command("dealers", { mood: Schema.Literals(dealerMoods) }),
-  /** Active until clear without `forMillis` and `times`; `delayMillis` null: 2 s. */
+  /** Without `forMillis` and `times` the fault stays active until `clear`. `delayMillis` null: 2 s. */
   command("fault", {
     kind: Schema.Literals(everyFault),
     route: Schema.Literals(faultRoutes),

@@ -1,7 +1,8 @@
 /**
- * Calls over one open connection, as venues take orders from senders of many: an upgraded HTTP request, then a line of JSON for
- * each call and one for its outcome, in order of completion. A separate call costs an HTTP request and response on each side;
- * here many calls share one write and one read of a socket. The outcome of a ref is the same either way (`VenueTradingApi`).
+ * Calls over one open connection, as venues take orders from high-volume senders: an upgraded HTTP request, then a line of JSON
+ * for each call and one for its outcome, in order of completion. A call of its own costs an HTTP request and response on each
+ * side; here many calls share one write and one read of a socket. The outcome of a ref is the same either way
+ * (`VenueTradingApi`).
  */
 import { Schema } from "effect"
 import { VenueOutcome, venueRequests, type VenueCallName } from "../machines/venue/venueCalls.ts"

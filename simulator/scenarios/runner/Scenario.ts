@@ -24,7 +24,7 @@ const PartnerForm = Schema.Struct({
   custody: Schema.optionalKey(
     Schema.Literals(["BROKER", "PARTNER"]).annotate({ message: "must be BROKER or PARTNER" })
   ),
-  /** Money is decided within the request. */
+  /** True: the service decides deposits and withdrawals within the request. */
   sandbox: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
   reliance: Schema.optionalKey(Words),
   read: Schema.optionalKey(Count),
@@ -118,7 +118,7 @@ export const VenueStep = Schema.Struct({
 })
 export type VenueStep = typeof VenueStep.Type
 
-/** A duration, or the next day of this month and number, at noon UTC: 04-07. */
+/** A duration, or a month and day such as 04-07: then noon UTC of the next such day. */
 const Ahead = shaped(
   /^([1-9][0-9]{0,8}(ms|[smhd])|(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8]))$/,
   "must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"

@@ -23,7 +23,7 @@ interface Sending {
 const pointMillis = 15_000
 const backMillis = 60_000
 const awayMillis = 10_000
-/** The service needs longer to restart its database. */
+/** The pause between two kills of the database. The service needs longer to restart it. */
 const againMillis = 20
 
 export const killStep = (
@@ -55,7 +55,7 @@ const killService = (
         Effect.promise(() => own.ended()),
         pointMillis
       )
-      // Also one that did not reach the point: it would die during a later step.
+      // A service that did not reach the point is restarted too. Otherwise it would die during a later step.
       yield* restart(own)
       if (ended._tag === "None") return yield* broken(`The service did not come to ${point}.`)
       if (sent !== null && Exit.isSuccess(sent) && sent.value.succeeded && point !== "after-commit") {

@@ -40,7 +40,10 @@ export interface Incoming {
 }
 
 export interface MatchRules<Maker extends Resting> {
-  /** Lots of a resting order that may trade now: less than its rest for a reduce-only order; 0 removes it. */
+  /**
+   * Lots of a resting order that may trade now. For a reduce-only order this may be less than its remaining quantity; 0 removes
+   * it.
+   */
   readonly room: (maker: Maker) => number
   readonly traded: (maker: Maker, price: number, quantity: number) => void
   /** Called for a resting order that may not trade any more, after its removal. */

@@ -119,7 +119,7 @@ export class Calls {
       if (boundBps !== undefined && trigger === null) return refused("bound without a trigger")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
-      // Drawn only if the knob is set: otherwise the call uses no randomness.
+      // The random number is drawn only if the knob is set, so that without it the call uses no randomness.
       const order = this.parts.exchange.place(
         boundBps === undefined ? asked : { ...asked, boundBps },
         () => reject > 0 && this.parts.streams.orders.chance(reject)

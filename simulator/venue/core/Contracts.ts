@@ -79,7 +79,7 @@ export interface MarkPoint {
 /** The open contracts of one market. */
 export class Contracts {
   private readonly levels = new Levels<Contract>()
-  /** By time: touched when the time is reached. */
+  /** The contracts by expiry. These levels are times, which the passing of time touches. */
   private readonly expiries = new Levels<Contract>()
 
   add(contract: Contract): void {
@@ -148,8 +148,8 @@ export class Contracts {
 }
 
 /**
- * The time at which the line reaches a level, in whole milliseconds, rounded up so that it is never early. Multiplied before
- * the division, so that a level on a whole millisecond is exact.
+ * The time at which the line reaches a level, in whole milliseconds, rounded up so that it is never early. Multiplies before it
+ * divides, so that a level on a whole millisecond is exact.
  */
 const timeAt = (from: MarkPoint, to: MarkPoint, level: number): number => {
   const moved = to.price - from.price

@@ -12,7 +12,8 @@ export type AccountNews = Unplaced<VenueFact>
 /** Events kept for readers that reconnect. */
 export const eventsKept = 20_000
 /**
- * Younger events, business ms, are kept beyond that number: a move that ends very many contracts is read at a reader's pace.
+ * Events younger than this, business ms, are kept beyond `eventsKept`, so that readers can catch up after a move that ends very
+ * many contracts.
  */
 export const youngMillis = 60_000
 /** The limit on events of any age. */

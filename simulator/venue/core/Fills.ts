@@ -1,6 +1,7 @@
 /**
- * Fills of clients' orders for readers that lost events: the newest of each order, and of ended orders as many as fit, dropping
- * the oldest orders first. In ticks and lots; fields of the order are not repeated (A2-96).
+ * Fills of clients' orders, for readers that lost events. Each order keeps its newest fills. The fills of ended orders are
+ * limited in total, and the orders that ended first are dropped first. In ticks and lots; fields of the order are not repeated
+ * (A2-96).
  */
 import { fillLimit } from "../../../src/machines/venue/venueObjects.ts"
 import { Line } from "./Line.ts"
@@ -28,7 +29,7 @@ export class Fills {
   private readonly byOrder = new Map<number, Array<KeptFill>>()
   /** Ended orders with fills, in order of their end. */
   private readonly ended = new Line<number>()
-  /** Number of their fills. */
+  /** The number of fills of ended orders. */
   private endedCount = 0
 
   add(orderId: number, fill: KeptFill): void {

@@ -206,7 +206,7 @@ export class Passing {
     return premiumOf(prices.INDEX, larger(book.best("BUY"), top?.bid), smaller(book.best("SELL"), top?.ask))
   }
 
-  /** As a share of the index. */
+  /** The premium of a base's perpetual, as a share of the index. */
   private premium(base: string): number {
     const perpetual = this.listings(base).find(({ market }) => market.family === "PERP")
     return perpetual === undefined ? 0 : this.premiumOf(perpetual) / rateUnit

@@ -281,7 +281,10 @@ export class Venue {
   }
 }
 
-/** Whether the outcome reports all that an event does. An accept makes several events, and each of them has more to report. */
+/**
+ * True if the outcome reports everything that the event reports. `isOnly`: the call made no other event. An accept makes
+ * several events, each of which reports more than the outcome.
+ */
 const reports = ({ order, rfq }: VenueOutcome, fact: VenueFact, isOnly: boolean): boolean => {
   switch (fact.type) {
     case "order":

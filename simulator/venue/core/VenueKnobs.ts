@@ -55,7 +55,10 @@ export const Dealer = Schema.Struct({
 })
 export type Dealer = typeof Dealer.Type
 
-/** Writers of staking swaps at maturity; an unpaid rest follows `lateMillis` later, after a default never. */
+/**
+ * The behaviour of writers of staking swaps at maturity. A writer pays an unpaid part `lateMillis` later, but nothing after a
+ * default.
+ */
 const Writers = Schema.Struct({
   /** Probability of paying nothing at all. */
   default: Schema.optionalKey(share),

@@ -45,7 +45,7 @@ export interface Settings {
   writersDefault: { readonly until: number | null; readonly times: number | null } | null
   /** While set, marks and rates of funding times are unknown; `until` business time, null without end. */
   unpricedFunding: { readonly until: number | null } | null
-  /** Funding times that were published without them. */
+  /** Funding stamps that were published without mark and rate. */
   unpricedStamps: ReadonlyArray<PositionStamp>
 }
 

@@ -30,7 +30,7 @@ export const mature = (parts: VenueParts, swap: Swap): void => {
   const { staking, streams, settings, clock, agenda } = parts
   if (swap.end !== null) return
   const { writers } = settings
-  // Always drawn, so that a tester's default does not shift later random choices.
+  // The random number is always drawn, so that a tester's default does not shift later random choices.
   const drawn = streams.writers.next()
   if (takeDefault(parts) || drawn < writers.default) return staking.fallShort(swap)
   const late = (): void => agenda.add(clock.now + writers.lateMillis, { type: "payment", swapId: swap.id })

@@ -10,7 +10,7 @@ import { usuallyKept } from "./usuallyKept.ts"
 import type { VenueOptions } from "./VenueInput.ts"
 import { defaultDealers, defaultTakers, defaultWriters, type VenueKnobs } from "./VenueKnobs.ts"
 
-/** Incomplete options are from before they were kept whole: they mean the defaults of that time, which these are. */
+/** Older logs stored incomplete options. A missing part means the default of that time, which is still the default here. */
 export const completeOptions = (options: VenueOptions): VenueOptions => {
   const markets = options.markets ?? bases
   const { knobs } = options

@@ -21,7 +21,7 @@ interface Asset {
   readonly name: string
   /** Decimal places of a minor unit. */
   readonly scale: number
-  /** Relative to whole units of the asset: the step divides one, the others are multiples. */
+  /** `stepsAUnit`: the steps of quantity that make a whole unit of the asset. `board`: the whole units of one offer. */
   readonly stepsAUnit: bigint
   readonly board: bigint
   readonly takerFeeBps: number

@@ -44,7 +44,7 @@ export const realDisk: LogDisk = {
     await syncDirectory(join(path, ".."))
     return {
       write: async (position, bytes) => {
-        // A nearly full disk takes a part.
+        // A nearly full disk may write only a part.
         for (let done = 0; done < bytes.length;) {
           const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
           done += bytesWritten
@@ -70,7 +70,7 @@ export const realDisk: LogDisk = {
       }
       await rename(draft, path)
     } catch (error) {
-      // A full disk needs the space.
+      // The draft is removed, because a full disk needs its space.
       await rm(draft, { force: true })
       throw error
     }

@@ -218,7 +218,10 @@ export class VenueLog {
     }
   }
 
-  /** The new segment counts from the appearance of the snapshot; until then the old one does. */
+  /**
+   * Writes a snapshot and begins a new segment. Once the snapshot exists, a start uses the new segment; until then it uses the
+   * old one.
+   */
   private async rotate(): Promise<void> {
     const { disk, venue, segment } = this
     const { directory } = this.options

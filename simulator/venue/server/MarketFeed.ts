@@ -38,7 +38,7 @@ export class MarketFeed {
   private readonly limits: LineReaderLimits
   private readonly topics = new Map<string, Topic>()
   private readonly subscribed = new Map<LineReader, ReadonlyArray<Topic>>()
-  /** Marks held back by a fault: the ticker from its beginning. */
+  /** For a fault that holds marks back: the ticker of each market at the beginning of the fault. */
   private readonly frozen = new Map<string, ChannelMessage>()
 
   constructor(source: Source, faults: Faults, limits: LineReaderLimits) {

@@ -211,7 +211,7 @@ export class VenueDesk {
   }
 }
 
-/** Staking markets too: a fault on an unlisted symbol would never strike. */
+/** True for a listed market or staking market. A fault on any other symbol would never strike. */
 const isListed = ({ markets, stakingMarkets }: VenueListing, symbol: string): boolean =>
   markets.some((market) => market.symbol === symbol) || stakingMarkets.some((market) => market.symbol === symbol)
 

@@ -48,7 +48,7 @@ export const openBooks = async (options: BooksOptions, listeners: VenueListeners
     { directory: logs, venue: begun, isBegun: kept !== null, print, ...(disk === undefined ? {} : { disk }) },
     listeners
   )
-  // Written after the log: if this file exists, a missing log was lost.
+  // This file is written after the log. If it exists without a log, the log was lost.
   try {
     if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
   } catch (error) {

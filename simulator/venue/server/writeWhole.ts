@@ -8,7 +8,7 @@ export const writeWhole = (path: string, text: string): void => {
     writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
     renameSync(draft, path)
   } catch (error) {
-    // A full disk needs the space.
+    // The draft is removed, because a full disk needs its space.
     rmSync(draft, { force: true })
     throw error
   }

@@ -1,7 +1,7 @@
 /**
  * Refusals that any route can answer, as named examples of the published description, and their assignment to the documented
- * answers. Refusals of a single route stand there as recorded (withExamples.ts). Scenarios record all of them but a few, which
- * are written by hand with the reason (doc 1, Errors).
+ * answers. Refusals of a single route stand there as recorded (withExamples.ts). Scenarios record nearly all of them. The
+ * others are written by hand, each with the reason why no scenario causes it (doc 1, Errors).
  */
 import type { Reason } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
@@ -168,8 +168,8 @@ const usualOf = (status: number, method: string): ReadonlyArray<Name> =>
   status === 400 && (method === "get" || method === "delete") ? ["parameters"] : (usual[status] ?? [])
 
 /**
- * The examples of a refusal as references into the components, without those recorded at the route itself. A client's routes
- * include the unknown client.
+ * The examples of a refusal as references into the components, without those recorded at the route itself. Routes of a client
+ * also get the refusal of an unknown client.
  */
 export const examplesOfRefusal = (operation: string, method: string, path: string, status: number) => {
   const names = own[operation]?.[status] ?? usualOf(status, method)

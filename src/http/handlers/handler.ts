@@ -33,7 +33,7 @@ export type Endpoint = HttpApiEndpoint.ConstraintRequest & { readonly method: st
 
 /** The data of a success: `data` of the envelope, or the whole of a bare answer. */
 type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer Data }
-  ? // An answer with members beside these is bare.
+  ? // The envelope has no other members, so a success with more members is bare.
     keyof Success extends "code" | "data"
     ? Data
     : Success

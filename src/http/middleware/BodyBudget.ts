@@ -112,7 +112,7 @@ export class BodyBudget {
   /** The room for one body of a holder; `cap` is the body cap of its route. */
   room(holder: BodyHolder, cap: number): BodyRoom {
     const part = cap <= bodyBudget.smallCap ? this.small : this.large
-    // In total: otherwise too many bodies would keep each other waiting, one piece after the other.
+    // The time is the sum of all waits of the body. Otherwise too many bodies could delay each other at every piece.
     let left = this.waitMillis
     const body: BodyRoom = {
       take: (bytes) => part.take(holder, body, bytes),

@@ -88,7 +88,8 @@ export class Connections {
     const known = address === undefined ? undefined : this.sources.get(address)
     const crowded =
       known !== undefined && known.size >= this.limits.perSource && !this.exempt(address ?? "") && !this.evict([known])
-    // A socket without an address has closed already. An eviction by address has made room in total as well.
+    // A socket without an address has closed already. If the eviction by address succeeded, the total has room too, and no
+    // second connection is evicted.
     if (
       address === undefined ||
       crowded ||

@@ -169,7 +169,7 @@ export class PageLane {
   )
 }
 
-/** Pauses long enough that turns go on first after a commit or an answer from the venue. */
+/** Pauses for some milliseconds, so that waiting decisions continue first after a commit or a response of the venue. */
 const pauseOf = (millis: number): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), millis)

@@ -49,8 +49,8 @@ const isOurs = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
 /**
  * Wraps an app other than the dispatcher: methods, caps and the memory of bodies before it, X-Request-Id and the envelope after
  * it. A defect is logged with an id, and the answer contains the id alone. `reading` is for an app that reads bodies through
- * Effect: a body counts by its declared length, up to the cap named there. Without bodies it is absent, or declarations alone
- * would use up the memory.
+ * Effect. The declared length of a body, up to `cap`, counts against `bodies`. An app that reads no bodies has no `reading`,
+ * because declared lengths alone could use up the budget.
  */
 export const edged =
   <R>(app: App<R>, reading: { readonly bodies: BodyBudget; readonly cap: number } | null = null) =>

@@ -105,8 +105,8 @@ const credentialOf = (
 }
 
 /**
- * A gate that runs before the key is checked. If it refuses a request with a good key, the unread body counts as one with a
- * good key.
+ * A gate that runs before the gate of the key. For a request that it refuses, it still checks the key, because a body that was
+ * sent with a good key has other limits when it is discarded.
  */
 const beforeKey =
   (judge: (request: IncomingMessage) => WireRefusal | null): PartnerGate =>

@@ -169,7 +169,10 @@ export class Idempotency {
     return this.enter(request, run, performance.now() + this.waitMillis)
   }
 
-  /** Fails like the last commit would if the key has an answer, which is then sent or, once expired, deleted. */
+  /**
+   * Reads the stored answer of the key before the first commit. If there is one, fails as the last commit would: the caller
+   * then gets the stored answer, or an expired one is deleted and the request runs.
+   */
   private unlessStored(
     request: KeyedRequest,
     execute: () => Effect.Effect<Ended, DispatchError>
@@ -251,8 +254,9 @@ export class Idempotency {
   }
 
   /**
-   * No commit has compared an answer that is not kept with the stored ones. A retry in a later process may be refused because
-   * of its first run (the test was taken by it), and must get the first answer.
+   * An answer that is not kept has no commit that would detect a stored answer of the same key. A retry in a later process may
+   * be refused because its first run succeeded (the test was taken by it). So the database is queried, and a stored answer is
+   * sent instead.
    */
   private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
     return Effect.map(this.options.answers.find(request.principal, request.key), (stored) =>

@@ -46,7 +46,7 @@ const endOnceAnswered = (current: ServerResponse, socket: Socket): void => {
   last.once("close", () => finish(socket))
 }
 
-/** Sends one answer of the connection's own, unless a complete request or a begun answer precedes it. */
+/** Sends an answer that belongs to no request, unless a complete request or a begun answer precedes it. */
 const answerAlone = (socket: Socket, [status, refusal]: readonly [number, WireRefusal]): void => {
   const current = currentOf(socket)
   if (current !== null && (current.headersSent || current.req.complete)) endOnceAnswered(current, socket)

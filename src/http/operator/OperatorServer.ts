@@ -74,7 +74,9 @@ const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerR
   }
 }
 
-/** Detected by the body, because an error of the contract can't carry headers. */
+/**
+ * True if the outcome of the command is unknown. Only the body shows it, because an error of the contract can't carry headers.
+ */
 const isUnsure = ({ body }: HttpServerResponse.HttpServerResponse): boolean => {
   if (body._tag !== "Uint8Array") return false
   const envelope = JSON.parse(new TextDecoder().decode(body.body)) as { readonly data?: { outcomeUnknown?: unknown } }

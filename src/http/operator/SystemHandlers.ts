@@ -43,7 +43,8 @@ const ledgerHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const sealing = yield* SealingService
     const reads = yield* MoneyReads
-    // One at a time, because each run holds connections and a snapshot for its whole duration.
+    // At most one verification and one export run at a time, because each holds connections and a snapshot for its whole
+    // duration.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
     let verifying: CheckedSoFar | null = null

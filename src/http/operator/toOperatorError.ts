@@ -62,7 +62,7 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "LeverageMismatch":
     case "RetakeTooEarly":
     case "KeyReused":
-      // These belong to the partner surface: an operator command that meets one gets it without its details.
+      // These refusals belong to the partner surface. An operator's command that causes one answers without its details.
       return new OperatorConflict(
         envelopeOf(4092, "The client's state does not allow this command.", withReason("CLIENT_STATE"))
       )

@@ -80,7 +80,10 @@ const inOrder = (
   return placed.toSorted((a, b) => a.at - b.at || a.rank - b.rank).map(({ item }) => item)
 }
 
-/** Null: the machine does not take the event in the state of the preceding steps, so another row covers it. */
+/**
+ * The step of an unaudited event. Null: the machine does not take the event in the state of the preceding steps, so another row
+ * covers it.
+ */
 const ownStepOf = (
   kind: Kind,
   { event, guard, said: reason }: OwnStep,
@@ -123,8 +126,8 @@ const stateIn = (kind: Kind, text: string | null): string | null => {
 }
 
 /**
- * Of the rows that an action may stand for, those that its actor can trigger: an operator by the command named as the action,
- * any other actor by events without a command. All rows if that leaves none.
+ * The rows that an action may stand for, limited to those that its actor can trigger: for an operator those with the command
+ * that the action names, for any other actor those without a command. All rows if none of them remains.
  */
 const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: AuditEntry): ReadonlyArray<TableRow> => {
   const command = action.replaceAll(".", " ")
