@@ -113,8 +113,8 @@ export class PartnerBot {
       const [first, twin] = answers as [PartnerAnswer, PartnerAnswer?]
       if (twin !== undefined && !sameAnswer(first, twin))
         this.journal.contradict(`request ${request.idempotencyKey}: two answers for one key.`)
-      // If a request is sent twice at once, one of the two answers is always a replay, which says nothing about earlier
-      // attempts.
+      // If a request is sent twice at once, one of the two answers is always a replay. Such a replay is no sign of an earlier
+      // attempt.
       const foundAgain = twin === undefined && first.replayed
       this.journal.acknowledge(request, first, { at: yield* Clock.currentTimeMillis, foundAgain })
       this.open.delete(request.index)

@@ -274,10 +274,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /**
-   * Runs gates 9 and 10, then the service, or refuses a bad body. A keyed write ends with a stored row, or with an answer that
-   * is not stored.
-   */
+  /** Runs gates 9 and 10, then the service, or refuses a bad body. A keyed write ends with a stored row or an unstored answer. */
   private beforeService(
     admitted: Admitted<P>,
     key: KeyedRequest | null,

@@ -79,7 +79,10 @@ const open = (node: unknown): void => {
 
 const anything = { description: "Anything else: it is judged, and refused, by itself." }
 
-/** Simplifies a schema for tools: a choice of one becomes that one, an unrestricted choice lists its types, a tuple gets `items`. */
+/**
+ * Simplifies a schema for tools. A choice of one becomes that one, an unrestricted choice lists its types, and a tuple gets
+ * `items`.
+ */
 const simplify = (node: unknown): void => {
   if (!isRecord(node)) return
   for (const value of Object.values(node)) simplify(value)

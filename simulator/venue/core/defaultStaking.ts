@@ -21,7 +21,10 @@ interface Asset {
   readonly name: string
   /** Decimal places of a minor unit. */
   readonly scale: number
-  /** `stepsAUnit`: the steps of quantity that make a whole unit of the asset. `board`: the whole units of one offer. */
+  /**
+   * `stepsAUnit`: the steps of quantity that make a whole unit of the asset. `board`: the whole units of an offer, and of the
+   * largest take.
+   */
   readonly stepsAUnit: bigint
   readonly board: bigint
   readonly takerFeeBps: number
