@@ -1,6 +1,6 @@
 /**
- * Recognises repeated deliveries: a delivery can arrive more than once, so a partner processes each id once. Bounded: over the
- * limit the id seen longest ago is forgotten (doc 3, "deduplicate on id"; SC-WHK-06).
+ * Recognises repeated deliveries: a delivery can arrive more than once, so a partner processes each id once. The memory is
+ * bounded: over the limit, the id seen longest ago is forgotten (doc 3, "deduplicate on id"; SC-WHK-06).
  */
 interface Met {
   receipts: number

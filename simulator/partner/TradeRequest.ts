@@ -61,7 +61,10 @@ const limitShare = 0.6
 const reach = 0.02
 const qty = "0.001"
 
-/** An order around a price, in whole USDC: some take, some rest near the market, some fill as it moves. */
+/**
+ * An order around a price, in whole USDC. Some orders trade at once, some rest near the market, and some fill as the market
+ * moves.
+ */
 export const placeRequest = (
   random: SeededRandom,
   { clientId, price, key }: { readonly clientId: number; readonly price: number; readonly key: string }

@@ -28,7 +28,7 @@ export interface TraderBotOptions {
 }
 
 const cancelShare = 0.25
-/** The newest orders of a trader, which it may cancel. */
+/** The number of a trader's newest orders that the bot may cancel. */
 const remembered = 20
 
 interface Trader {

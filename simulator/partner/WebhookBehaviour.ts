@@ -19,17 +19,17 @@ export type Reaction =
   | { readonly type: "silent" }
   /** Ends the connection without an answer. */
   | { readonly type: "reset" }
-  /** Accepts, then ends the connection before the answer: the sender has to retry, which makes a duplicate. */
+  /** Accepts the delivery, then ends the connection before the answer. The sender has to retry, which makes a duplicate. */
   | { readonly type: "lost" }
 
 /** A genuine delivery. */
 export interface Arrived {
   readonly event: string
-  /** Arrivals of its id, this one included. */
+  /** Arrivals of the delivery's id, this one included. */
   readonly receipts: number
 }
 
-/** The reaction to the delivery number `index`, from 0; only genuine ones count. */
+/** The reaction to the delivery number `index`, from 0; only genuine deliveries count. */
 export type WebhookBehaviour = (index: number, arrived: Arrived) => Reaction
 
 export const acknowledge = { type: "answer", status: 200 } as const satisfies Reaction
@@ -68,7 +68,7 @@ export const misbehave = (how: Misbehaviour): WebhookBehaviour => {
   return (_, { event, receipts }) => {
     if (events !== undefined && !events.includes(event)) return acknowledge
     if (silent) return { type: "silent" }
-    // Both are drawn each time, so that one option does not shift the other's choices.
+    // Both chances are drawn each time, so that one option does not shift the other's choices.
     const [fails, loses] = [chance.chance(share), chance.chance(duplicate)]
     if (met++ < fail || fails) return { type: "answer", status, delayMillis }
     if (loses && receipts === 1) return { type: "lost" }

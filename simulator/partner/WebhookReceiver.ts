@@ -21,9 +21,9 @@ export class ReceiverNotStarted extends Schema.TaggedError<ReceiverNotStarted>()
   }
 }
 
-/** One arrival. */
+/** One arrival of a request at the receiver. */
 export interface ReceivedDelivery {
-  /** From the body; null if it is no delivery. Trusted only without a problem. */
+  /** The id in the body; null if the body is no delivery. Trusted only without a problem. */
   readonly id: number | null
   readonly event: string | null
   readonly signatureOk: boolean
@@ -31,9 +31,9 @@ export interface ReceivedDelivery {
   readonly fresh: boolean
   /** The delivery is acknowledged. */
   readonly accepted: boolean
-  /** This id was accepted before. */
+  /** A delivery with this id was accepted before. */
   readonly duplicate: boolean
-  /** Arrivals of this id, this one included; 0 with a problem. */
+  /** Number of arrivals with this id, this one included; 0 with a problem. */
   readonly receipts: number
   /** Null with a problem. */
   readonly body: DeliveryPayload | null
@@ -45,7 +45,7 @@ export interface ReceivedDelivery {
 export interface WebhookReceiverOptions {
   /** PEM. */
   readonly tls: { readonly cert: string; readonly key: string }
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number
   readonly onDelivery: (delivery: ReceivedDelivery) => void
   /** By default acknowledges every genuine delivery. */
@@ -68,7 +68,7 @@ export class WebhookReceiver {
   readonly url: string
   private readonly options: WebhookReceiverOptions
   private readonly seen: SeenDeliveries
-  /** The current secret and the previous one: a delivery signed before a rotation may arrive after it. */
+  /** The current secret and the previous one, because a delivery signed before a rotation may arrive after it. */
   private secrets: ReadonlyArray<string> = []
   private rotation: Promise<void> = Promise.resolve()
   private believed = 0

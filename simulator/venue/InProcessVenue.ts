@@ -14,7 +14,10 @@ import { Venue } from "./core/Venue.ts"
 export interface RequestFault {
   readonly toVenue?: number
   readonly toCaller?: number
-  /** The request or its answer is lost; silently, or as a broken connection. */
+  /**
+   * Whether the request (`before`) or its answer (`after`) is lost. `silent`: no error is reported; otherwise the connection
+   * breaks.
+   */
   readonly lost?: "before" | "after"
   readonly silent?: boolean
   /** The venue refuses the call with this reason. */
@@ -26,7 +29,7 @@ export interface RequestFault {
 /** The kind of a request: a call by name, a lookup of refs, or a plain read. */
 export type Asked = VenueCallName | "lookup" | "voidRefs" | "read"
 
-/** The delays of the deliveries of one event to readers, ms: two entries deliver it twice, none drops it. */
+/** The delays, in ms, with which one event is delivered to readers. Two entries deliver the event twice; none drops it. */
 export type Deliveries = ReadonlyArray<number>
 
 type Schedule = (task: () => void, delayMillis: number) => void
@@ -35,7 +38,7 @@ type Schedule = (task: () => void, delayMillis: number) => void
 export interface Way {
   readonly toVenue: Schedule
   readonly toCaller: Schedule
-  /** True once the process is dead, which receives nothing more. */
+  /** True once the process is dead. A dead process receives nothing more. */
   readonly gone?: () => boolean
 }
 

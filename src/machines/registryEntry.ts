@@ -3,7 +3,7 @@ import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xsta
 
 /** The way in which a sandbox brings an object into a state. */
 export interface Reach {
-  /** The partner by its requests, the operator by a command, or neither: no single request or command does it. */
+  /** The partner by requests, the operator by a command, or neither, because no single request or command does it. */
   readonly by: "partner" | "operator" | "nobody"
   /** The requests or commands in words, commands in backticks. */
   readonly how: string
@@ -33,7 +33,7 @@ export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly title: string
   readonly meaning: string
   readonly clause: string
-  /** The colour groups of its stored states; a state in no list is active. */
+  /** The colour groups of the machine's stored states; a state in no list is active. */
   readonly looks: Looks<StoredStateOf<M>>
   /** How a sandbox brings an object into each of its stored states. */
   readonly reached: { readonly [S in StoredStateOf<M>]: Reach }

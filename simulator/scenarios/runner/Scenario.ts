@@ -73,7 +73,7 @@ const AnswerForm = Schema.Struct({
   text: Schema.optionalKey(Expected),
   /** Sentences of invalid fields, by path. */
   errors: Schema.optionalKey(Expected),
-  /** Whether it is the stored answer of an Idempotency-Key. */
+  /** Whether the answer is the stored answer of an Idempotency-Key. */
   replayed: Schema.optionalKey(Expected),
   retryAfter: Schema.optionalKey(Expected)
 }).annotate({ message: "must be a map" })
@@ -138,7 +138,7 @@ const ReactionForm = Schema.Union([
 export type ReactionForm = typeof ReactionForm.Type
 
 export const ReceiverStep = Schema.Struct({
-  /** Registers the receiver of this name (PUT /webhook), which rotates the secret; a missing one is started. */
+  /** Registers the receiver of this name (PUT /webhook), which rotates the secret. A receiver that does not run is started. */
   receiver: Words,
   by: Schema.optionalKey(Words),
   /** The receiver's next answers, in order; the last one repeats. */
@@ -158,13 +158,13 @@ export const EventStep = Schema.Struct({
   /** The name of a signed webhook that a receiver of the partner accepted. */
   event: Words,
   by: Schema.optionalKey(Words),
-  /** The receiver that it arrived at; default: any. */
+  /** The receiver that the event arrived at; default: any. */
   at: Schema.optionalKey(Words),
   client: Schema.optionalKey(Words),
   data: Schema.optionalKey(Expected),
   /** The exact number of events, each of which may have arrived more than once. Default: at least one. */
   times: Schema.optionalKey(Count),
-  /** Arrivals under one id. */
+  /** Number of arrivals with one id. */
   receipts: Schema.optionalKey(Expected),
   within: Schema.optionalKey(Duration),
   /** Variables by name: the path in the delivery, such as `data.noticeId`. */

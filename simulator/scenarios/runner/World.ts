@@ -21,7 +21,7 @@ export interface OwnProcesses {
   readonly dieAt: (point: string, subject?: string) => Promise<void>
   /** Resolves once the service has ended. */
   readonly ended: () => Promise<void>
-  /** kill -9 of its database; false if none runs. The service restarts it. */
+  /** Sends kill -9 to the service's database; false if none runs. The service restarts the database. */
   readonly killDatabase: () => boolean
 }
 

@@ -1,7 +1,7 @@
 /**
  * Invariants after every scenario (docs/scenarios.md): the books verify themselves, service and venue agree, deliveries arrive
  * without a gap, no reserve is negative, account totals add up, and the recorded risk of an account matches the current marks.
- * Each returns its first difference (A2-60, A2-61; F3, F9, F23, STS-10).
+ * Each invariant returns its first difference (A2-60, A2-61; F3, F9, F23, STS-10).
  */
 import { Effect, type Scope } from "effect"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"

@@ -19,7 +19,7 @@ interface Sending {
   readonly clientIdOf: (session: Session, name: string) => Effect.Effect<unknown, Broken>
 }
 
-/** A service that received a request through the point dies within milliseconds. */
+/** A service dies within milliseconds of a request that passes the point. */
 const pointMillis = 15_000
 const backMillis = 60_000
 const awayMillis = 10_000

@@ -16,7 +16,7 @@ export interface ScenarioResult {
   /** Number of completed steps. */
   readonly done: number
   readonly steps: number
-  /** Null if it passed; `line` is null if no step failed. */
+  /** Null if the scenario passed; `line` is null if no step failed. */
   readonly failure: { readonly line: number | null; readonly step: string; readonly sentence: string } | null
 }
 
@@ -27,7 +27,7 @@ export interface Watcher {
   readonly ended: (scenario: Scenario, result: ScenarioResult) => void
 }
 
-/** A firm's code is its uid prefix too, with at most eight characters, which limits the runs of one seed. */
+/** A firm's code is also its uid prefix, which has at most eight characters. That limits the runs of one seed. */
 const mostRuns = 36 ** 2
 /** Last letters of the codes of further firms; the partner's is X. */
 const otherFirms = "YZABCDEFGH"

@@ -18,11 +18,11 @@ export class Account {
   /** The client's uid. */
   readonly name: string
   readonly positions = new Map<string, Position>()
-  /** Its live orders, resting or waiting, in order of arrival. */
+  /** The account's live orders, resting or waiting, in order of arrival. */
   readonly orders = new Set<Order>()
-  /** Its open contracts, in order of opening. */
+  /** The account's open contracts, in order of opening. */
   readonly contracts = new Set<Contract>()
-  /** Number of its last event, without gaps. */
+  /** Number of the account's last event, without gaps. */
   sequence = 0
 
   constructor(id: number, name: string) {

@@ -5,7 +5,7 @@ export type Due =
   | { readonly type: "window"; readonly rfqId: number }
   | { readonly type: "offer"; readonly offerId: number }
   | { readonly type: "maturity"; readonly swapId: number }
-  /** A writer pays the rest of its debt. */
+  /** A writer pays the remaining part of a swap's debt. */
   | { readonly type: "payment"; readonly swapId: number }
 
 export interface Entry {

@@ -23,7 +23,7 @@ export interface Resting {
 
 interface Level {
   readonly price: number
-  /** Lots of all its orders. */
+  /** Lots of all orders at this level. */
   quantity: number
   first: Resting | null
   last: Resting | null
@@ -53,7 +53,7 @@ export interface MatchRules<Maker extends Resting> {
 export interface Matched {
   /** Lots that found no counterparty. */
   readonly left: number
-  /** The next order in line belongs to the same account, so the rest must not trade (A2-42). */
+  /** The next order in line belongs to the same account, so the remaining quantity must not trade (A2-42). */
   readonly selfTrade: boolean
 }
 

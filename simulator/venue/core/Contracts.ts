@@ -10,11 +10,11 @@ export type ContractState = "OPEN" | "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" |
 
 export interface Contract {
   readonly id: number
-  /** Ref of the accept that opened it. */
+  /** Ref of the accept that opened the contract. */
   readonly ref: string
   readonly tradeId: number
   readonly accountId: number
-  /** The dealer who wrote it, the only one to get its close requests. */
+  /** The dealer who wrote the contract. Only this dealer gets the requests to close it. */
   readonly dealer: string
   readonly symbol: string
   readonly side: Side

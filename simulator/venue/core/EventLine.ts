@@ -57,7 +57,7 @@ export class EventLine {
   /** Publishes a fact about an account. */
   say(account: Account, at: number, news: AccountNews): void {
     const { type, ...rest } = news
-    // Order of fields on the wire: type, account, the rest.
+    // Order of fields on the wire: type, account, sequence, then the fields of the news.
     this.put(at, { type, account: account.name, sequence: ++account.sequence, ...rest } as VenueFact)
   }
 
@@ -71,7 +71,7 @@ export class EventLine {
     return number === this.number ? [] : this.events.slice(number - this.number)
   }
 
-  /** Null if they are not kept any more, or no event has that number. */
+  /** The events after a number; null if they are not kept any more, or no event has that number. */
   after(number: number): ReadonlyArray<VenueEvent> | null {
     const oldest = this.number - this.kept().length
     return number < oldest || number > this.number ? null : this.kept().slice(number - oldest)

@@ -18,7 +18,7 @@ export type ExchangeEvent =
   | { readonly kind: "fill"; readonly fill: Fill; readonly order: Order }
 
 export interface Fill {
-  /** Shared by both sides of a trade; with the order it identifies the fill. */
+  /** Shared by both sides of a trade; together with the order, it identifies the fill. */
   readonly tradeId: number
   readonly orderId: number
   readonly accountId: number
@@ -41,13 +41,13 @@ export interface Halt {
 export interface Listing {
   readonly market: Market
   readonly book: Book<Order>
-  /** Orders that wait for a price, by its source. */
+  /** Orders that wait for a price, by the source of the price. */
   readonly waiting: Readonly<Record<TriggerSource, Levels<Order>>>
   /** In ticks; null before the first. */
   readonly prices: Record<TriggerSource, number | null>
   /** The last price is held: trades do not move it. */
   lastHeld: boolean
-  /** Lots of all long positions, equal to those of all short ones. */
+  /** Lots of all long positions, which equal those of all short positions. */
   openInterest: number
   halt: Halt | null
   delisted: boolean
@@ -69,9 +69,9 @@ export interface Execution {
 export class Exchange {
   readonly listings = new Map<string, Listing>()
   readonly accounts = new Map<number, Account>()
-  /** By reference, ended ones included: each is executed once. */
+  /** Orders by reference, including ended ones: each reference is executed once. */
   readonly orders = new Map<string, Order>()
-  /** Ended orders in order of their end; the oldest are dropped over the limit. */
+  /** Ended orders, in order of their end; over the limit the oldest are dropped. */
   readonly ended = new Line<Order>()
   readonly fills = new Fills()
   private readonly kept: number

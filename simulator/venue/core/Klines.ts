@@ -140,7 +140,7 @@ class Series {
     this.buckets.push([t, price, price, price, price, lots, trades])
     const oldest = this.buckets[0]
     const kept = Math.floor(t / day) * day - this.days * day
-    // Dropped a day at a time, so this is rare.
+    // Drops a whole day at a time, so that this is rare.
     if (oldest !== undefined && oldest[0] < kept) this.drop(kept)
   }
 

@@ -1,7 +1,8 @@
 /**
  * Price levels with waiting items: triggers of conditional orders, barriers and take profits of contracts. A price move touches
- * the levels on its straight line, nearest first; items of one level in order of arrival. A move that touches none costs two
- * comparisons however many wait. Insertion and removal cost a few steps, however many share a level.
+ * the levels on its straight line, the nearest first, and the items of one level in order of arrival. A move that touches no
+ * level costs two comparisons, however many items wait. Insertion and removal cost a few steps, however many items share a
+ * level.
  */
 
 export type Direction = "AT_OR_ABOVE" | "AT_OR_BELOW"
@@ -22,7 +23,7 @@ export class Levels<Item> {
     return this.queueOf(direction).add(level, item)
   }
 
-  /** Removes an item; no-op for one that was touched already. */
+  /** Removes an item; no-op for an item that was touched already. */
   remove(waiting: Waiting<Item>): void {
     this.queueOf(waiting.direction).remove(waiting)
   }
@@ -55,7 +56,7 @@ export class Levels<Item> {
 class Entry<Item> implements Waiting<Item> {
   readonly item: Item
   readonly line: Line<Item>
-  /** The item before it in its line; null: it is the first; undefined: it was removed. */
+  /** The previous item in the same line; null: this item is the first; undefined: this item was removed. */
   previous: Entry<Item> | null | undefined
   next: Entry<Item> | null = null
 

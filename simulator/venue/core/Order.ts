@@ -25,7 +25,7 @@ export interface OrderRequest {
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
   readonly trigger: Trigger | null
-  /** The first fill of a member ends the rest of its group. Null: none. */
+  /** The first fill of a member ends the other orders of its group. Null: no group. */
   readonly group: string | null
 }
 
@@ -70,7 +70,7 @@ export interface Order extends Resting {
   limit: number | null
   boundBps: number | null
   readonly trigger: Trigger | null
-  /** Its registration at a price level; null if it does not wait. */
+  /** The order's registration at a price level; null if the order does not wait. */
   waiting: Waiting<Order> | null
   state: OrderState
   reason: EndReason | null

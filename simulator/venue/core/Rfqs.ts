@@ -42,7 +42,7 @@ export interface Rfq extends RfqRequest {
   /** Newest last. */
   readonly quotes: Array<Quote>
   state: RfqState
-  /** Why it ended without an accept. */
+  /** Why the request ended without an accept. */
   reason: string | null
 }
 
@@ -65,7 +65,7 @@ export class Rfqs {
   private readonly open = new Set<Rfq>()
   /** Number of open requests by account. */
   private readonly counts = new Map<number, number>()
-  /** In order of their end; the oldest are dropped over the limit. */
+  /** Ended requests, in order of their end; over the limit the oldest are dropped. */
   private readonly ended = new Line<Rfq>()
   private readonly kept: number
   private readonly onQuote: (rfq: Rfq, quote: Quote) => void
@@ -174,7 +174,7 @@ export class Rfqs {
     return [...this.open]
   }
 
-  /** Open requests, then ended ones, each in order. */
+  /** All requests: the open ones, then the ended ones, each in order. */
   all(): ReadonlyArray<Rfq> {
     return [...this.open, ...this.ended.all()]
   }

@@ -111,7 +111,7 @@ export class Staking {
   readonly swaps = new Map<number, Swap>()
   /** Open swaps in order of the takes. */
   readonly open = new Set<Swap>()
-  /** In order of their end; the oldest are dropped over the limit. */
+  /** Ended swaps, in order of their end; over the limit the oldest are dropped. */
   private readonly ended = new Line<Swap>()
   private readonly kept: number
   private readonly emit: (swap: Swap, payment: Payment | null) => void
@@ -169,7 +169,7 @@ export class Staking {
     this.emit(swap, payment)
   }
 
-  /** The writer reports at or after maturity that the rest is not paid now. */
+  /** The writer reports at or after maturity that it does not pay the remaining amount now. */
   fallShort(swap: Swap): void {
     swap.short = true
     this.emit(swap, null)
@@ -204,7 +204,7 @@ export class Staking {
     if (oldest !== undefined) this.swaps.delete(oldest.id)
   }
 
-  /** Open swaps, then ended ones, each in order. */
+  /** All swaps: the open ones, then the ended ones, each in order. */
   all(): ReadonlyArray<Swap> {
     return [...this.open, ...this.ended.all()]
   }

@@ -81,7 +81,7 @@ export class VenueParts {
   readonly contracts = new Map<string, Contracts>()
   /** Open and ended contracts by id. */
   readonly contractById = new Map<number, Contract>()
-  /** In order of their end; the oldest are dropped over the limit. */
+  /** Ended contracts, in order of their end; over the limit the oldest are dropped. */
   readonly endedContracts = new Line<Contract>()
   /** Id of the last contract. */
   lastContract = 0

@@ -291,7 +291,7 @@ const restoreContracts = (parts: VenueParts, state: VenueState): void => {
   }
 }
 
-/** As compact as a newly opened one: contracts share one copy of common names. */
+/** A restored contract is as compact as a newly opened one: contracts share one copy of common names. */
 const restoredContract = (stored: StoredContract, names: Map<string, string>): Contract => {
   const shared = <Name extends string>(name: Name): Name => {
     const known = names.get(name)

@@ -1,13 +1,13 @@
 /**
  * A snapshot as a file of records: a head with the length of every list of the state, then the lists in pieces. So no line
- * grows with the books, the process can do other work between pieces, and a torn or truncated file is detected by its counts. A
- * single record with the whole state is the older format.
+ * grows with the books, the process can do other work between pieces, and the counts reveal a torn or truncated file. A single
+ * record with the whole state is the older format.
  */
 import type { VenueState } from "../core/VenueState.ts"
 import { lineOf } from "./records.ts"
 
 export interface Snapshot {
-  /** Wall time of its last input, Unix ms; null: there was none. */
+  /** Wall time of the last input before the snapshot, Unix ms; null: there was none. */
   readonly at: number | null
   readonly state: VenueState
 }
@@ -16,7 +16,7 @@ type Lists = Readonly<Record<string, ReadonlyArray<unknown>>>
 
 interface Head<State> {
   readonly at: number | null
-  /** Its lists are empty or absent. */
+  /** The state with its lists empty or absent. */
   readonly state: State
   readonly lists?: Readonly<Record<string, number>>
 }

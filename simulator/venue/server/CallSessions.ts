@@ -68,7 +68,7 @@ class Session {
     this.socket = socket
     this.onCall = onCall
     socket.on("data", (chunk: Buffer) => this.take(chunk))
-    // Its `close` event follows.
+    // The socket's `close` event follows.
     socket.on("error", () => this.cut())
     socket.on("end", () => this.end())
   }

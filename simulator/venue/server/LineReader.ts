@@ -1,6 +1,6 @@
 /**
- * A stream to one reader: lines of JSON on an open response. The backlog is limited: a reader over the limit, or one that
- * stalls, is cut; it reconnects with its position.
+ * A stream to one reader: lines of JSON on an open response. The backlog is limited. The service cuts a reader over the limit,
+ * and one that stalls; the reader then reconnects with its position.
  */
 import type { ServerResponse } from "node:http"
 
@@ -34,7 +34,7 @@ export class LineReader {
     response.on("error", () => this.cut())
   }
 
-  /** Whether it can take more without a backlog. */
+  /** Whether the reader can take more lines without a backlog. */
   get ready(): boolean {
     return !this.response.writableNeedDrain && !this.response.destroyed
   }
@@ -48,7 +48,7 @@ export class LineReader {
     if (response.writableLength > limits.backlogBytes) this.cut()
   }
 
-  /** Writes lines later; of more than a thousand delayed ones the oldest leave at once. */
+  /** Writes lines later. Over a thousand delayed writes, the oldest are sent at once. */
   writeLater(lines: ReadonlyArray<Buffer>, delayMillis: number): void {
     const timer = setTimeout(() => this.release(timer), delayMillis).unref()
     this.held.set(timer, lines)
@@ -56,7 +56,7 @@ export class LineReader {
     if (this.held.size > 1_000 && oldest !== undefined) this.release(oldest)
   }
 
-  /** Ends it without an orderly end, like a broken connection. */
+  /** Ends the stream without an orderly end, like a broken connection. */
   cut(): void {
     this.settle()
     this.response.destroy()

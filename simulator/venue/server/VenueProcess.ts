@@ -143,7 +143,7 @@ const openedVenue = async (
   try {
     const file = join(directory, "venue.json")
     const text = JSON.stringify({ seat: seat.path, keyFile, url: server.url })
-    // Written only if it changed: a full disk must not prevent a start.
+    // The file is written only if it changed, because a full disk must not prevent a start.
     if (!existsSync(file) || readFileSync(file, "utf8") !== `${text}\n`) writeWhole(file, text)
   } catch (error) {
     await server.close()
@@ -168,7 +168,7 @@ const openedVenue = async (
       clearInterval(beat)
       ticks.stop()
       dealers.stop()
-      // Closes requests first, then their inputs, then the books.
+      // Closes the requests first, then the writer of their inputs, then the log.
       await server.close()
       await writer.end()
       await books.log.close()

@@ -10,7 +10,7 @@ import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 export interface WireError {
   readonly code: number
   readonly status: number
-  /** When this code is answered. */
+  /** The cases in which the code is answered. */
   readonly meaning: string
   /** The contents of `data` in words; empty for none. */
   readonly data: string

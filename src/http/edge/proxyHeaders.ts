@@ -50,7 +50,7 @@ const copied = (raw: RawHeaders, connection: string | undefined, dropped: Readon
   const kept: Array<string> = []
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase()
-    // These headers belong to the message, even if a Connection header names them.
+    // Headers that belong to the message are kept, even if a Connection header names them.
     if (dropped.has(name) || (own.has(name) && !ofTheMessage.has(name))) continue
     kept.push(raw[i] as string, raw[i + 1] as string)
   }

@@ -8,7 +8,7 @@ import type { PartnerPrincipal, Principal } from "../../runtime/services/partner
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 
-/** A handler of any endpoint. Its operation identifies which one. */
+/** A handler of any endpoint; the operation identifies the endpoint. */
 export type AnyRead<P extends Principal> = Read<Endpoint, P>
 export type AnyWrite<P extends Principal> = Write<Endpoint, P>
 export type AnyHandlers<P extends Principal> = Readonly<Record<string, AnyRead<P> | AnyWrite<P>>>

@@ -124,14 +124,14 @@ export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPri
 
 /** A handler of any other method. */
 export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipal> {
-  /** Returns the row that its commit stored, or the answer if the commit stored none. */
+  /** Returns the row that the write's commit stored, or the answer if the commit stored no row. */
   readonly run: (input: WriteInput<E, P>) => Effect.Effect<Ended, DispatchError>
   /**
    * Set for a write of several commits whose first does not begin the key (`CommitBuilder.beginKey`): the dispatcher then
    * searches a stored answer before the first commit.
    */
   readonly manyCommits?: true
-  /** Adds members to refusals of this route, those of an unreadable body included. */
+  /** Adds members to the refusals of this route, also to the refusal of an unreadable body. */
   readonly refusing?: Refusing
   /** Set for a write that stores text unchanged: it gets the text of the body too. */
   readonly verbatim?: true

@@ -171,7 +171,7 @@ export class Connections {
       }
     }
     if (longest === null) return false
-    // Forgotten at once, not at its `close` event: the next connection may arrive before that.
+    // This forgets the connection now and not at its `close` event, because the next connection may arrive before that event.
     this.forget(longest)
     longest.raw.destroy()
     return true

@@ -1,8 +1,8 @@
 /**
  * Caches the answers of recent keyed requests, so that an early retry costs no database read. Count and bytes are limited. Two
- * generations replace a strict order of use: when the young one reaches half the limit it becomes the old one, and the entries
- * of the old one that were not used since are dropped together. A dropped entry is harmless, because the database has it
- * (A1-51).
+ * generations replace a strict order of use: when the young generation reaches half the limit, it becomes the old one, and the
+ * entries of the previous old generation are dropped together, except those used since. A dropped entry is harmless, because
+ * the database has it (A1-51).
  */
 import type { AnswerRow } from "../../runtime/tables/engine.ts"
 

@@ -10,24 +10,24 @@ export interface VisitorBounds {
   readonly sendingPerSource: number
   /** Limit on pages in 60 seconds to one address. */
   readonly perMinute: number
-  /** Limit on addresses remembered; the one that has been idle longest is evicted. */
+  /** Limit on addresses remembered; the address that has been idle longest is evicted. */
   readonly sources: number
 }
 
-/** A page with its script is one request, and browsers cache it; a whole office may share one address. */
+/** A page with its script is one request, and browsers cache the page. A whole office may share one address. */
 export const usualVisitorBounds: VisitorBounds = { sending: 64, sendingPerSource: 8, perMinute: 120, sources: 10_000 }
 
 /** Whether a page may be sent now. `retrySeconds`: when to retry. */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly leave: () => void }
-  /** The address has used its share. */
+  /** The address has used up its share. */
   | { readonly _tag: "OverShare"; readonly retrySeconds: number }
   /** The limit on pages being sent is reached. */
   | { readonly _tag: "Full"; readonly retrySeconds: number }
 
 interface Source {
   sending: number
-  /** Pages left when they were last counted, wall milliseconds. They refill with time. */
+  /** The pages that the address may still get, as counted at `at` (wall ms). They refill with time. */
   left: number
   at: number
 }

@@ -18,7 +18,7 @@ const expectation = invalid("INVALID_HTTP", "The Expect header must be 100-conti
 export const framingRefusal = (request: IncomingMessage): WireRefusal | null => {
   const { headers, httpVersion, rawHeaders, url = "" } = request
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return version
-  // The other forms are for proxies, and this server is none; `*` matches no route.
+  // The target must be a path or `*`, which matches no route. The absolute and the authority form are for proxies.
   if ((url.charCodeAt(0) !== 47 && url !== "*") || url.includes("#")) return target
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

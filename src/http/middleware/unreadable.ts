@@ -31,7 +31,7 @@ const finish = (socket: Socket, text?: string): void => {
   else socket.end(text)
 }
 
-/** The answer in progress on this connection. Node has no public way to it. */
+/** The answer in progress on this connection, which Node exposes only in a private member. */
 const currentOf = (socket: Socket): ServerResponse | null =>
   (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? null
 

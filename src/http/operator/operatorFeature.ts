@@ -14,7 +14,7 @@ export type RuledGroup = HttpApiGroup.Constraint & { readonly endpoints: Readonl
 
 export interface OperatorFeature<G extends RuledGroup, Needs, Services> {
   readonly api: G
-  /** Services beyond those of the runtime and the partner features; `Layer.empty` for none. */
+  /** Services that the runtime and the partner features do not provide; `Layer.empty` for none. */
   readonly layer: Services
   readonly handlers: Layer.Layer<HttpApiGroup.Service<ApiId, G["identifier"]>, never, Needs>
 }

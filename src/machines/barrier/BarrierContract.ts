@@ -52,7 +52,7 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly settlePrice: string | null
   readonly pnl: string | null
   readonly closeReason: CloseReason | null
-  /** The last request for quotes to close it. */
+  /** The last request for quotes to close the contract. */
   readonly closeRfqId: number | null
   /** True while a tear-up call is in flight at the venue. */
   readonly tearing: boolean
@@ -60,13 +60,15 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly tearUps: number
   /** True if a tear-up call is in doubt: the venue may still report its execution. A refused tear-up is final. */
   readonly isTearUpLost: boolean
-  /** Levels with a near notice. None is sent again after a restart, until the mark has moved away from the level. */
+  /**
+   * The levels with a near notice. Even after a restart, a notice is repeated only once the mark has moved away from the level.
+   */
   readonly said: ReadonlyArray<Level>
 }
 
 export type Level = "BARRIER" | "TAKE_PROFIT"
 
-/** How it ended, with its result. */
+/** The end of a contract, with the result. */
 type Ended = {
   readonly [E in ContractEnd]: {
     readonly type: E
@@ -84,7 +86,7 @@ export type BarrierContractEvent =
   /** Requests that the venue end the contract at the mark. `attempt` numbers the calls and is part of the ref. */
   | { readonly type: "TEAR_UP"; readonly attempt: number }
   | { readonly type: "TEAR_UP_FAILED"; readonly reason: string; readonly isLost: boolean }
-  /** The mark has come near its barrier, or its take profit. */
+  /** The mark has come near the contract's barrier (NEAR_KO) or take profit (NEAR_TP). */
   | { readonly type: "NEAR_KO" }
   | { readonly type: "NEAR_TP" }
   | { readonly type: "EXPIRY_SOON" }
@@ -92,9 +94,9 @@ export type BarrierContractEvent =
   | { readonly type: "OVERDUE"; readonly askAgainAt: number }
   | { readonly type: "UNKNOWN_AT_VENUE" }
 
-/** How long before its expiry a client is notified, ms. */
+/** How long before a contract's expiry its client is notified, ms. */
 export const expirySoonMillis = 20 * 60_000
-/** How long after its expiry a missing report of the venue counts as overdue, ms. */
+/** A contract without a reported end this long after its expiry is overdue, ms. */
 export const overdueMillis = 60_000
 
 /** The venue ref of the n-th tear-up. */

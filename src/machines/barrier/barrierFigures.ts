@@ -86,7 +86,7 @@ export interface ShownMark {
 }
 
 export interface LiveFigures {
-  /** Only an indication for a strict contract: it pays only on a touch. */
+  /** Only an indication for a strict contract, because such a contract pays only on a touch. */
   readonly unrealizedPnl: bigint
   /** The premium that an unrealized loss has not used up. */
   readonly requirement: bigint

@@ -9,7 +9,7 @@ import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBo
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 export type DepositStatus = (typeof depositStatuses)[number]
 
-/** How the money travelled: informative, either goes with any currency. */
+/** How the money travelled. Only information: each method is possible with each currency. */
 export const depositMethods = ["FIAT", "CRYPTO"] as const
 export type DepositMethod = (typeof depositMethods)[number]
 

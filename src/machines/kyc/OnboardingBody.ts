@@ -125,7 +125,7 @@ export interface OnboardingBody {
   }
 }
 
-/** The facts besides its body that decide an onboarding request. */
+/** The facts that decide an onboarding request together with its body. */
 export interface OnboardingFacts {
   /** Moment of receipt, Unix ms; "today" is its UTC date. */
   readonly today: number
@@ -211,7 +211,7 @@ const normalise = (clean: typeof OnboardingBody.Type, body: Fields.JsonRecord): 
   }
 })
 
-/** The present ones of the six sections, exactly as received. */
+/** The sections, of the six, that are present, exactly as received. */
 export const receivedSections = (kyc: unknown): Fields.JsonRecord => {
   const record = Fields.isRecord(kyc) ? kyc : {}
   return Object.fromEntries(kycSectionNames.filter((name) => name in record).map((name) => [name, record[name]]))

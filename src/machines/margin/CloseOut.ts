@@ -18,11 +18,11 @@ export interface CloseOutInput {
 
 /** The last order of an episode in a market, and the pause before the next one if it has changed nothing. */
 export interface Tried {
-  /** When it was sent, Unix ms. */
+  /** When the order was sent, Unix ms. */
   readonly at: number
   /** The pause before the next order, ms. */
   readonly pause: number
-  /** The signed position that it was sent for. */
+  /** The signed position that the order was to close. */
   readonly held: string
   /**
    * How many earlier orders the market did not fill whole, at most two. The count sets how far from the mark the order may trade.
@@ -67,9 +67,9 @@ export interface CloseOutContext extends CloseOutInput {
 }
 
 export type CloseOutEvent =
-  /** Its opening requests and orders are being cancelled; `until` limits the wait for them. */
+  /** The service cancels the account's opening requests and orders; `until` limits the wait for the cancels. */
   | { readonly type: "CANCEL"; readonly until: number }
-  /** An order is sent that closes a position or part of it; `orders` includes those sent before. */
+  /** The service sends an order that closes a position or part of it; `orders` includes the orders sent before. */
   | {
       readonly type: "CLOSE"
       readonly orderId: number
@@ -78,11 +78,11 @@ export type CloseOutEvent =
       /** The action, for staff. */
       readonly reason: string
     }
-  /** Tear-ups are requested; `contracts` includes those requested before. */
+  /** The service requests tear-ups; `contracts` includes those requested before. */
   | { readonly type: "TEAR_UP"; readonly at: number; readonly contracts: number; readonly reason: string }
-  /** No exposure can be closed now, with the cause. */
+  /** No exposure can be closed now; `missing` names the cause. */
   | { readonly type: "WAIT"; readonly missing: Missing; readonly reason: string }
-  /** Staff let its orders trade further from the mark. */
+  /** Staff let the episode's orders trade further from the mark. */
   | { readonly type: "WIDEN"; readonly bps: number; readonly reason: string }
   /** No exposure is open any more. */
   | { readonly type: "PROTECT" }

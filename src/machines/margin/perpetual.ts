@@ -140,7 +140,7 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
 export interface OrderCost {
   /** The cost beside the other orders: reduce-only orders divide the quantity that they can close, the costliest unit first. */
   readonly cost: bigint
-  /** The cost if it were the only reduce-only order. */
+  /** The cost of the order if no other order were reduce-only. */
   readonly alone: bigint
 }
 

@@ -11,9 +11,9 @@ import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketT
 
 export interface Mark {
   readonly price: MoneyDecimal
-  /** Decimal places for display: those of its market's grid. */
+  /** Decimal places for display: those of the market's grid. */
   readonly places: number
-  /** The venue's time of it, Unix ms; decides freshness. */
+  /** The venue's time of the mark, Unix ms. Decides freshness. */
   readonly at: number
   /** False while the feed is out of sequence and waits for a snapshot: the mark is then stale whatever its time. */
   readonly current: boolean
@@ -24,7 +24,7 @@ export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
   readonly assetClass: AssetClass
-  /** Decimal places of its prices and quantities. */
+  /** Decimal places of the instrument's prices and quantities. */
   readonly priceDecimals: number
   readonly qtyDecimals: number
   readonly priceTick: Grid

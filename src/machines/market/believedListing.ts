@@ -1,6 +1,6 @@
 /**
- * The listing that the service trusts. A market with an impossible listing keeps its last possible state, and so does a family
- * whose markets all disappear. The rest is as the venue lists it (A2-114, A2-115).
+ * The listing that the service trusts. A market with an impossible listing keeps its last possible state. A family whose
+ * markets all disappear keeps its markets. Everything else is as the venue lists it (A2-114, A2-115).
  */
 import { gridOf } from "./Grid.ts"
 import { isLess, scaled } from "../shared/Exact.ts"

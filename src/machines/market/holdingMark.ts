@@ -11,7 +11,7 @@ export interface HoldingMark {
   readonly price: MoneyDecimal
   /** The mark with the places of the market's grid, for display. */
   readonly text: string
-  /** The venue's time of it, Unix ms; null: at par, or USDC itself. */
+  /** The venue's time of the mark, Unix ms; null: at par, or USDC itself. */
   readonly at: number | null
   readonly fresh: boolean
 }

@@ -20,7 +20,7 @@ export type WaitingKind = (typeof waitingKinds)[number]
 /** One work item; money as a decimal string in the currency's scale. */
 export interface Waiting {
   readonly kind: WaitingKind
-  /** The object's id, as its commands take it. */
+  /** The object's id, as the object's commands take it. */
   readonly id: string
   /** Unix ms of business time. */
   readonly since: number
@@ -33,8 +33,8 @@ export interface Waiting {
   readonly amount: string | null
   /** The subject, in a few words. */
   readonly about: string | null
-  /** The command that decides it, by its name in the role table. */
+  /** The command that decides the item, by its name in the role table. */
   readonly command: string
-  /** The possible command lines, the usual one first. */
+  /** The possible command lines, the usual line first. */
   readonly decide: ReadonlyArray<string>
 }

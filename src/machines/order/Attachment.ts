@@ -16,14 +16,14 @@ export interface Leg {
   readonly orderId: number
   readonly role: LegRole
   readonly round: number
-  /** Sent at MARKET, because its level is passed. */
+  /** Sent at MARKET, because the price has passed the leg's level. */
   readonly atMarket: boolean
-  /** The last requested quantity, and its parent's filled quantity at that time. */
+  /** The last requested quantity, and the parent's filled quantity at that time. */
   readonly asked: string
   readonly askedFor: string
   /** Requests for that quantity so far: an amendment can be lost or refused. */
   readonly tries: number
-  /** The part of its parent's fills that it is confirmed to cover. */
+  /** The part of the parent's fills that the leg is confirmed to cover. */
   readonly standsFor: string
 }
 
@@ -77,14 +77,14 @@ export interface Standing {
   /** Legs of this round that were sent at MARKET. */
   readonly atMarket: number
   readonly again: Again | null
-  /** At most one for each level. */
+  /** At most one for each role. */
   readonly unplaced: ReadonlyArray<Unplaced>
   /** Legs that may still work at the venue, of any round. */
   readonly legs: ReadonlyArray<Leg>
 }
 
 export interface AttachmentInput extends Attached {
-  /** The parent order, whose id it shares. */
+  /** The parent order, whose id the attachment shares. */
   readonly orderId: number
   readonly clientId: number
   readonly symbol: string
@@ -99,7 +99,7 @@ export interface AttachmentContext extends AttachmentInput {
   readonly standing: Standing
   /** True if a further step is possible, because the parent or a leg works, or a leg must be placed. */
   readonly live: boolean
-  /** Since when a refused leg waits for its placement; null: every leg is placed, or none is needed. */
+  /** The time since which a refused leg waits for its placement, Unix ms. Null: every leg is placed, or none is needed. */
   readonly unplacedSince: number | null
 }
 
@@ -171,7 +171,7 @@ export interface OrderNow {
   readonly changing: boolean
   readonly cancels: number
   readonly rejected: boolean
-  /** How it ended, in the venue's words. */
+  /** The reason of the order's end, in the venue's words. */
   readonly why: string | null
 }
 

@@ -43,12 +43,12 @@ export interface OrderInput {
   /** The time in force sent to the venue. */
   readonly venueTif: TimeInForce
   readonly reduceOnly: boolean
-  /** The price at which a conditional order fires, and its limit from then on; without a limit any price is accepted. */
+  /** The price at which a conditional order fires, and the limit price from then on. Without a limit any price is accepted. */
   readonly trigger: Trigger | null
-  /** The protection requested for its fills. */
+  /** The protection requested for the order's fills. */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
-  /** The order that this one protects. */
+  /** The order that this order protects. */
   readonly parentOrderId: number | null
   readonly origin: "CLIENT" | "CLOSE_OUT" | "ATTACHED"
   readonly note: string | null
@@ -76,9 +76,9 @@ export interface Amendment {
 
 export interface OrderContext extends OrderInput {
   readonly venueOrderId: number | null
-  /** The sum of its trades' quantities. */
+  /** The sum of the quantities of the order's trades. */
   readonly filledQty: string
-  /** The highest venue id of its trades; zero: no trade. A trade with a higher id is new without a lookup. */
+  /** The highest venue id of the order's trades; zero: no trade. A trade with a higher id is new without a lookup. */
   readonly lastTradeId: number
   /** The parts of the reserve paid and returned. */
   readonly consumed: string
@@ -91,13 +91,13 @@ export interface OrderContext extends OrderInput {
   /** A quantity or bound that the venue has not confirmed. */
   readonly amending: (Amendment & { readonly attempt: number }) | null
   readonly amends: number
-  /** The number of these amendments that changed only the bound. Absent: none. */
+  /** How many of the amendments changed only the bound. Absent: none. */
   readonly boundAmends?: number
   /** The time at which a refused amendment of the bound is sent again, Unix ms. Absent: the venue has refused none. */
   readonly boundRetryAt?: number
   readonly triggeredAt: number | null
   readonly reject: string | null
-  /** The orders that protect this one. */
+  /** The orders that protect this order. */
   readonly legs: ReadonlyArray<number>
 }
 
@@ -133,17 +133,17 @@ export interface Filled {
 }
 
 export type OrderEvent =
-  /** The order is sent to the venue; in flight from this commit on. */
+  /** Sends the order to the venue. The order is in flight from this commit on. */
   | { readonly type: "SEND"; readonly at: number }
-  /** The venue created and executed it by itself. */
+  /** The venue itself created and executed the order. */
   | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
-  /** The venue has accepted it. */
+  /** The venue has accepted the order. */
   | { readonly type: "ACKED"; readonly at: number; readonly venueOrderId: number }
-  /** The venue refused it, or never received it (`void`). */
+  /** The venue refused the order, or never received it (`isVoid`). */
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string; readonly isVoid: boolean }
   | { readonly type: "TRIGGERED"; readonly at: number }
   | ({ readonly type: "FILL" } & Filled)
-  /** The venue reports its end; all its trades are booked. */
+  /** The venue reports the end of the order; all trades of the order are booked. */
   | {
       readonly type: "ENDED"
       readonly at: number
@@ -151,8 +151,8 @@ export type OrderEvent =
       readonly reason: string | null
     }
   /**
-   * Requests a cancel from the venue; `attempt` names the call and grows. `note`: the author of a cancel that the client did
-   * not request.
+   * Requests a cancel from the venue. `attempt` numbers the calls and is part of the ref. `note` names the author of a cancel
+   * that the client did not request.
    */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number; readonly note: string | null }
   /** `askAgainAt`: time of the next attempt; null: the order continues to work. */
@@ -167,7 +167,7 @@ export type OrderEvent =
   | ({ readonly type: "AMENDED"; readonly at: number } & Amendment)
   /** `askAgainAt`: the time of the next attempt to amend a bound; null: no further attempt. */
   | { readonly type: "AMEND_REFUSED"; readonly at: number; readonly askAgainAt: number | null }
-  /** The protecting orders, and the failure of one that could not be placed. */
+  /** The protecting orders, and the failure of an order that could not be placed. */
   | {
       readonly type: "ATTACHED"
       readonly at: number
@@ -185,7 +185,7 @@ export const isLaterAttempt = ({ origin, note }: Pick<OrderInput, "origin" | "no
 
 /** The name of an order, for partners and at the venue. */
 export const orderRef = (orderId: number): string => `O-${orderId}`
-/** The ref of its n-th cancel, and of its n-th amendment. */
+/** The ref of the n-th cancel of an order, and of the n-th amendment. */
 export const cancelRef = (orderId: number, attempt: number): string => `O-${orderId}-c${attempt}`
 export const amendRef = (orderId: number, attempt: number): string => `O-${orderId}-q${attempt}`
 

@@ -1,7 +1,7 @@
 /**
- * An order. It counts as at the venue from the commit that sends it: a missing answer decides nothing, and executions are
- * booked in any state. The transition that takes a trade posts its money under keys of order and trade, so that it can't be
- * posted twice; the end returns the rest of a reserve (D6).
+ * An order. From the commit that sends it, an order counts as present at the venue: a missing answer decides nothing, and
+ * executions are booked in any state. The transition that takes a trade posts the trade's money under keys of order and trade,
+ * so that no trade can be posted twice. The end returns the unused part of a reserve (D6).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

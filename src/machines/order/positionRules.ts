@@ -54,8 +54,8 @@ export const flatPosition = (symbol: string): PerpPosition => ({
 })
 
 /**
- * A position after a fill. An addition moves the average; a reduction realizes against it and takes its share of the cost; a
- * quantity beyond the whole position opens the rest at the fill's price.
+ * A position after a fill. An addition moves the average entry. A reduction realizes PnL against the average and removes its
+ * share of the cost. A quantity beyond the whole position opens the opposite position at the fill's price.
  */
 export const applyFill = (position: PerpPosition, { side, qty, price }: FigureFill): AppliedFill => {
   const held = scaled(position.netQty)

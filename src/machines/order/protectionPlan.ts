@@ -1,7 +1,7 @@
 /**
- * Derives the next step for the protection of an order from its parent, its legs, the position and the mark. Pure: one step at
- * a time, none when everything is in order. A leg has one change in flight; fills that arrive meanwhile join the next change.
- * No other step lies between the report of a fill and its legs, and a leg grows by an amendment, so that a position always
+ * Derives the next step for the protection of an order from the parent order, the legs, the position and the mark. Pure: one
+ * step at a time, none when everything is in order. A leg has one change in flight; fills that arrive meanwhile are part of the
+ * next change. The legs of a fill are the next step after its report, and a leg grows by an amendment, so a position always
  * keeps the legs it had (D7, A2-40, A2-41).
  */
 import {
@@ -105,7 +105,7 @@ class Planning {
   plan(): Plan {
     for (const leg of this.of.standing.legs) this.see(leg)
     this.dropNeedless()
-    // The round ended without a trade: the client decides about the rest.
+    // The round ended without a trade: the client decides about the unprotected quantity.
     const { traded, again, unplaced } = this.standing
     if (!traded && again === null && unplaced.length === 0 && this.ofRound().length === 0)
       for (const upTo of this.gone) this.deal(upTo)
@@ -281,7 +281,7 @@ class Planning {
     if (!now.changing && now.cancels < mostCancels) this.cancel.push(leg.orderId)
   }
 
-  /** Cancels the rest of a parent whose leg has fired. */
+  /** Cancels the unfilled part of a parent whose leg has fired. */
   private endParent(): void {
     const { parent } = this.around
     if (parent !== null && parent.works && !parent.changing && parent.cancels < mostCancels) this.cancelParent = true

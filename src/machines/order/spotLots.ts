@@ -7,9 +7,9 @@ import type { Currency } from "../shared/Currency.ts"
 export interface SpotLot {
   readonly id: number
   readonly asset: Currency
-  /** The remaining quantity, above zero, with its remaining costs. */
+  /** The remaining quantity, above zero; the costs below are those of this quantity. */
   readonly qty: bigint
-  /** The price paid for it, or its value at its deposit. */
+  /** The price paid for the quantity, or the value at a deposit. */
   readonly cost: bigint
   readonly commission: bigint
   /** Unix ms. */
@@ -25,15 +25,15 @@ export interface TakenLots {
   /** Cost of all slices. */
   readonly cost: bigint
   readonly commission: bigint
-  /** The remaining lots, a split one with its rest. */
+  /** The remaining lots; a split lot with its remaining part. */
   readonly left: ReadonlyArray<SpotLot>
   /** The quantity without a lot; zero while every received unit has a lot. */
   readonly missing: bigint
 }
 
 /**
- * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, rounded half to even; the last slice
- * of a lot carries the rest, so that the costs always add up. `lots` are oldest first.
+ * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, rounded half to even. The last slice
+ * of a lot carries the remaining costs, so that the costs always add up. `lots` are oldest first.
  */
 export const takeLots = (lots: ReadonlyArray<SpotLot>, qty: bigint): TakenLots => {
   const taken: Array<LotSlice> = []

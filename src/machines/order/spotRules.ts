@@ -74,17 +74,17 @@ const costOf = ({ commissionBps, quote }: SpotOrder, qty: Exact, price: Exact): 
 
 /** An order that is being filled: its terms, and the totals of its fills. */
 export interface SpotRunning extends SpotOrder {
-  /** The reserved amount, and its price. */
+  /** The reserved amount, and the price that it was computed at. */
   readonly reservation: SpotReservation
   readonly filledQty: string
   /** Sum of quantity times price of the fills, exact. */
   readonly notional: string
-  /** Parts of the reservation; the rest is still held. */
+  /** The used and the released part of the reservation. The remainder is still held. */
   readonly consumed: bigint
   readonly released: bigint
 }
 
-/** The held rest of the reservation; a terminal state releases it. */
+/** The part of the reservation that is still held; a terminal state releases it. */
 export const heldOf = ({ reservation, consumed, released }: SpotRunning): bigint =>
   reservation.amount - consumed - released
 
@@ -96,16 +96,16 @@ export interface SpotSettlement {
   readonly base: bigint
   /** Taken from the reserve of a BUY, from the proceeds of a SELL. */
   readonly commission: bigint
-  /** The part that the reservation pays: all of it, unless the venue breaks the order's terms. */
+  /** The part of the fill's cost that the reservation pays: all of it, unless the venue breaks the order's terms. */
   readonly consumed: bigint
-  /** The part of the reservation that the rest of the order can no longer need, at any allowed price. */
+  /** The part of the reservation that the unfilled quantity can no longer need, at any allowed price. */
   readonly released: bigint
   readonly running: SpotRunning
 }
 
 /**
- * Settles one fill. An order never takes more than its reservation, and never releases money that its rest could need; when it
- * is filled, nothing is held any more.
+ * Settles one fill. An order never takes more than its reservation, and never releases money that its unfilled quantity could
+ * need. Once the order is filled, nothing is held any more.
  */
 export const settleSpotFill = (
   running: SpotRunning,
@@ -162,7 +162,7 @@ const postedAt = ({ side, base, quote, commissionBps }: SpotOrder, filledQty: Ex
   return { quote: proceeds, base: sold, commission: least(charge, proceeds), taken: sold }
 }
 
-/** The worst total cost of the whole order, if its rest trades at the reserved price. */
+/** The worst total cost of the whole order, if the unfilled quantity trades at the reserved price. */
 const worstOf = (running: SpotRunning, filledQty: MoneyDecimal, notional: MoneyDecimal): bigint => {
   const left = MoneyDecimal.max(0, new MoneyDecimal(running.qty).minus(filledQty))
   const value = left.mul(running.reservation.price ?? 0).plus(notional)

@@ -1,7 +1,6 @@
 /**
- * Reconciliation break: a difference between the ledger and a bank, a chain or the venue. It may pause withdrawals until staff
- * have explained it (see Withdrawal request: "an open reconciliation break pausing money out") (doc 3, Withdrawal request: "an
- * open reconciliation break pausing money out"; A3-11).
+ * Reconciliation break: a difference between the ledger and a bank, a chain or the venue. An open break may pause withdrawals
+ * (doc 3, Withdrawal request: "an open reconciliation break pausing money out"; A3-11).
  */
 export const breakScopes = ["ALL", "PARTNER", "CLIENT"] as const
 export type BreakScope = (typeof breakScopes)[number]

@@ -27,7 +27,7 @@ export const ReportingRecord = Schema.Struct({
   complete: Schema.Boolean,
   /** Unix ms. */
   builtAt: Schema.Int,
-  /** KYC package revision it was built from. */
+  /** The KYC package revision that the record was built from. */
   fromRevision: Schema.Int
 })
 export type ReportingRecord = typeof ReportingRecord.Type

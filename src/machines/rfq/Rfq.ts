@@ -89,13 +89,13 @@ export interface Heard {
 }
 
 export type RfqEvent =
-  /** The venue confirms it under this id. */
+  /** The venue confirms the request under this id. */
   | { readonly type: "CONFIRMED"; readonly at: number; readonly venueRfqId: number }
-  /** The venue has not answered in time: the request is shown, and the venue is polled for it. */
+  /** The venue has not answered in time: partners see the request, and the service polls the venue for it. */
   | { readonly type: "UNANSWERED"; readonly at: number }
-  /** The venue refused it, or never received it. */
+  /** The venue refused the request, or never received it. */
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string }
-  /** Executes a quote; it was checked under the client's lock. */
+  /** Accepts a quote, after the checks under the client's lock. */
   | ({ readonly type: "ACCEPT" } & Accepting)
   | { readonly type: "ACCEPT_REFUSED"; readonly at: number; readonly quoteId: number; readonly reason: string }
   /**
@@ -112,23 +112,23 @@ export type RfqEvent =
       readonly commission: string | null
       readonly quotes: ReadonlyArray<VenueQuote>
     }
-  /** Requests its withdrawal from the venue; `attempt` names the call and grows. */
+  /** Requests the withdrawal from the venue. `attempt` numbers the calls and is part of the ref. */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number }
-  /** Ends it by a rule of the service, whatever the venue reports, and withdraws it there. */
+  /** Ends the request by a rule of the service, whatever the venue reports, and withdraws it from the venue. */
   | { readonly type: "DROP"; readonly at: number; readonly reason: string; readonly attempt: number }
-  /** The contract to close has ended: the request has no purpose any more, here and at the venue. */
+  /** The contract to close has ended, so the request has no purpose any more, here or at the venue. */
   | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & Heard)
   | { readonly type: "WINDOW_ELAPSED"; readonly at: number }
-  /** The venue reports its end without an accept. */
+  /** The venue reports the end of the request without an accept. */
   | ({
       readonly type: "VENUE_ENDED"
       readonly at: number
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
     } & Heard)
-  /** A withdrawal has ended without effect: the request is still on its way, or the venue has executed it. */
+  /** A withdrawal has ended without effect: the request has not arrived yet, or the venue has executed it. */
   | { readonly type: "NOT_WITHDRAWN" }
-  /** The venue has it open although it has ended here: it is withdrawn there. */
+  /** The request has ended here, but the venue still has it open: the service withdraws it from the venue. */
   | { readonly type: "FOUND"; readonly at: number; readonly venueRfqId: number; readonly attempt: number }
 
 /** Quotes that an ended request keeps besides the accepted one. */
@@ -142,7 +142,7 @@ export const keptQuotes = (quotes: ReadonlyArray<VenueQuote>, acceptedId: number
 
 /** The ref of a request at the venue. */
 export const requestRef = (rfqId: number): string => `R-${rfqId}`
-/** The ref of its n-th withdrawal. */
+/** The ref of the n-th withdrawal of a request. */
 export const withdrawalRef = (rfqId: number, attempt: number): string => `R-${rfqId}-c${attempt}`
 /** The ref of an accept; a contract has the ref of the accept that opened it. */
 export const acceptRef = (rfqId: number, quoteId: number): string => `A-${rfqId}-${quoteId}`

@@ -24,7 +24,7 @@ const rfq = setup({
     input: {} as RfqInput
   },
   guards: {
-    /** No call of it is in flight, the venue has confirmed it, and this quote was not refused before. */
+    /** The venue has confirmed the request, no call for it is in flight, and this quote was not refused before. */
     acceptable: ({ context, event }) =>
       event.type === "ACCEPT" &&
       context.venueRfqId !== null &&
@@ -33,7 +33,7 @@ const rfq = setup({
       !context.refusedQuotes.some(({ quoteId }) => quoteId === event.quoteId),
     notAccepting: ({ context }) => context.accepting === null,
     unconfirmed: ({ context }) => context.venueRfqId === null,
-    /** The refused accept is the one in flight, and the window is over. */
+    /** The refused accept is the accept in flight, and the window is over. */
     refusedTooLate: ({ context, event }) =>
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
@@ -42,7 +42,7 @@ const rfq = setup({
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
       event.at < context.windowEndsAt,
-    /** No accept is in flight, and this withdrawal has a higher attempt than any before. */
+    /** No accept is in flight, and this withdrawal has a higher attempt than any earlier withdrawal. */
     withdrawable: ({ context, event }) =>
       event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
     withdrawing: ({ context }) => context.cancelling !== null,

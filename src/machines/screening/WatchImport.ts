@@ -6,7 +6,7 @@
 export const watchImportStates = ["OPEN", "REMOVING", "DONE", "REPLACED", "ABANDONED"] as const
 export type WatchImportState = (typeof watchImportStates)[number]
 
-/** Most places that a report names; the count includes the rest. */
+/** Limit on the places that a report names; the count includes places beyond it. */
 export const maxPlaces = 100
 
 /** The parts of a published file that the list lacks or holds differently. A place is a line, or a member of a JSON file. */

@@ -38,7 +38,7 @@ const perhapsPlaceholder = /[FLM]NU|N[FLM]N|XX|NAME|UNKNOWN/
 const withoutPlaceholders = (words: string): string => {
   if (!perhapsPlaceholder.test(words)) return words
   const left = words.replace(placeholder, " ").replace(/ {2,}/g, " ").trim()
-  // The rest may be a placeholder again, written around the first one.
+  // The remaining text may be a placeholder that surrounded the removed one.
   return left === words ? words : withoutPlaceholders(left)
 }
 

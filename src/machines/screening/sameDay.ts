@@ -1,7 +1,7 @@
 /**
- * Likeness of a client's and a listed name with the same birth date. Besides the names as a whole, three likenesses count here.
- * The words that both names have: extra or missing given names do not matter. All letters: spaces do not matter. Both count
- * from `veryLike` on. Word by word: the words of the shorter name, for names of one word and for other spellings (F26).
+ * Likeness of a client's and a listed name with the same birth date. Besides the likeness of the whole names, three likenesses
+ * count. Words in common: extra or missing given names do not matter. Letters in common: spaces do not matter. These two count
+ * from `veryLike` on. Word by word: the words of the shorter name decide, for names of one word and for other spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"

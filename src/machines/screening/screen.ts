@@ -99,7 +99,7 @@ export const countryFactor = (nationalities: ReadonlyArray<string>, country: str
 const weightOf = (dob: number | null, country: number | null): number =>
   weights.name + (dob === null ? 0 : weights.dob) + (country === null ? 0 : weights.country)
 
-/** Weighted score 0 to 1; unknown terms are left out and the rest is scaled up to 1. */
+/** Weighted score 0 to 1. An unknown term is left out, and the weights of the known terms are scaled up to 1. */
 export const totalScore = (name: number, dob: number | null, country: number | null): number =>
   (weights.name * name + weights.dob * (dob ?? 0) + weights.country * (country ?? 0)) / weightOf(dob, country)
 

@@ -8,7 +8,7 @@ import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.t
 import { type RequestedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"
 
 export interface TaxYear {
-  /** The year in which it begins. */
+  /** The calendar year in which the tax year begins. */
   readonly year: number
   readonly isBritish: boolean
 }
@@ -21,7 +21,7 @@ export interface TaxFacts {
    */
   readonly atEnd: boolean
   readonly within: boolean
-  /** Whether any posting lies before that end: without one the year needs no split. */
+  /** Whether any posting lies before the year end inside the year. Without such a posting the year needs no split. */
   readonly isBookedBefore: boolean
 }
 

@@ -124,11 +124,11 @@ const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
 
 const isMore = (one: string, other: string): boolean => compared(scaled(one), scaled(other)) > 0n
 
-/** The smaller of the market's maximum for one take and the rest of the offer. */
+/** The smaller of the market's maximum for one take and the offer's remaining quantity. */
 const largestOf = ({ market: of, offer }: RequestedTake): string =>
   isMore(of.maxQty, offer.remainingQty) ? offer.remainingQty : of.maxQty
 
-/** A quantity beyond the largest is refused by the next rule, whatever its places. */
+/** The next rule refuses a quantity beyond the largest, whatever its decimal places. */
 const step = ofQuantity({
   gate: "step",
   reason: "OFF_STEP",

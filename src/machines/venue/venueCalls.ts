@@ -57,13 +57,13 @@ export type VenueCall = {
 }[VenueCallName]
 
 /**
- * The outcome of a ref. EXECUTED: the venue accepted it, and the created or changed object shows its progress. REFUSED: the
- * venue will not execute it; `reason` in the venue's words. VOID: it never arrived and never will be executed. UNKNOWN: it has
- * not arrived (yet).
+ * The outcome of a ref. EXECUTED: the venue accepted the call, and the created or changed object shows the progress. REFUSED:
+ * the venue will not execute the call; `reason` in the venue's words. VOID: the call never arrived and never will be executed.
+ * UNKNOWN: the call has not arrived (yet).
  */
 export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
 
-/** The venue's reason when the rest of an IOC or FOK order finds no counterparty at its price. */
+/** The venue's reason when the unfilled part of an IOC or FOK order finds no counterparty at its price. */
 export const notFilledAtOnce = "not filled at once"
 
 /** The reason that a row keeps for a voided call: the venue never received it and will never execute it. */

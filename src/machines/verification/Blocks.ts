@@ -1,6 +1,6 @@
 /**
- * The twelve verification blocks, their statuses and their shape on the wire. This order is the order for partners everywhere
- * (verification view, requirements, missing blocks) (doc 1, Verification view and Block statuses; A1-45, A1-46, D3).
+ * The twelve verification blocks, their statuses and their shape on the wire. The verification view, the requirements and the
+ * missing blocks all list the blocks in this order (doc 1, Verification view and Block statuses; A1-45, A1-46, D3).
  */
 import { Schema } from "effect"
 

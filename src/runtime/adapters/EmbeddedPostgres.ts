@@ -343,7 +343,7 @@ const shutdown = (cluster: Cluster): Effect.Effect<void> =>
     left: cluster.left
   })
 
-/** The database is not safe for money. One sentence per reason. */
+/** The database is not safe for money; `sentences` has one sentence per reason. */
 export class DurabilityError extends Schema.TaggedError<DurabilityError>()("DurabilityError", {
   sentences: Schema.Array(Schema.String)
 }) {

@@ -27,9 +27,9 @@ export const quietMillis = 7_000
 const abandonedMillis = 3 * quietMillis
 
 /**
- * Startup parameters by which the server ends abandoned backends. Those of TCP end one whose client acknowledges neither bytes
- * nor probes. `idle_session_timeout` ends one without statements: a proxy may acknowledge for a client that has gone. `quiet`:
- * the longest silence that this process allows itself, wall ms.
+ * Startup parameters by which the server ends abandoned backends. The TCP parameters end a backend whose client acknowledges
+ * neither bytes nor probes. `idle_session_timeout` ends a backend without statements, because a proxy may acknowledge for a
+ * client that has gone. `quiet`: the longest silence that this process allows itself, wall ms.
  */
 export const endsAbandoned = (quiet: number = quietMillis) => ({
   tcp_keepalives_idle: "5",

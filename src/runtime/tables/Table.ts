@@ -70,7 +70,7 @@ export interface OpenWork<S extends string = string> {
   readonly ofClient: string
   /** The open work of all clients of a partner. */
   readonly ofPartner: string
-  /** One row in that sentence, such as "notice". */
+  /** One row, as the sentences name it, such as "notice". */
   readonly one: string
   /** The command or call that clears a row in this state. */
   readonly clear: (state: S) => string

@@ -15,7 +15,7 @@ export interface RfqRow extends MachineRow<"rfq"> {
   readonly createdAt: number
   /** The contract that the request closes; null for a request to open one. */
   readonly closeContractId: number | null
-  /** The venue may still have the request open, whatever its state here: it stays in memory until that is known. */
+  /** True if the venue may still have the request open, whatever its state here. Such a request stays in memory. */
   readonly venueOpen: boolean
 }
 

@@ -21,7 +21,7 @@ export interface AttachmentRow extends MachineRow<"attachment"> {
   readonly partnerId: number
   readonly clientId: number
   readonly symbol: string
-  /** The attachment may still act: it is kept in memory. */
+  /** True while the attachment may still act. It stays in memory until then. */
   readonly live: boolean
   /** Null unless a leg that the venue refused waits for its next attempt. */
   readonly unplacedSince: number | null
@@ -73,7 +73,7 @@ export interface PositionRow {
   /** Signed. */
   readonly netCost: string
   readonly currency: string
-  /** The cost without sign: the open amount of a partner is summed from it. */
+  /** The absolute cost, from which the open amount of a partner is summed. */
   readonly amount: bigint
   /** Realized PnL of all fills of the position, before commission. */
   readonly realizedPnl: bigint
@@ -83,7 +83,7 @@ export interface PositionRow {
   readonly updatedAt: number
 }
 
-/** The rest of an asset that was bought or deposited, first in first out (F21). */
+/** The remaining part of an asset that was bought or deposited, first in first out (F21). */
 export interface SpotLotRow {
   readonly id: number
   readonly partnerId: number

@@ -23,7 +23,7 @@ export interface CommandRules {
   readonly resident?: true
   /** A read that may scan any number of rows with any query. */
   readonly heavy?: true
-  /** The command of the command line that this endpoint belongs to; it has none of its own. */
+  /** The command that this endpoint is part of, for an endpoint without a command of its own. */
   readonly partOf?: string
 }
 

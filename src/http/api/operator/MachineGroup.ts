@@ -72,7 +72,10 @@ export const MachineInstance = Schema.Struct({
     })
   ),
   history: Schema.Array(AuditEntry),
-  /** The same page as machine steps, including steps without an audit row: trades, payments, warnings, delivery attempts. */
+  /**
+   * The page of `history` as machine steps, including steps without an audit row: trades, payments, warnings, delivery
+   * attempts.
+   */
   path: Schema.Array(PathStep),
   next: Schema.Array(NextMove),
   hasMore: Schema.Boolean,

@@ -100,7 +100,7 @@ export const makeAtlasApp = Effect.gen(function* () {
       if (!found.ok) return refused(found.refusal)
       const { history: _, own: __, isNewest: ___, ...object } = found.value
       const related = yield* objects.related(object.kind, object.id, object.subject)
-      // The subject of an approval is its owner.
+      // An approval has the owner of the object that it decides on.
       const whose = object.kind === "approval" ? related[0]?.subject : undefined
       const [owner] = yield* named([ownerOf(whose ?? object.subject)], role)
       return json({
@@ -176,7 +176,7 @@ const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>)
         return machines
       })
     })
-    // One read at a time: callers that wait get the result of the first.
+    // One read runs at a time: the callers that wait get the result of the first.
     return turn.withPermits(1)(refreshed)
   })
 
