@@ -1,6 +1,6 @@
 /**
- * The venue of a service: the one of --venue-url, in a sandbox without it a simulated one, else none. Also aligns the business
- * clocks of a sandbox and its venue (operator surface, Service; C4).
+ * The venue of a service: the venue of --venue-url if given, otherwise a simulated one in a sandbox, and none elsewhere. Also
+ * aligns the business clocks of a sandbox and its venue (operator surface, Service; C4).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Fiber, Redacted, Exit, Schema, Scope } from "effect"

@@ -1,6 +1,7 @@
 /**
- * Trading clients of the simulated partner. Each places LIMIT and MARKET orders on a perpetual and on spot, cancels orders that
- * may still work, and retries every request with the same bytes until its final answer. One request a client at a time.
+ * Trading clients of the simulated partner. Each client places LIMIT and MARKET orders on a perpetual and on spot, cancels
+ * orders that may still work, and retries every request with the same bytes until its final answer. The bot sends one request a
+ * client at a time.
  */
 import { Clock, Effect } from "effect"
 import type { PartnerClient } from "./PartnerClient.ts"

@@ -1,7 +1,7 @@
 /**
  * The subscriptions to committed rows and to the end of a turn, all in one place: each table with its listeners, the listeners
  * of ended venue calls, and the policies of a turn, each in the order in which they run. Services may start in any order, or
- * later; the lists alone give the order. A name is that of the file that subscribes under it.
+ * later; the lists alone give the order. Each name is the name of the file that subscribes.
  */
 import type { ActorHost, Turn } from "./engine/mailbox/ActorHost.ts"
 import type { EndListener, RowListener } from "./engine/mailbox/CommittedRows.ts"

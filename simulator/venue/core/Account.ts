@@ -1,6 +1,6 @@
 /**
- * An account at the simulated venue, one for each client, netting: a quantity and the money paid for it in each market, exact.
- * Both sums over all accounts are zero after any trade, so the books verify themselves.
+ * An account at the simulated venue, one for each client. Positions are netted: in each market an account has one quantity and
+ * the money paid for it, both exact. Both sums over all accounts are zero after any trade, so the books verify themselves.
  */
 import type { Side } from "./Book.ts"
 import type { Contract } from "./Contracts.ts"

@@ -65,7 +65,7 @@ const Writers = Schema.Struct({
   /** Probability and delay of a late payment. */
   late: Schema.optionalKey(share),
   lateMillis: Schema.optionalKey(whole(1, 400 * dayMillis)),
-  /** Probability and amount of a partial payment at maturity, with the rest late. */
+  /** Probability and amount of a partial payment at maturity; the remaining debt is paid late. */
   short: Schema.optionalKey(share),
   shortShare: Schema.optionalKey(share)
 })

@@ -1,5 +1,5 @@
 /**
- * A stream to one reader: lines of JSON on an open response. The backlog is limited. The service cuts a reader over the limit,
+ * A stream to one reader: lines of JSON on an open response. The backlog is limited. The venue cuts a reader over the limit,
  * and one that stalls; the reader then reconnects with its position.
  */
 import type { ServerResponse } from "node:http"

@@ -21,7 +21,8 @@ export interface RouteRules {
    */
   readonly time?: "quick" | "long" | "stream"
   /**
-   * Set for an expensive read: it counts as a page of `rows` rows (Limits: pageBudget). `with`: only if it has this parameter.
+   * Set for an expensive read: it counts as a page of `rows` rows (Limits: pageBudget). `with`: it is expensive only with this
+   * parameter.
    */
   readonly heavy?: { readonly rows: number; readonly with?: string }
 }

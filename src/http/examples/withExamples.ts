@@ -75,7 +75,7 @@ export const withExamples = (spec: object): void => {
 
 /**
  * Id 1 exists early in any database, and the client's name is one from a scenario. Each operation has an idempotency key of its
- * own: a shared one would have the second write refused.
+ * own: with a shared key the second write would be refused.
  */
 const exemplify = (parameter: Parameter, operation: string, reference: unknown): void => {
   if (parameter.name === "idempotency-key") parameter.example = `${operation}-1`

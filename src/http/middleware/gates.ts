@@ -105,8 +105,8 @@ const credentialOf = (
 }
 
 /**
- * A gate that runs before the gate of the key. For a request that it refuses, it still checks the key, because a body that was
- * sent with a good key has other limits when it is discarded.
+ * A gate that runs before the gate of the key. The gate checks the key even for a request that it refuses, because the limits
+ * for discarding a body are different with a good key.
  */
 const beforeKey =
   (judge: (request: IncomingMessage) => WireRefusal | null): PartnerGate =>

@@ -154,11 +154,11 @@ export class Idempotency {
   }
 
   /**
-   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is stored.
-   * A failure of `execute`, or an answer that is not kept, frees the key.
+   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is stored. A
+   * failure of `execute`, or an answer that is not kept, frees the key.
    *
-   * `lookFirst` is for a request of several commits, of which only the last would be refused when the key is taken:
-   * the stored answer is read before the first.
+   * `lookFirst` is for a request of several commits. Only the last of them fails if the key is taken, so the stored answer is
+   * read before the first.
    */
   answer(
     request: KeyedRequest,

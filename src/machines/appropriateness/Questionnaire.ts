@@ -156,9 +156,9 @@ const repeated = (ids: ReadonlyArray<string>): boolean => new Set(ids).size !== 
 
 /**
  * Why a well-formed questionnaire can't be published, or null. The best answers make 100 points. Each of three knowledge
- * questions has one right answer, which alone earns points. A caution earns no points, and every question has an answer without
- * one. So every outcome is reachable: the best answers PASS; without the right answer worth least, at most a third of 100, they
- * WARN; without any right answer they FAIL.
+ * questions has one right answer, which alone earns points. A caution earns no points, and every question has an answer that is
+ * no caution. So every outcome is reachable. The best answers PASS. They WARN if only the right answer with the fewest points,
+ * at most a third of 100, is missing. They FAIL if all right answers are missing.
  */
 export const questionnaireFault = ({ sections, questions }: Questionnaire): string | null => {
   if (repeated(sections.map((section) => section.id))) return "Two sections have the same id."

@@ -12,8 +12,8 @@ export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
 }
 
 /**
- * The sentence that refuses new risk, or null. Every restriction refuses it, and so does every lifecycle state except ACTIVE.
- * If there are several restrictions, the sentence is that of the one about positions.
+ * The sentence that refuses new risk, or null. Every restriction refuses new risk, and so does every lifecycle state except
+ * ACTIVE. If there are several restrictions, the restriction on positions gives the sentence.
  */
 export const openingRestriction = (
   lifecycle: LifecycleState,

@@ -56,7 +56,7 @@ export interface CollateralBody {
 export type DecodedCollateral = { readonly ok: true; readonly body: CollateralBody } | BodyFaults
 
 /**
- * Checks the body of a collateral report. On refusal `sentence` is that of the first failing field in the documented order
+ * Checks the body of a collateral report. On refusal `sentence` is about the first failing field in the documented order
  * (reference, direction, currency, amount, sourceAsset, txRef, occurredAt) and `errors` names all of them (400 code 4000).
  * `now` in Unix ms.
  */

@@ -31,7 +31,7 @@ export interface DepositBody extends MoneyBody {
 export type DecodedDeposit = { readonly ok: true; readonly body: DepositBody } | BodyFaults
 
 /**
- * Checks the body of a deposit notice. On refusal `sentence` is that of the first failing field in the documented order
+ * Checks the body of a deposit notice. On refusal `sentence` is about the first failing field in the documented order
  * (partnerRef, currency, amount, method, evidenceRef) and `errors` names all of them (400 code 4000).
  */
 export const decodeDeposit = (body: unknown): DecodedDeposit =>

@@ -1,7 +1,7 @@
 /**
  * The two legs of every ledger transaction type: the client's cash or reserve gains the amount that a house account loses.
- * House accounts are never rows: they are sums over postings. Also whether a posting is an economic result that a
- * PARTNER-custody partner settles with its client (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103, F10).
+ * House accounts are never rows: they are sums over postings. The rules also name the postings that are economic results, which
+ * a PARTNER-custody partner settles with its client (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103, F10).
  */
 import type { LedgerEntryType } from "../Effects.ts"
 import type { VenueMoneyKind } from "../venue/venueObjects.ts"

@@ -197,8 +197,8 @@ export interface BarrierRisk {
 
 /**
  * Values contracts at the last known mark of their markets, however old. A contract whose market never had a mark has neither
- * profit nor loss and counts as stale. Its whole premium stays in use, so the free margin is that of any losing mark, and
- * withdrawals wait; a close-out does not begin on an unknown price.
+ * profit nor loss and counts as stale. Its whole premium stays in use, so the free margin is the same as at any losing mark,
+ * and withdrawals wait. A close-out does not begin on an unknown price.
  */
 export const barrierRisk = (
   contracts: Iterable<ContractTerms>,

@@ -1,8 +1,8 @@
 /**
  * The figures of one perpetual market of an account: value and margin of its position, the possible margin of its orders, and
  * the price at which a close-out would begin. Money is micro-USDC; prices and quantities are decimal texts, or exact decimals.
- * Scaled integers: the account's risk computes this for each of its markets at every turn that moves its money (F4, F5, F6, F8,
- * F11, A2-88, A2-43, A2-45, A2-09, F13).
+ * The figures use scaled integers for speed, because the account's risk computes them for each market at every turn that moves
+ * its money (F4, F5, F6, F8, F11, A2-88, A2-43, A2-45, A2-09, F13).
  */
 import type { Grid } from "../market/Grid.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
@@ -93,10 +93,10 @@ export const unrealizedOf = ({ netQty, avgEntry }: Pick<PerpPosition, "netQty" |
   floorToMicro(product(scaled(netQty), sum(scaled(mark), negated(scaled(avgEntry)))))
 
 /**
- * The margin of a market's orders beyond its position's: the margin of the largest exposure that they could lead to, less that
- * of the position, never below zero. So an order that closes and turns the position costs the margin of the larger exposure,
- * and opposite orders do not add up. Reduce-only orders do not count, conditional orders do. A MARKET order counts zero while
- * its market has no known price.
+ * The margin that a market's orders need beyond the position's: the margin of the largest exposure that the orders could lead
+ * to, less the position's margin, never below zero. So an order that closes and turns the position costs the margin of the
+ * larger exposure, and opposite orders do not add up. Reduce-only orders do not count, conditional orders do. A MARKET order
+ * counts zero while its market has no known price.
  */
 export const orderMarginOf = (
   netQty: Exact,
@@ -318,7 +318,7 @@ export interface LiquidatedPart {
 /**
  * The price at which the account would be closed out if this market alone moved, rounded to the tick on the early side: up for
  * a long, down for a short. An estimate: it ignores the steps of tiers. Null where no price above zero would cause a close-out.
- * The rest of the equity excludes the position's own rounded result, so that it does not depend on the mark.
+ * The account's remaining equity excludes the position's own rounded result, so that it does not depend on the mark.
  */
 export const estLiquidationPrice = (
   { netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">,

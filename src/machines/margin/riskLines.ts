@@ -1,8 +1,8 @@
 /**
  * The distance that each of an account's marks may move before the account needs a check. The account's distance to the next
- * lines is divided among its markets: while every mark stays inside its share, no line is crossed, however the others move.
- * Floating point, beside the exact figures and never in their place: every value is rounded to the safe side, and an account
- * that may have crossed a line is computed exactly in its own turn. Amounts are USDC (F7, A2-89, F3, F9, F5).
+ * lines is divided among its markets: while every mark stays inside its share, no line is crossed, however the other marks
+ * move. The distances are floating point and never replace the exact figures: every distance is rounded to the safe side, and
+ * an account that may have crossed a line is computed exactly in its own turn. Amounts are USDC (F7, A2-89, F3, F9, F5).
  */
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { RiskState } from "./accountRisk.ts"

@@ -1,6 +1,7 @@
 /**
- * The value of one unit of a currency in USDC: the last known mark of its SPOT market, however old; without a mark par for USD1
- * and EUR; otherwise unknown. The facts keep the last mark of every market (F23, F25, STS-10).
+ * The value of one unit of a currency in USDC: the last known mark of its SPOT market, however old. Without a mark, USD1 and
+ * EUR are at par, and every other currency has an unknown value. The facts keep the last mark of every market (F23, F25,
+ * STS-10).
  */
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { floorToMicro, product, scaled } from "../shared/Exact.ts"

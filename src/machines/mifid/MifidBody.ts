@@ -150,7 +150,7 @@ const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields
 
 /**
  * The four sections, cleaned: texts trimmed, ignored members removed, so that the service keeps no more personal data than it
- * requested. The specification has data kept as received for the MiCA blocks only.
+ * requested. The specification requires data as received for the MiCA blocks only.
  */
 export type MifidBody = typeof MifidBody.Type
 

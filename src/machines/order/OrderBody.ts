@@ -158,7 +158,7 @@ export interface OrderBody {
 export type DecodedOrder = { readonly ok: true; readonly body: OrderBody } | BodyFaults
 
 /**
- * Checks an order. On refusal `sentence` is that of the first failing field in the documented order, and `errors` names all of
+ * Checks an order. On refusal `sentence` is about the first failing field in the documented order, and `errors` names all of
  * them by dotted path (400 code 4000).
  */
 export const decodeOrder = (body: unknown): DecodedOrder => judgeOrder(body, decodeWhole)

@@ -204,5 +204,5 @@ const behindLeverage: OrderGates<OrderFacts> = [
 /** Gates for placing and explaining an order, in order. */
 export const orderGates: OrderGates<OrderFacts> = [account, verification, leverageHint, ...behindLeverage]
 
-/** Gates for a preview: the same, at the leverage that was sent instead of the one in force. */
+/** The gates of a preview. They use the leverage that was sent; the gates of an order use the leverage in force. */
 export const previewGates: OrderGates<OrderFacts> = [account, verification, leverageCap, ...behindLeverage]

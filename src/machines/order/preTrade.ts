@@ -319,8 +319,8 @@ const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scale
   lossOf(side, at, scaled(mark.price))
 
 /**
- * The account with the order filled whole at its price, commission paid: the closed part realizes there, the opened part loses
- * the amount by which its price is worse than the mark, and gains nothing if it is better.
+ * The account after the whole order is filled at its price, with commission paid. The closed part realizes at that price. The
+ * opened part loses the amount by which the price is worse than the mark, and gains nothing from a better price.
  */
 const afterFill = (
   { order, holding, tick, risk, facts }: PerpPreTrade,

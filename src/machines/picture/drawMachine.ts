@@ -32,7 +32,7 @@ const ink = "#24292f"
 /** The colour of transitions that no scenario covers; its contrast on white is more than 5. */
 const faint = "#656d76"
 
-/** Line styles: solid when scenarios cover the transition, dashed when only simulation and tests do, dotted for the rest. */
+/** Line styles: solid when scenarios cover the transition, dashed when only simulation and tests do, dotted otherwise. */
 const dashes: Readonly<Record<Trial, string>> = {
   scenarios: "",
   "simulation or tests": ` stroke-dasharray="6 4"`,

@@ -120,9 +120,9 @@ export interface ConcatFacts {
 }
 
 /**
- * CONCAT: country, birth date, five letters of the first name up to its first space, five of the surname, short ones filled
- * with #. Null when the country is not an assigned code, the date is not real or a name has no letter left. Source: RTS 22
- * Article 6(4), 6(5).
+ * CONCAT: country, birth date, five letters of the first name up to its first space, five letters of the surname; a shorter
+ * name is filled with #. Null when the country is not an assigned code, the date is not real or a name has no letter left.
+ * Source: RTS 22 Article 6(4), 6(5).
  */
 export const concatIdentifier = ({ nationality, dateOfBirth, firstName, surname }: ConcatFacts): string | null => {
   const first = lettersOf(wordsOf(firstName)[0] ?? "")

@@ -97,7 +97,7 @@ export interface RfqBody {
 export type DecodedRfq = { readonly ok: true; readonly body: RfqBody } | BodyFaults
 
 /**
- * Checks a request for quotes. On refusal `sentence` is that of the first failing field in the documented order and `errors`
+ * Checks a request for quotes. On refusal `sentence` is about the first failing field in the documented order and `errors`
  * names all of them by dotted path (400 code 4000). `now` is the moment of receipt, Unix ms.
  */
 export const decodeRfq = (body: unknown, facts: { readonly now: number }): DecodedRfq =>

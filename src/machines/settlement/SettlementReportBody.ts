@@ -38,7 +38,7 @@ export interface SettlementReportBody {
 export type DecodedSettlementReport = { readonly ok: true; readonly body: SettlementReportBody } | BodyFaults
 
 /**
- * Checks a report. On refusal `sentence` is that of the first failing field in the documented order (status, partnerTxRef,
+ * Checks a report. On refusal `sentence` is about the first failing field in the documented order (status, partnerTxRef,
  * settledAt, note) and `errors` names all of them (400 code 4000). `now` in Unix ms.
  */
 export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): DecodedSettlementReport =>

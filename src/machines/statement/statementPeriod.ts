@@ -1,7 +1,7 @@
 /**
  * The period of a statement: the requested one, or the last one that has ended. Unix ms, `from` inclusive, `to` exclusive. All
- * periods are in UTC except the British tax year, which begins on 6 April 00:00 in London: summer time there, so 23:00 UTC of
- * the day before, in every year (A2-65, A2-68, A2-72, STS-15, TAX-011).
+ * periods are in UTC except the British tax year, which begins on 6 April 00:00 in London. London has summer time on that day
+ * in every year, so the year begins at 23:00 UTC of 5 April (A2-65, A2-68, A2-72, STS-15, TAX-011).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { statementLimits } from "../shared/Limits.ts"

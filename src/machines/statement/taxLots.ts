@@ -1,8 +1,9 @@
 /**
  * The cost of each disposal of an asset, lot by lot, for the tax statement. British residents: HMRC's order (same day, then the
- * next 30 days with the earliest first, then the section 104 pool); others: first in first out. Costs include the acquisition's
- * commission, proceeds are after the disposal's. Quantities are the asset's minor units, money micro-USDC. Shares are rounded
- * half to even and the last slice takes the rest, so that costs always add up (A2-72, A2-83, F21, STS-26, STS-9).
+ * next 30 days with the earliest first, then the section 104 pool). Others: first in first out. Costs include the commission of
+ * the acquisition, and proceeds exclude the commission of the disposal. Quantities are the asset's minor units, money
+ * micro-USDC. Shares are rounded half to even, and the last slice takes the remaining cost, so that costs always add up (A2-72,
+ * A2-83, F21, STS-26, STS-9).
  */
 import { takeLots } from "../order/spotLots.ts"
 import type { Currency } from "../shared/Currency.ts"

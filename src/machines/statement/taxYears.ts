@@ -1,8 +1,9 @@
 /**
- * The part of a tax year that a client's statement covers. A year is British or the calendar year by the tax residency at its
- * end; each contains an end of the other. Where the residency changed, the year under the old one ends at the last year's end
- * with that residency, and the year under the new one begins there. So every day is in exactly one statement, no statement is
- * longer than a year, and each follows the residency at its end. Unix ms (A2-72, STS-26).
+ * The part of a tax year that a client's statement covers. The tax residency at the end of a year decides whether the year is
+ * British or the calendar year. Each of the two years contains an end of the other. Where the residency changed, the year under
+ * the old residency ends at the last year's end with that residency, and the year under the new residency begins there. So
+ * every day is in exactly one statement, no statement is longer than a year, and each statement follows the residency at its
+ * end. Unix ms (A2-72, STS-26).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { type RequestedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"

@@ -9,8 +9,8 @@ import { type Currency, currencyFacts } from "../shared/Currency.ts"
 import { defaultSourceOfWealthThreshold } from "./sourceOfWealth.ts"
 
 /**
- * Micro-USDC of one minor unit at par; null for a currency without par, where a deposit without a mark counts as
- * `unvaluedDeposit`. For deposits that were booked without their value.
+ * Micro-USDC of one minor unit at par. Null for a currency without par, where a deposit without a mark counts as
+ * `unvaluedDeposit`. Used for deposits that were booked without their value.
  */
 export const parUnit = (currency: Currency): bigint | null =>
   currencyFacts[currency].kind === "CASH"

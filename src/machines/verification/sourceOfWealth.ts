@@ -1,6 +1,6 @@
 /**
- * Whether a client's lifetime deposits require the source of wealth: the threshold test of enhanced due diligence. Apart from
- * the requirements, because this reads money and they read blocks. Source: F25, A3-09 (AMLD Article 11(b)).
+ * Whether a client's lifetime deposits require the source of wealth: the threshold test of enhanced due diligence. This test
+ * reads money and the requirements read blocks, so the two are apart. Source: F25, A3-09 (AMLD Article 11(b)).
  */
 
 /** 15,000 USDC in micro-USDC: the default of the setting, which the caller passes. */
@@ -15,8 +15,8 @@ export type MoneyMovement =
   | { readonly kind: "WITHDRAWAL"; readonly booked: bigint }
 
 /**
- * True when the movement also needs block SOURCE_OF_WEALTH. A deposit counts itself and the pending ones, so the deposit that
- * would reach the threshold is stopped, whatever its size; a withdrawal counts booked deposits only.
+ * True when the movement also needs block SOURCE_OF_WEALTH. A deposit counts itself and the pending deposits, so the deposit
+ * that would reach the threshold is stopped, whatever its size. A withdrawal counts booked deposits only.
  */
 export const sourceOfWealthDue = (movement: MoneyMovement, threshold: bigint): boolean =>
   movement.kind === "DEPOSIT"

@@ -34,7 +34,7 @@ export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBo
 
 /**
  * Checks the body of a withdrawal request. `text` is the JSON of the body; if it is given, the destination is taken from it as
- * written. On refusal `sentence` is that of the first failing field in the documented order (partnerRef, currency, amount,
+ * written. On refusal `sentence` is about the first failing field in the documented order (partnerRef, currency, amount,
  * destination) and `errors` names all of them (400 code 4000).
  */
 export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawal =>

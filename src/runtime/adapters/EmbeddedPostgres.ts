@@ -367,9 +367,9 @@ export const durabilityViolations = (settings: ReadonlyMap<string, string>): Rea
 }
 
 /**
- * Refuses a database that could lose acknowledged commits (fsync, full_page_writes or synchronous_commit off), shows no activity
- * (track_activities off; `longWork` needs it), is older than PostgreSQL 15 or does not store UTF-8. For the embedded server and
- * for any --database-url. Source: architecture, Start-up.
+ * Refuses a database that could lose acknowledged commits (fsync, full_page_writes or synchronous_commit off), shows no
+ * activity (track_activities off; `longWork` needs it), is older than PostgreSQL 15 or does not store UTF-8. The embedded
+ * server and the server of any --database-url are checked alike. Source: architecture, Start-up.
  */
 export const checkDurability = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -119,8 +119,8 @@ const handlers: Handlers = {
 }
 
 /**
- * True for a posting that moved an asset in or out without a known value. Excluded are trades, whose other leg has the value,
- * reserves, which move nothing in or out, and deposits, which have their own note.
+ * True for a posting that moved an asset in or out without a known value. Trades are excluded, because their other leg has the
+ * value; reserves, because they move nothing in or out; deposits, because they have their own note.
  */
 const lacksValue = ({ entry, value }: Posting): boolean =>
   value !== null &&

@@ -1,7 +1,7 @@
 /**
- * `ledger verify`: recomputes every balance and invariant from the postings, in one snapshot, while the service runs. Each check
- * has a figure; the first break has a detail. Writers never wait for it. But old versions of frequently changed rows are kept for
- * its snapshot, so checks of sealed rows, which never change, run after the snapshot.
+ * `ledger verify`: recomputes every balance and invariant from the postings, in one snapshot, while the service runs. Each
+ * check has a figure; the first break has a detail. Writers never wait for the verification. But the database keeps old
+ * versions of frequently changed rows for the snapshot, so checks of sealed rows, which never change, run after the snapshot.
  */
 import { Effect } from "effect"
 import { type CheckResult, runChecks } from "../store/checks/runChecks.ts"

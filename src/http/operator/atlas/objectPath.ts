@@ -126,8 +126,8 @@ const stateIn = (kind: Kind, text: string | null): string | null => {
 }
 
 /**
- * The rows that an action may stand for, limited to those that its actor can trigger: for an operator those with the command
- * that the action names, for any other actor those without a command. All rows if none of them remains.
+ * The rows that an action may stand for, limited to the rows that its actor can trigger: for an operator the rows with the
+ * command that the action names, for any other actor the rows without a command. All rows if no row remains.
  */
 const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: AuditEntry): ReadonlyArray<TableRow> => {
   const command = action.replaceAll(".", " ")

@@ -1,7 +1,8 @@
 /**
  * Renders statements in worker threads, so that a document of thousands of pages blocks no request: a few threads, each with a
  * memory limit (architecture, Engine; STS-31). A thread is terminated if its reader has gone, if it failed, after a heartbeat
- * timeout, or when it runs out of memory; the next job gets a new one. A thread that finished its job waits for the next.
+ * timeout, or when it runs out of memory; the next job then gets a new thread. A thread that finished its job waits for the
+ * next job.
  */
 import { Effect, Fiber, Layer, Option, Queue, Scope, Stream } from "effect"
 import { Worker } from "node:worker_threads"

@@ -1,7 +1,7 @@
 /**
  * Seats of the rendering threads: running and waiting jobs are limited in total and for each partner, and the readers of one
- * partner can't occupy all threads (STS-31). A free thread goes to the partner with the fewest threads. While others wait, a
- * partner with several threads loses one whose reader is slow, so that slow readers keep one at most.
+ * partner can't occupy all threads (STS-31). A free thread goes to the partner with the fewest threads. While other partners
+ * wait, a partner with several threads loses a thread whose reader is slow, so that slow readers keep at most one thread.
  */
 import { Deferred, Effect, Option } from "effect"
 

@@ -1,9 +1,9 @@
 /**
- * Durable timers: rows due at a business time, unique by (subject, name). A name is that of a handler, or `<handler>:<id>` for
- * one of the many objects that a subject may have. Due timers fire in due order as commands of their subjects. The firing commit
- * deletes the row that it fired, and passes run one at a time, so that a handler runs once for each row. A timer set again
- * between the query and its turn does not fire: the new row stays. When the sandbox clock is advanced, all timers that became due
- * fire in order. A subject that can't be written now delays no timers of other subjects.
+ * Durable timers: rows due at a business time, unique by (subject, name). The name is the handler's name, or `<handler>:<id>`
+ * for one of the many objects that a subject may have. Due timers fire in due order as commands of their subjects. The firing
+ * commit deletes the row that it fired, and passes run one at a time, so that a handler runs once for each row. A timer set
+ * again between the query and its turn does not fire: the new row stays. When the sandbox clock is advanced, all timers that
+ * became due fire in order. A subject that can't be written now delays no timers of other subjects.
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
 import { DueTimers } from "./DueTimers.ts"

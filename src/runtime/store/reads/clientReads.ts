@@ -41,8 +41,8 @@ export interface NamedClient {
 export const namedAtMost = 10
 
 /**
- * $1 is the name, $2 a partner's code before the first slash and $3 the rest. Each half uses a unique index: the claim of the
- * address, and the references of each partner.
+ * $1 is the name, $2 a partner's code before the first slash and $3 the text after that slash. Each half uses a unique index:
+ * the claim of the address, and the references of each partner.
  */
 const namedText = `SELECT c.id, c.uid, p.code AS partner, c.partner_client_ref AS ref
     FROM clients c JOIN partners p ON p.id = c.partner_id

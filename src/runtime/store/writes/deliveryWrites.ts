@@ -110,8 +110,8 @@ export const finishDeliveries = (
 }
 
 // A page is a scan of the primary key, whatever its contents. nextAt of a finished delivery is the time at which it was SENT or
-// FAILED. Two kinds of rows stay: those that a redelivery revived, and each partner's last SENT one, the source of lastDeliveryAt
-// (A3-39).
+// FAILED. Two kinds of rows stay: rows that a redelivery revived, and each partner's last SENT row, the source of
+// lastDeliveryAt (A3-39).
 const pageText = `WITH page AS (SELECT id, ts FROM webhook_deliveries WHERE id > $1 ORDER BY id LIMIT $3),
 gone AS (
   DELETE FROM webhook_deliveries d USING page
