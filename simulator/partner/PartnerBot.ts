@@ -30,7 +30,6 @@ export interface PartnerBotOptions {
   readonly workers: number
 }
 
-/** Share of withdrawals. */
 const withdrawalShare = 0.25
 const onboardingShare = 0.3
 const twinShare = 0.05

@@ -54,7 +54,6 @@ export const admissionRequest = (
   ]
 }
 
-/** Share of spot orders. */
 const spotShare = 0.3
 const limitShare = 0.6
 /** Largest distance of a limit from the market. */

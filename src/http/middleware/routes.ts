@@ -43,7 +43,6 @@ export interface RouteMatch {
   readonly unknown: Noun | null
 }
 
-/** A parameter of the path. */
 interface PathParameter {
   readonly name: string
   readonly isId: boolean

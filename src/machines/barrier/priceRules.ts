@@ -38,7 +38,6 @@ export const pricedAt = (terms: EntryTerms, of: Pick<Priced, "maxLeverage" | "fr
 /** Premium and commission (requiredFreeMargin). */
 export const requiredMargin = ({ premium, commission }: EntryFigures): bigint => premium + commission
 
-/** Distance of the barrier from the price. */
 const distanceOf = (price: Exact, barrier: Exact): Scaled => absolute(difference(scaled(price), scaled(barrier)))
 
 /** The largest price at which the barrier's distance leaves no more than this leverage. */

@@ -157,7 +157,6 @@ export class VenueMemory {
     }
   }
 
-  /** The outcome of a ref. */
   outcomeOf(ref: string): VenueOutcome {
     return this.outcomes.get(ref) ?? this.plain(ref, "UNKNOWN", null)
   }

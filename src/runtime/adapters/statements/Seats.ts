@@ -6,7 +6,6 @@
 import { Deferred, Effect, Option } from "effect"
 
 export interface SeatsOptions {
-  /** The number of threads. */
   readonly threads: number
   /** The most jobs that wait for a thread, and the timeout of each wait, milliseconds. */
   readonly waiting: number
