@@ -124,8 +124,8 @@ const openSession = (
   })
 
 /**
- * Removes endpoints, which would be retried for hours. A scenario that failed before its own `clear` would leave faults at the
- * venue for later scenarios.
+ * Removes endpoints, because the service would retry deliveries to them for hours. Clears the venue's faults too, because a
+ * scenario may have failed before its own `clear`.
  */
 const leave = (session: Session, venueIsBent: boolean): Effect.Effect<void> =>
   Effect.gen(function* () {

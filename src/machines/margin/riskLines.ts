@@ -80,8 +80,8 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
     gross += size * (price + leg.entry)
   }
   const slack = gross * wrongBy + (2 * legs.length + 2) * micro
-  // With contracts at their maximum loss a margin call is exact, a close-out is early and its end late. Accounts in one of
-  // these states are checked every second anyway.
+  // The lines count contracts at their maximum loss. So the line of a margin call is exact, the line where a close-out begins
+  // comes too early, and the line where it ends too late. Accounts in one of these states are checked every second anyway.
   const above = (pct: number): number => equity - (margin * pct) / 100
   const room = recorded === "CLOSE_OUT" ? Infinity : above(recorded === "NORMAL" ? marginCallPct : closeOutPct) - slack
   const lack = recorded === "NORMAL" ? Infinity : -above(recorded === "CLOSE_OUT" ? closeOutPct : marginCallPct) - slack

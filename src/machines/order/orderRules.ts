@@ -154,7 +154,7 @@ export const attachRules: ReadonlyArray<OrderRule> = [
 
 const noPosition = "There is no position that the order could reduce."
 
-/** More than the position can reduce is refused; if the position shrinks later, the venue caps the order. */
+/** Refuses a quantity that the position can't reduce. If the position shrinks later, the venue caps the order. */
 export const reduceOnlyRule: OrderRule = {
   gate: "reduceOnly",
   reason: (_, sentence) => (sentence === noPosition ? "NOTHING_TO_REDUCE" : "EXCEEDS_POSITION"),

@@ -180,7 +180,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   const value = product(at, scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  // The whole quantity counts, also the part that closes a position. A purely reducing order needs no money for it.
+  // The whole quantity counts, also the part that closes a position. An order that only reduces needs no money for a loss.
   const openLoss =
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // Money behind the possible loss of other orders is not available to this one.

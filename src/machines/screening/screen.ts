@@ -117,8 +117,8 @@ const least = (of: ReadonlyArray<WatchListName>, dobs: ReadonlyArray<number | nu
   Math.min(...of.flatMap((list) => dobs.flatMap((dob) => anyCountry.map((country) => neededName(list, dob, country)))))
 
 /**
- * The floors of the watch list: 0.80, 0.9067, 0.90, 0.84 and 0.85. A politically exposed person of another year never
- * matters: the best name and country give a score of 0.80.
+ * The floors of the watch list: 0.80, 0.9067, 0.90, 0.84 and 0.85. A politically exposed person born in another year never
+ * reaches a threshold: the best name and country give a score of 0.80.
  */
 export const screeningFloors: Floors = {
   sameDay: least(lists, [1]),

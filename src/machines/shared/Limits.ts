@@ -213,7 +213,7 @@ export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as 
 /** Lengths of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
-  /** The specification gives this length for the employment status. The other two texts of the section get the same one. */
+  /** The specification gives this length for the employment status. The other two texts of the section get the same length. */
   employmentOther: 100,
   employerName: 100,
   sourceOther: 200

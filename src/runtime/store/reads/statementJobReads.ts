@@ -12,13 +12,13 @@ import { fillColumns, type IdRange, type RawFill, statementFill, type StatementF
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
 /**
- * Executions with postings that are no trades: openings and ends of contracts, takes and payments of swaps. The same condition
- * as that of the index `ledger_transactions_executions`.
+ * Executions with postings that are no trades: openings and ends of contracts, takes and payments of swaps. The index
+ * `ledger_transactions_executions` has the same condition.
  */
 const otherExecutions =
   "(type IN ('BARRIER_SETTLE', 'SWAP_PRINCIPAL', 'SWAP_SETTLE') OR key LIKE 'commission:contract:%')"
 
-/** Swaps with a write-off by staff, which has no posting. The same condition as that of the index `swaps_written_off`. */
+/** Swaps with a write-off by staff, which has no posting. The index `swaps_written_off` has the same condition. */
 const writtenOff = "json_array_length(context -> 'writeOffs') > 0"
 
 /** Checks that the database is reachable: if it is, the failure of a build is the statement's own. */

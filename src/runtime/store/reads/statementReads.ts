@@ -88,7 +88,7 @@ export const postingSums = (
     (rows) => rows.map((row) => ({ ...row, amount: BigInt(row.amount), rows: Number(row.rows) }))
   )
 
-/** A client's balance of a currency before a moment, and with all postings up to a given one; minor units. */
+/** A client's balance of a currency before a moment, and the balance with all postings up to a given posting; minor units. */
 export const balancesAtCutOff = (
   sql: PgClient.PgClient,
   clientId: number,
