@@ -30,7 +30,7 @@ import { type OutsideCash, outsideCash } from "../money/writeOffRepayment.ts"
 
 /** The most orders, contracts and objects behind a write-off that an episode shows, for each kind. */
 const shownOfEach = 100
-/** The most rows of a client that are searched for those of an episode, which lie between other rows of the client. */
+/** The most rows of a client that are searched for rows of one episode. The client's other rows lie between them. */
 const searchedMost = 1_000
 
 export class CloseOutReads extends Context.Service<

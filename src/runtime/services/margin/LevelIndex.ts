@@ -42,9 +42,9 @@ export class LevelIndex {
   }
 
   /**
-   * Applies a mark of a market. Calls `near` once for each armed level that is near to it. A level that the mark has reached gets
-   * no call, because the contract ends there. Returns the number of levels visited; after `most` of them the rest waits for
-   * another tick.
+   * Applies a mark of a market. Calls `near` once for each armed level that the mark comes near to. A level that the
+   * mark has already reached gets no call, because the contract ends there. Returns the number of levels visited. After
+   * `most` levels it stops, and a later tick continues.
    */
   tick(symbol: string, mark: MoneyDecimal, near: (level: NearLevel) => void, most = Infinity): number {
     return this.markets.get(symbol)?.tick(mark, near, most) ?? 0
@@ -98,7 +98,7 @@ class MarketLevels {
   tick(mark: MoneyDecimal, near: (level: NearLevel) => void, most: number): number {
     const units = this.unitsOf(mark)
     let visited = 0
-    /** Visits the levels of a heap in order, until `act` leaves one in place. */
+    /** Visits the levels of a heap in order, until `act` returns false because it has left a level in place. */
     const go = (heap: LevelHeap, isBelow: boolean, act: (entry: number, away: number) => boolean): void => {
       for (let entry = heap.first; entry !== -1 && visited < most; entry = heap.first) {
         visited++
@@ -158,7 +158,10 @@ class MarketLevels {
     return exact(price.times(new MoneyDecimal(10).pow(this.decimals)).toNumber())
   }
 
-  /** As `unitsOf` without a decimal object, for a start with 100,000 levels. Trailing zeros count as decimal places. */
+  /**
+   * Like `unitsOf`, but without a decimal object: the start indexes up to 100,000 levels. Trailing zeros count as
+   * decimal places.
+   */
   private unitsOfText(price: string): number {
     const point = price.indexOf(".")
     const places = point === -1 ? 0 : price.length - point - 1

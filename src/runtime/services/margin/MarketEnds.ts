@@ -9,7 +9,7 @@ export class MarketEnds {
   mark = NaN
   /** True: the mark was fresh at the last check. */
   live = false
-  /** Positions to check at the next fresh mark, because their losses at a stale mark caused no notice. */
+  /** Positions whose loss at a stale mark caused no notice. They are checked at the next fresh mark. */
   readonly untold = new Set<number>()
   /** The number of accounts with a position in the market. */
   holders = 0

@@ -1,7 +1,7 @@
 /**
- * Index of the marks between which an account's equity covers all of its working orders. It holds only accounts whose orders
- * could cost more than the margin of their positions covers. A new mark finds exactly the accounts whose range it has left. No IO
- * (F13).
+ * For each account, the range of marks within which its equity covers all of its working orders. The index holds only
+ * accounts whose orders could cost more than the margin of their positions covers. A new mark finds exactly the
+ * accounts whose range it has left. No IO (F13).
  */
 import type { OrderRange } from "../trading/order/orderBounds.ts"
 import { type Entries, nowhere } from "./LevelHeap.ts"

@@ -1,9 +1,12 @@
 /**
- * Judges the accounts that marks affect, each in its own turn, and publishes loss notices. When a mark passes the end of an
- * account's range (RiskWatch), the account becomes due; the lowest ratio of equity to margin goes first. A check each second
- * covers three more kinds of account: - in a close-out, whose conditions may change without a commit; - called with contracts
- * alone, which the index does not hold; - judged without a change, because a mark lies on a threshold or is stale. These turns
- * use the internal lane, so requests of callers go first (A2-89, D23, F3, F9).
+ * Judges the accounts that marks affect, each in its own turn, and publishes loss notices. An account becomes due when
+ * a mark passes the end of its range (RiskWatch). The lowest ratio of equity to margin goes first. These turns use the
+ * internal lane, so requests of callers go first.
+ *
+ * A check each second covers three more kinds of account:
+ * - accounts in a close-out, whose conditions may change without a commit;
+ * - accounts that are called with contracts alone, which the index does not hold;
+ * - accounts whose turn changed nothing, because a mark lies on a threshold or is stale (A2-89, D23, F3, F9).
  */
 import { Effect, Layer } from "effect"
 import { isGoingOn } from "../../../machines/margin/CloseOut.ts"
@@ -134,7 +137,7 @@ class Monitor {
     })
   )
 
-  /** Accounts that may close wait for capacity at the venue. The others are judged without this wait. */
+  /** Judges the accounts. A judgement that may send a closing order first waits for capacity at the venue. */
   private judgeAll(due: ReadonlyArray<Judged>): Effect.Effect<void> {
     const { watch, calls } = this.parts
     if (watch.index.waiting > 0) watch.wake.openUnsafe()
@@ -181,8 +184,8 @@ class Monitor {
   }
 
   /**
-   * Puts the account back into the index. If it is due again at once, a mark lies on its threshold: the check goes on without
-   * turns.
+   * Puts the account back into the index. An account that is due again at once has a mark on its threshold: the check
+   * each second continues, without turns.
    */
   private atRest(clientId: number): Effect.Effect<void> {
     if (!this.restless.has(clientId)) return Effect.void

@@ -48,12 +48,15 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
 class Watch {
   readonly index: RiskIndex
   private readonly ranges = new OrderRanges()
-  /** Accounts whose equity no longer covers their orders. `notTaken`: the subset for which no turn was requested yet. */
+  /**
+   * `lacking`: accounts whose equity no longer covers their orders. `notTaken`: those of them for which no turn was
+   * requested yet.
+   */
   private readonly lacking = new Set<number>()
   private readonly notTaken = new Set<number>()
   /** Clients with perpetual orders at the start, whose accounts are not read yet. */
   private readonly unread: Array<number> = []
-  /** Open while marks, commits or due accounts wait. */
+  /** Opens when marks, commits or due accounts wait. */
   readonly wake = Latch.makeUnsafe(false)
   private readonly parts: RiskWatchParts
   /** Accounts with a commit since they were read. */
@@ -62,7 +65,10 @@ class Watch {
   private readonly unfinished = new Map<string, LastMark>()
   /** The next slot of the sweep over all accounts; null: no sweep is in progress. */
   private sweepFrom: number | null = null
-  /** True once all accounts are loaded. Before that the load may have read an account that is missing here before its commit. */
+  /**
+   * True once all accounts are loaded. Until then every commit counts, because the load may have read the account
+   * before it.
+   */
   private begun = false
   private day: number
   /** The end of the wait for first marks, ms. After it a market without a mark is valued at entry prices. */
@@ -210,8 +216,9 @@ class Watch {
   }
 
   /**
-   * Marks an account for a reload. `opens`: it has a position or a perpetual order now. `counts`: the row matters for margin.
-   * Once all accounts are loaded, only accounts that open one or have an entry here matter.
+   * Queues an account for a reload. `opens`: it has a position or a perpetual order now. `counts`: the row matters for
+   * margin. Once all accounts are loaded, an account that is not in the indexes is queued only if it opens a position
+   * or an order.
    */
   private touch(clientId: number, opens = false, counts = true): void {
     if (!counts || !(opens || !this.begun || this.index.has(clientId) || this.ranges.has(clientId))) return

@@ -90,8 +90,8 @@ const contractWaits = ({ state, facts }: CloseOutMoment, episode: CloseOutRow): 
 }
 
 /**
- * Objects that could still change the cash before a shortfall is written off. A take in flight does not count, because its money
- * repays the write-off later.
+ * Venue replies that could still change the cash before a shortfall is written off. The take of a swap does not count:
+ * its money repays the write-off later.
  */
 const venueWaits = ({ state }: CloseOutMoment): ReadonlyArray<CloseOutWait> => {
   const accepts = state.all("rfqs").filter(({ context }) => context.accepting !== null)

@@ -60,8 +60,8 @@ export const cancelDue =
     cancels === 0 || now - updatedAt >= pauseAfter(cancels)
 
 /**
- * Whether an order awaits an execution report or a cancel confirmation; until then its hold is not released. An order that has
- * ended here may still work at the venue: it is being cancelled there, and could be filled.
+ * Whether an order awaits an execution report or a cancel confirmation. An order that has ended in this service counts
+ * until the venue confirms its cancel, because it could still be filled there.
  */
 export const ordersInFlight = (turn: Turn): boolean =>
   ordersInTurn(turn).some(isUnanswered) ||
@@ -158,8 +158,8 @@ const wasFilled = (turn: Turn, { lastOrderId }: CloseOutContext, { symbol }: Pos
 }
 
 /**
- * The attempts of the episode, this order included. The pause grows if the last order changed nothing. The distance from the mark
- * grows if the last order was not filled completely. A market that does not trade now drops out.
+ * The attempts of the episode, with this order as the last one. The pause grows if the last order changed nothing. The
+ * distance from the mark grows if the last order was not filled completely. Markets that do not trade now are removed.
  */
 export const triedWith = (
   turn: Turn,

@@ -254,8 +254,8 @@ class Judgement {
   }
 
   /**
-   * The restriction holds from an episode that outlasts its own commit until the account is NORMAL. A client state that takes no
-   * restriction allows no opening anyway.
+   * Sets the restriction CLOSE_OUT if an episode outlasts the commit that began it, and lifts it when the account is
+   * NORMAL. A client whose state allows no restriction can't open anything anyway.
    */
   private restrict(state: RiskState, closedOut: boolean): void {
     const client = this.client()

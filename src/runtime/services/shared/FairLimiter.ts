@@ -1,19 +1,23 @@
 /**
- * Admission of work that holds a scarce resource: a capacity for all keys together, a share for each key, a bounded queue and a
- * timeout. The queue is first come, first served, except that work whose key has its whole share lets work of other keys pass.
+ * Admission of work that holds a scarce resource: a capacity for all keys together, a share for each key, a bounded
+ * queue and a timeout. The queue is first come, first served. Work whose key already uses its whole share is passed
+ * over.
  */
 import { Effect } from "effect"
 import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
 
-/** Each size has the unit of the caller: characters, jobs. */
+/** All sizes are in the caller's unit, for example characters or jobs. */
 export interface LimiterOptions {
-  /** Size that runs at once, of all keys and of one key. */
+  /** Limits of the running work: `capacity` for all keys together, `share` for each key. */
   readonly capacity: number
   readonly share: number
-  /** Size that waits, of all keys and of one key; work beyond it is refused at once. */
+  /**
+   * Limits of the queued work: `waiting` for all keys together, `waitingShare` for each key. Work beyond them is
+   * refused at once.
+   */
   readonly waiting: number
   readonly waitingShare: number
-  /** Longest wait, wall ms; null: until there is room. */
+  /** Longest wait for room, wall ms; null: no timeout. */
   readonly waitMillis: number | null
 }
 
@@ -59,7 +63,7 @@ export class FairLimiter {
     return !waits && !(runs && this.queue.size === 0)
   }
 
-  /** Runs the work once there is room for it; `Unavailable` if the queue is full, or the wait too long. */
+  /** Runs the work once there is room for it. Fails with `Unavailable` if the queue is full or the wait times out. */
   within<A, E>(key: number, size: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> {
     return Effect.suspend(() => {
       const job: Job = { key, size, granted: false, resume: () => {} }
@@ -73,7 +77,7 @@ export class FairLimiter {
     })
   }
 
-  /** Waits for room; false: there was none in time. */
+  /** Waits for room; false: the wait timed out. */
   private granted(job: Job): Effect.Effect<boolean> {
     const { waitMillis } = this.options
     return Effect.callback<boolean>((resume) => {
@@ -109,7 +113,10 @@ export class FairLimiter {
     if (this.queue.delete(job)) this.queued.add(job.key, -job.size)
   }
 
-  /** Jobs whose key has its share are passed over. No job overtakes one that waits for the capacity. */
+  /**
+   * Starts queued jobs in order. A job whose key uses its whole share is passed over. The first job that the capacity
+   * can't hold blocks all jobs behind it.
+   */
   private grant(): void {
     const { capacity, share } = this.options
     for (const job of this.queue) {

@@ -7,14 +7,14 @@ import { isKept, type Rendered } from "../../../machines/shared/answerText.ts"
 import type { StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
 import type { AnswerRow } from "../../tables/engine.ts"
 
-/** Stored with replies: a kind is never renamed. */
+/** Stored with each reply, so the kinds `partner` and `operator` are never renamed. */
 export type PrincipalId = `partner:${number}` | `operator:${number}`
 
 export interface KeyedRequest {
   readonly principal: PrincipalId
   readonly key: string
   readonly fingerprint: string
-  /** The fingerprint in the form of replies that were stored before fingerprints were keyed. */
+  /** The plain SHA-256 fingerprint, for replies that were stored before fingerprints used a keyed hash. */
   readonly olderFingerprint?: () => string
 }
 
@@ -32,7 +32,7 @@ export const answerRow = (
   now: number
 ): AnswerRow => ({ principal, key, fingerprint, status, body, answeredAt: now })
 
-/** Stores the verdict of one run of a request: rendered once, in the turn that ends the request. */
+/** Renders the verdict of a request once, in the turn that ends the request, for storage under the key of the request. */
 export class AnswerKeeper<A> implements StoreAnswer<A> {
   /** The row that a commit of this run stored: its bytes are the answer. */
   stored: AnswerRow | null = null

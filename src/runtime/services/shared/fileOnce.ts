@@ -39,8 +39,9 @@ interface Filing<F, A> extends Omit<Command<Verdict<A>>, "decide"> {
   /** Reads the filed object by the id that the claim holds. */
   readonly read: (owner: number) => Effect.Effect<F, Unavailable>
   /**
-   * `first`: the reference is looked up before the first decision. `late`: the reference counts as free until the
-   * commit or a refusal needs it, which saves a fresh one the lookup; for hot paths with few replays.
+   * When the reference is looked up. `first`: before the first decision. `late`: only when the commit or a refusal
+   * needs it; until then the reference counts as free, so a new reference costs no lookup. `late` suits hot paths with
+   * few replays.
    */
   readonly look: "first" | "late"
   /**
@@ -87,8 +88,8 @@ export const fileOnce = <F, A>(
 }
 
 /**
- * True if the conflict is about the reference: it was not looked up, or it is taken now. A conflict about other facts
- * repeats the decision alone.
+ * True if the conflict is about the reference: it was not looked up, or another filing took it. After a conflict about
+ * other facts only the decision is repeated.
  */
 const needsLook =
   (claim: string) =>
@@ -107,7 +108,7 @@ export const filedUnder = <F>(
       holder === undefined ? Effect.succeed(null) : read(holder.owner)
   )
 
-/** Reads the row of a table that a claim belongs to: one commit writes both. */
+/** Reads the row of a table by the id that a claim holds. A missing row is a defect, because one commit writes both. */
 export const rowFiled =
   <T extends TableName>(stored: RowReads["Service"], table: T) =>
   (owner: number): Effect.Effect<Tables[T], Unavailable> =>

@@ -11,7 +11,7 @@ const held = openTables.filter(({ table }) => catalogue[table].residence?.subjec
 /** Tables whose open rows tie up money of their client. */
 const exposing: ReadonlyArray<TableName> = ["rfqs", "barrierContracts", "orders", "positions", "swaps"]
 
-/** A sentence for each table that has open rows in a client's mailbox. */
+/** One sentence for each table that has open rows in a client's mailbox. */
 export const openInMailbox = (state: SubjectState): ReadonlyArray<string> => sentences(state, held)
 
 /**

@@ -30,7 +30,10 @@ interface ReadThenDecide<R, A> {
   readonly subject: SubjectKey
   readonly by: Attribution
   readonly partner?: NonNullable<Command<A>["partner"]>
-  /** Tables of the mailbox that every commit to the rows read also writes. Absent: any commit of the mailbox counts. */
+  /**
+   * The tables that the decision depends on: every commit that changes the rows read also writes to one of these
+   * tables. Absent: any commit of the mailbox invalidates the decision.
+   */
   readonly restsOn?: ReadonlyArray<TableName>
   /**
    * The last round reads with the mailbox held: its other turns wait, so the decision always ends. Only for a `read`
@@ -52,7 +55,7 @@ const rowsOf = (state: SubjectState, tables: ReadonlyArray<TableName>): Readonly
 const sameRows = (a: ReadonlyArray<object>, b: ReadonlyArray<object>): boolean =>
   a.length === b.length && a.every((row, index) => row === b[index])
 
-/** Reads and decides, repeatedly, until nothing changed between the two. */
+/** Reads and decides, and repeats both until no commit came between them. */
 export const readThenDecide = <R, A>(
   host: ActorHost["Service"],
   { subject, by, partner, restsOn, heldAtLast = false, read, decide }: ReadThenDecide<R, A>
