@@ -1,5 +1,5 @@
 /**
- * Shared by the decisions on deposit notices and on withdrawal requests. A client's mailbox holds the open notices and
+ * Helpers of the decisions on deposit notices and on withdrawal requests. A client's mailbox holds the open notices and
  * requests (A3-02).
  */
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ export const notUnderBroker = conflict(
   "This partner is under PARTNER custody: use collateral reports."
 )
 
-/** The client and its partner as the turn has them, after the gates that come before the reference. */
+/** Runs the gates that precede the lookup of the reference. Returns the client and its partner as the turn sees them. */
 export const brokerClient = (
   { state }: Turn,
   directory: Directory["Service"],
@@ -28,13 +28,10 @@ export const brokerClient = (
   return partner.row.custodyModel === "BROKER" ? accept({ client, partner }) : refuse(notUnderBroker)
 }
 
-/** Reads of a row before giving up: each can lose to one concurrent step. */
+/** The most repeated reads of a row. A concurrent step makes a read out of date, and a row has few steps. */
 const rereadLimit = 2
 
-/**
- * Decides on a row that is read first. It repeats while `attempt` returns null because the mailbox no longer holds the
- * row.
- */
+/** Reads a row and decides on it. It repeats while `attempt` returns null because the mailbox no longer holds the row. */
 export const rereading = <A>(
   attempt: Effect.Effect<A | null, DispatchError>,
   tries = rereadLimit
@@ -44,7 +41,7 @@ export const rereading = <A>(
     return tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : rereading(attempt, tries - 1)
   })
 
-/** The gate lets only these two roles through; another role here is a defect. */
+/** The role of a caller who decides on money. The route admits only these two roles; another role here is a defect. */
 export const financeLabel = ({ role }: OperatorCaller): "FINANCE" | "ADMIN" => {
   if (role !== "FINANCE" && role !== "ADMIN") throw new Error("money is decided in a finance role")
   return role

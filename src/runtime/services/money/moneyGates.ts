@@ -21,7 +21,7 @@ export const accountGate: Gate<MoneyFacts> = {
   compared: ({ client }) => ({ figure: client.state, limit: "not CLOSED" })
 }
 
-/** An own reference is replayed before any of these gates. */
+/** A reference that the client already used is replayed before any of these gates. */
 export const referenceGate: Gate<MoneyFacts> = {
   gate: "reference",
   refusal: ({ filed, client }) =>
@@ -50,8 +50,8 @@ export const restrictionGate = <Facts extends MoneyFacts>(
 })
 
 /**
- * The figure of the verification gate: the level, the counted deposits in micro-USDC, and the block that so much
- * requires (F25).
+ * The compared figure of the verification gate: level, deposits in micro-USDC, status of SOURCE_OF_WEALTH. The limit
+ * names the level and the amount of deposits from which that block must be approved (F25).
  */
 export const verificationCompared = (
   { turn, client, threshold }: { readonly turn: Turn; readonly client: ClientRow; readonly threshold: bigint },
@@ -65,8 +65,8 @@ export const verificationCompared = (
 }
 
 /**
- * The figure of the size gate. It bounds two: cash decides, unless only the lifetime deposits are over. Cash is in the
- * request's currency, deposits in micro-USDC.
+ * The compared figure of the size gate, which limits both cash and lifetime deposits. It is the deposits if they alone
+ * are over the limit, otherwise the cash. Cash is in the request's currency, deposits in micro-USDC.
  */
 export const sizeCompared = (currency: Currency, cash: bigint, deposits: bigint): Compared =>
   cash <= maxMinor && deposits > maxMinor

@@ -33,8 +33,8 @@ export const writeOffNow = (turn: Turn, minor: bigint): CloseOutEvent => ({
 })
 
 /**
- * True if an object is older than the episode's write-off, and so stands behind it. Before a write-off, every object
- * counts.
+ * True if an object is older than the episode's write-off, so that its money stands behind the write-off. Before a
+ * write-off every object counts.
  */
 const isBehind = (ref: Ref, id: number, { context: { behind } }: CloseOutRow): boolean =>
   behind === null || id < behind[ref]

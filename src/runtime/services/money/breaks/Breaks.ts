@@ -50,14 +50,14 @@ export class Breaks extends Context.Service<
     readonly standing: () => ReadonlyArray<ReconBreakRow>
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
-    /** `clientNamed`: finds the client that a scope names; without it only an id counts. */
+    /** `clientNamed` finds the client that a scope names. Without it a scope can name a client by id only. */
     open(
       caller: OperatorCaller,
       request: BreakBody,
       clientNamed?: ClientNamed
     ): Effect.Effect<Verdict<BreakView>, DispatchError>
     show(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
-    /** Dry run of `close`, before a second person must approve it. */
+    /** Dry run of `close`, for the check before a second person's approval. */
     check(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
     close(caller: OperatorCaller, breakId: number, reason: string): Effect.Effect<Verdict<BreakView>, DispatchError>
   }
@@ -84,7 +84,7 @@ export class Breaks extends Context.Service<
             })
       }
 
-      /** A partner and a client may share a name: an ambiguous scope must not pause money. */
+      /** A name that fits both a partner and a client is refused, because an ambiguous scope must not pause money. */
       const scopeOf = (text: string, clientNamed: ClientNamed): Effect.Effect<Verdict<Scope>, Unavailable> => {
         if (text === "ALL") return Effect.succeed(accept({ scope: "ALL", partnerId: null, clientId: null }))
         const [, kind = null, name = text] = /^(partner|client):(.+)$/.exec(text) ?? []
@@ -205,8 +205,8 @@ const openBreak = (turn: Turn, scope: Scope, { minor, ...difference }: Differenc
 const closedAlready = conflict("CLOSED_ALREADY", "This reconciliation break is closed already.")
 
 /**
- * `read`: the break as read outside the mailbox, which does not hold breaks opened in clients' turns. A break is
- * closed once: its closing is a unique fact.
+ * Closes a break. `read` is its row as read outside the mailbox, which does not hold breaks opened in clients' turns.
+ * The close claims a unique fact, so a break closes once.
  */
 const closeBreak = (turn: Turn, read: ReconBreakRow, reason: string): Verdict<BreakView> => {
   const row = turn.state.get("reconBreaks", String(read.id)) ?? read

@@ -1,8 +1,8 @@
 /**
  * Collateral reports of PARTNER custody: booked or refused in the call, every gate in the published order. Custody
- * model and fields are checked before the client's turn. The turn checks the custody model again, replays an own
- * reference, then runs standing and economic gates (collateralGates.ts). A report that an economic gate refuses is a
- * row too, and is committed although the verdict is a refusal.
+ * model and fields are checked before the client's turn. The turn checks the custody model again, replays a reference
+ * that the client already used, then runs standing and economic gates (collateralGates.ts). A report that an economic
+ * gate refuses is a row too, and is committed although the verdict is a refusal.
  *
  * This is the hot path: a new reference costs no lookup (`fileOnce` with `look: "late"`).
  *
@@ -40,7 +40,7 @@ import { start } from "../../../effects/advance.ts"
 import { balancesOf, keptBalances, withBalances } from "./collateralBalances.ts"
 import { referenceClaim } from "../../../tables/Catalogue.ts"
 
-/** 201 for a report booked now, 200 for the replay of an own reference. */
+/** 201: the report is booked now. 200: replay of a reference that the client already used. */
 export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>
 
 export interface CollateralPage extends PageEnd {
@@ -145,7 +145,7 @@ const decide = (input: Decision): CollateralVerdict => {
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
 
-/** The client's line after the booking: the free margin moves with the cash (F4, F7). */
+/** The client's USDC figures after the booking. The free margin changes by the same amount as the cash (F4, F7). */
 const balancesAfter = ({ turn, client, balance, request: { direction, amount } }: Decision): CollateralBalances => {
   const moved = direction === "DEPOSIT" ? amount : -amount
   const { freeMargin } = accountInTurn(turn, client).risk
@@ -201,7 +201,10 @@ export const refusalOf = (report: CollateralReport): Refusal => {
   return conflict(collateralReason(refusal), refusal, { reportId, status: "REFUSED", refusal, report })
 }
 
-/** A reference keeps its report for ever: BOOKED with the balances after its own booking, REFUSED with its refusal. */
+/**
+ * The reply for a stored report. A reference keeps its report for ever: BOOKED with the balances after its own booking,
+ * REFUSED with its refusal.
+ */
 const answerOf = (row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
   const report = wireReport(row)
   if (report.status === "REFUSED") return refuse(refusalOf(report))

@@ -1,7 +1,7 @@
 /**
- * The client's USDC line right after a report was booked: the first reply and every replay show it. It is stored with
- * the report. Reports of version 1 stored none: their line is recomputed from the postings up to their own, which
- * never change; such an account held only cash (A3-01, A3-16).
+ * The client's USDC figures right after a report was booked. The first reply and every replay show them, so they are
+ * stored with the report. Reports of version 1 stored none: their figures are recomputed from the postings up to the
+ * report's own. Postings never change, and accounts of that version held only cash (A3-01, A3-16).
  */
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../../machines/collateral/CollateralReport.ts"
@@ -11,7 +11,7 @@ import type { Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../../ports/RowReads.ts"
 import type { CollateralReportRow } from "../../../tables/collateral.ts"
 
-/** The client's line in replies, micro-USDC. */
+/** The client's USDC figures in replies, micro-USDC. */
 export interface Line {
   readonly cash: bigint
   readonly reserved: bigint
@@ -19,7 +19,7 @@ export interface Line {
   readonly freeMargin: bigint
 }
 
-/** The line as text; free is the lesser of cash and free margin (F23). */
+/** The figures as text; free is the lesser of cash and free margin (F23). */
 export const balancesOf = ({ cash, reserved, freeMargin }: Line): CollateralBalances => {
   const free = cash < freeMargin ? cash : freeMargin
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")
@@ -31,14 +31,14 @@ export const balancesOf = ({ cash, reserved, freeMargin }: Line): CollateralBala
   }
 }
 
-/** The line that a booked report stores; null: the report is older than that. */
+/** The figures that a booked report stores; null: a report of version 1, which stores none. */
 export const keptBalances = ({ context }: CollateralReportRow): CollateralBalances | null => {
   const { cashAfter, reservedAfter, freeAfter, freeMarginAfter } = context
   if (cashAfter === null || reservedAfter === null || freeAfter === null || freeMarginAfter === null) return null
   return { cash: cashAfter, reserved: reservedAfter, free: freeAfter, freeMargin: freeMarginAfter }
 }
 
-/** The report with its line, recomputed if it stores none. */
+/** The report with its figures, recomputed if it stores none. */
 export const withBalances = (
   stored: RowReads["Service"],
   row: CollateralReportRow
@@ -59,7 +59,7 @@ export const withBalances = (
 /** Postings per page. */
 const pageSize = 1_000
 
-/** Cash and reserve: the sums of the client's postings up to the report's own. */
+/** Cash and reserve right after the report: the sums of the client's postings up to the report's own. */
 const lineUpTo = (
   stored: RowReads["Service"],
   { clientId, context }: CollateralReportRow

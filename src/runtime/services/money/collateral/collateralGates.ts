@@ -1,6 +1,7 @@
 /**
- * The gates of a collateral report that need the client, in the published order: refusals by the standing ones leave
- * no row, those by the economic ones leave a REFUSED report that keeps its reference (doc 3, Collateral report rules).
+ * The gates of a collateral report that need the client, in the published order. A refusal by a standing gate leaves no
+ * row. A refusal by an economic gate leaves a REFUSED report, which keeps its reference (doc 3, Collateral report
+ * rules).
  */
 import type { CollateralBody } from "../../../../machines/collateral/CollateralBody.ts"
 import { type AccountRisk, graverOf, type RiskState, unjudged } from "../../../../machines/margin/accountRisk.ts"
@@ -24,7 +25,7 @@ import { accountGate, referenceGate, restrictionGate, sizeCompared, verification
 export interface CollateralFacts {
   readonly turn: Turn
   readonly client: ClientRow
-  /** The client's USDC line before the report. */
+  /** The client's USDC balance before the report. */
   readonly balance: BalanceRow
   readonly request: CollateralBody
   /** The report that holds the reference; null when it is free, or assumed to be. */
@@ -38,7 +39,10 @@ const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 const actionOf = ({ request }: CollateralFacts) =>
   request.direction === "DEPOSIT" ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO"
 
-/** Booked deposits, a deposit's own amount included: compared with the threshold (F25). */
+/**
+ * The lifetime deposits with the amount of this report, if it is a deposit. The verification gate compares them with
+ * the threshold (F25).
+ */
 const countedDeposits = ({ turn, request }: CollateralFacts): bigint =>
   lifetimeDeposits(turn.state) + (request.direction === "DEPOSIT" ? request.amount : 0n)
 
@@ -156,5 +160,5 @@ const livePrices: CollateralGate = {
 /** Gates whose refusal leaves a row. */
 export const economicGates: Gates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin, livePrices]
 
-/** All gates that follow the replay of an own reference. */
+/** All gates that follow the replay of a used reference. */
 export const collateralGates: Gates<CollateralFacts> = [...rowlessGates, ...economicGates]

@@ -36,7 +36,7 @@ import { ofPartner, ofPartners, rowPage } from "../../account/listReads.ts"
 import { firstRow } from "../../shared/firstRow.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 
-/** 201 for a notice filed now, 200 for the original of an own reference. */
+/** 201: the notice is filed now. 200: the client's original notice under a repeated reference. */
 export type DepositVerdict = Verdict<{ readonly status: 200 | 201; readonly notice: DepositNotice }>
 
 export interface DepositPage extends PageEnd {
@@ -92,7 +92,10 @@ export class Deposits extends Context.Service<
           ({ shown, end }): DepositPage => ({ deposits: shown.map(wireNotice), ...end })
         )
 
-      /** The row is read again when its mailbox no longer holds it, because a concurrent ruling ended it. */
+      /**
+       * Rules on a notice. Its row is read again when the mailbox no longer holds it, because a concurrent ruling ended
+       * it.
+       */
       const rule = (caller: OperatorCaller, noticeId: number, ruling: DepositRuling): Ruled =>
         rereading(
           Effect.gen(function* () {
@@ -184,7 +187,7 @@ const decideFiling = (
   return verdict.ok ? accept({ status: 201, notice: verdict.value }) : verdict
 }
 
-/** Null when the mailbox no longer holds the notice: it is decided. */
+/** Null: the mailbox no longer holds the notice, because it is decided. */
 const ruleOnPending = (
   turn: Turn,
   directory: Directory["Service"],

@@ -36,8 +36,8 @@ export interface Filing extends DepositFacts {
 }
 
 /**
- * Handles a new reference: the gates after it, then the notice. A sandbox partner's notice is decided in the same step
- * (A3-06).
+ * Decides on a new reference: runs the remaining gates, then files the notice. A sandbox partner's notice is decided in
+ * the same step (A3-06).
  */
 export const fileDeposit = (filing: Filing): Verdict<DepositNotice> => {
   const { turn, client, partner, request } = filing
@@ -92,8 +92,8 @@ export const ruleOnDeposit = (
 }
 
 /**
- * The notice after a ruling; null when its state does not accept the ruling. A confirmation needs the id of its
- * posting first.
+ * The notice after a ruling; null: its state does not accept the ruling. A confirmation carries the transaction id of
+ * its posting, so the id is drawn before the step.
  */
 const moved = (
   turn: Turn,
@@ -119,7 +119,10 @@ const moved = (
   return next
 }
 
-/** A deposit without a mark to value it counts as the threshold itself; the audit entry explains that later (F25). */
+/**
+ * The audit entry for a deposit in a currency without a mark: the deposit counts as the whole threshold, and the entry
+ * keeps the reason (F25).
+ */
 const unvaluedNote = (currency: Currency): MachineEffect => ({
   type: "audit",
   action: "deposit.unvalued",

@@ -87,7 +87,7 @@ export class Adjustments extends Context.Service<
                 by: caller.by,
                 partner: () => directory.stamp(found.partnerId),
                 claim: claimOf(found.id, reference),
-                // The transaction that has the reference.
+                // The claim holds the id of the ledger transaction: the refusal needs only this id, no row.
                 read: Effect.succeed<number>,
                 look: "late",
                 decide: (turn, booked): Verdict<Adjustment> => {
@@ -107,7 +107,7 @@ export class Adjustments extends Context.Service<
   )
 }
 
-/** Unique fact and ledger key of a correction with a reference: the same one is never booked twice. */
+/** The unique fact and the ledger key of a correction with a reference, so that one reference is never booked twice. */
 const claimOf = (clientId: number, reference: string | null): string | null =>
   reference === null ? null : claimIn(correctionSpace, clientId, reference)
 

@@ -192,7 +192,7 @@ const otherPayout = (ledgerTxId: number): Refusal =>
     }
   )
 
-/** The stored payout of a reference. */
+/** The stored payout that a reference names. */
 interface Paid {
   readonly ledgerTxId: number
   readonly row: BookedPayout
@@ -201,7 +201,7 @@ interface Paid {
 const isSame = (row: BookedPayout, { currency, minor, reason }: Movement): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
-/** The payout behind the reference if it equals this one; a different one is refused. */
+/** The payout behind the reference if it equals the requested one; otherwise a refusal. */
 const replayOf = (client: ClientRow, movement: Movement, { ledgerTxId, row }: Paid): Verdict<Payout> => {
   if (!isSame(row, movement)) return refuse(otherPayout(ledgerTxId))
   const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]

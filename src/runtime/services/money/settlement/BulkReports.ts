@@ -124,8 +124,8 @@ export class BulkReports extends Context.Service<
             if (!decoded.ok) return refuse(decoded.refusal)
             const { count, entries, refused } = decoded.body
             const partnerId = caller.partner.row.id
-            // Items are read before parts: an earlier attempt with an unknown result may commit in between. Then either
-            // its part is found, or the items are as before it and the commit below loses to its claims.
+            // Items are read before parts, because an earlier attempt with an unknown result may commit in between.
+            // Then either its part is found, or the items are as before it and the commit below loses to its claims.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
             if (key !== null && !parts.every((part) => isSame(part.fingerprint, key)))
@@ -161,7 +161,10 @@ const partsMax = 500
 
 const unknownRow = ({ place, itemId }: BulkEntry): PlacedRow => [place, rowOfRefusal(itemId, noItem)]
 
-/** Rows of a client's entries. An item created after the decision on the client's part counts as unknown. */
+/**
+ * The results of a client's entries from a decided part. An entry without a result names an item that was created
+ * later: it counts as unknown.
+ */
 const restOf = (entries: ReadonlyArray<BulkEntry>, rows: ReadonlyMap<number, BulkRow>): ReadonlyArray<PlacedRow> =>
   entries.map((entry) => {
     const row = rows.get(entry.place)
@@ -173,7 +176,7 @@ const rowsOfPart = ({ results }: BulkPartRow): ReadonlyMap<number, BulkRow> => n
 const putPart = (turn: Turn, part: Omit<BulkPartRow, "results" | "decidedAt">, rows: ReadonlyArray<PlacedRow>): void =>
   turn.draft.put("bulkReportParts", { ...part, results: rows, decidedAt: turn.now })
 
-/** One client's entries in order, each on the item as the previous entry left it. */
+/** Decides one client's entries in order. Each entry sees its item as the previous entry left it. */
 const decideEntries = (
   turn: Turn,
   entries: ReadonlyArray<BulkEntry>,

@@ -110,7 +110,7 @@ export class Interfirm extends Context.Service<
             if (!found.ok) return found
             const { payment, row: partnerRow } = found.value
             const partnerId = partnerRow.id
-            // Once true, always true: a result before the turn holds in it.
+            // Partners who could owe once can always owe, so a result from before the turn holds in it.
             const canOwe = yield* everUnderPartner(partnerRow)
             return yield* fileOnce(
               { host, stored },
@@ -146,7 +146,7 @@ const otherRecord = (settlementId: number): Refusal =>
 const isSame = (row: InterfirmRow, { amount, periodFrom, periodTo, note }: Payment): boolean =>
   row.amount === amount && row.periodFrom === periodFrom && row.periodTo === periodTo && row.note === note
 
-/** The record behind the reference if it equals this one; a different one is refused. */
+/** The record behind the reference if it equals the requested one; otherwise a refusal. */
 const replayOf = (row: InterfirmRow, payment: Payment): Verdict<InterfirmRecord> =>
   isSame(row, payment) ? accept(wireInterfirm(row)) : refuse(otherRecord(row.id))
 

@@ -1,6 +1,6 @@
 /**
- * The effect of a partner's report on one settlement item, inside the mailbox of the item's client: the same for a
- * report of one item and for each entry of a bulk report (D12; A3-20).
+ * The effect of a partner's report on one settlement item, inside the mailbox of the item's client. A report of one
+ * item and each entry of a bulk report use it (D12; A3-20).
  */
 import type { JsonObject } from "../../../../machines/shared/Json.ts"
 import { itemOf, type SettlementEvent, type SettlementItem } from "../../../../machines/settlement/SettlementItem.ts"
@@ -14,7 +14,7 @@ import { advance } from "../../../effects/advance.ts"
 
 export const noItem: Refusal = unknown("Settlement item")
 
-/** An item changes twice at most, so a report of it can lose to concurrent ones no more often. */
+/** The most changes of an item, and so the most times that a report of it can lose to concurrent reports. */
 export const changesOfItem = 2
 
 export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.context, row.state)
@@ -22,7 +22,7 @@ export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.c
 /** The unique fact of an item's n-th change. */
 const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
 
-/** True when a commit lost to other reports of items, and to nothing else: their rows must be read again. */
+/** True if a commit lost only to other reports of its items. Their rows must then be read again. */
 export const isLostToReports = (error: DispatchError): error is ClaimLost =>
   error._tag === "ClaimLost" && error.claims.every(({ name }) => /^item:\d+:\d+$/.test(name))
 

@@ -52,7 +52,7 @@ import {
 import { pendingPay, logOtherDestination } from "./pendingPay.ts"
 import { checkWithdrawal } from "./withdrawalGates.ts"
 
-/** 201 for a request filed now, 200 for the replay of an own reference. */
+/** 201: the request is filed now. 200: replay of a reference that the client already used. */
 export type WithdrawalVerdict = Verdict<{ readonly status: 200 | 201; readonly request: WithdrawalRequest }>
 
 export type CancelVerdict = Verdict<{ readonly request: WithdrawalRequest; readonly alreadyDecided: boolean }>
@@ -112,7 +112,7 @@ export class Withdrawals extends Context.Service<
      * changed.
      */
     rule(caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled
-    /** Dry run of a step, before a second person must approve it. */
+    /** Dry run of a step, for the check before a second person's approval. */
     check(requestId: number, to: "APPROVED" | "PAID" | "FAILED"): Effect.Effect<Verdict<WithdrawalCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/money/withdrawal/Withdrawals") {
@@ -153,7 +153,7 @@ export class Withdrawals extends Context.Service<
           ({ shown, end }): WithdrawalPage => ({ withdrawals: shown.map(shownRequest), ...end })
         )
 
-      /** The ruling on the row in the mailbox; null when the row has left it, because the request has ended. */
+      /** Rules on the row in the mailbox. Null: the row has left the mailbox, because the request has ended. */
       const runRuling = (
         turn: Turn,
         requestId: number,

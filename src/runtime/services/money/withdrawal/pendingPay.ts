@@ -1,6 +1,6 @@
 /**
- * Guards of a withdrawal besides its own gates (D10). While an approval of its payment is pending the bank may be
- * paying, so the money is not given back. A destination other than the filed one is logged.
+ * Guards of a withdrawal besides its own gates. While an approval of its payment is pending, the bank may be paying, so
+ * the money is not given back. A refusal because the stored destination is not the filed one is logged (D10).
  */
 import { Effect } from "effect"
 import { conflict, type Refusal, type Verdict } from "../../../../machines/shared/Refusal.ts"

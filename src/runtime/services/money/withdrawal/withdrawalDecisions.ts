@@ -50,7 +50,7 @@ export interface ClientTurn {
   readonly partner: PartnerView
 }
 
-/** The client's money in a currency with the risk of the whole account. */
+/** The client's cash in a currency, with the risk of the whole account. */
 export const freeMoney = ({ cashOf, risk, recorded }: AccountNow, currency: Currency): FreeMoney => ({
   currency,
   cash: cashOf(currency),
@@ -66,8 +66,8 @@ export interface WithdrawalFiling extends WithdrawalFacts {
 }
 
 /**
- * Handles a new reference: the gates after it, then the request. A sandbox partner's request is paid in the same turn
- * (A3-06).
+ * Decides on a new reference: runs the remaining gates, then files the request. A sandbox partner's request is paid in
+ * the same turn (A3-06).
  */
 export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequest> => {
   const { turn, client, partner, request, sealing } = filing
@@ -104,8 +104,8 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
 }
 
 /**
- * Approved and paid by the sandbox itself. A reason that would stop finance from approving stops the sandbox too: then
- * the request stays REQUESTED, so that a developer can see it.
+ * The sandbox approves and pays the request itself. A reason that would stop finance from approving stops the sandbox
+ * too: then the request stays REQUESTED, and the developer can see it.
  */
 const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow => {
   const approved = ruleOnWithdrawal(filing, row, { to: "APPROVED", by: "PARTNER", paused: filing.paused })
@@ -124,7 +124,7 @@ export type WithdrawalRuling =
   | { readonly to: "FAILED"; readonly by: MoneyDecider; readonly reason: string }
   | { readonly to: "CANCELLED" }
 
-/** One step of a request, or the reason against it; a refusal leaves the request and its reserve unchanged. */
+/** Advances a request by one step. A refusal leaves the request and its reserve unchanged. */
 export const ruleOnWithdrawal = (
   of: ClientTurn & { readonly sealing: Fingerprints },
   row: WithdrawalRow,
@@ -137,7 +137,7 @@ export const ruleOnWithdrawal = (
   if (refusal !== null) return refuse(refusal)
   const event = eventOf(of.turn, ruling)
   const instance = instanceOf(of.client, of.partner)
-  // Only an approval needs the id of its posting first.
+  // Only an approval makes a posting and so needs its transaction id before the step.
   const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
   const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
   if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${ruling.to}`)
@@ -175,8 +175,8 @@ export const alreadyDecided = (row: WithdrawalRow): Refusal =>
   conflict("DECIDED_ALREADY", `This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
 
 /**
- * True if the request is as the ruling left it: the same ruling once more, after a lost reply (as A3-04 has it for
- * deposits). The transaction of a REJECTED request shows whether it had been approved before.
+ * True if the request shows that this ruling was already made, so that the caller repeats it after a lost reply (as
+ * A3-04 has it for deposits). The transaction of a REJECTED request shows whether it had been approved before.
  */
 export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): boolean => {
   switch (to) {
@@ -213,7 +213,7 @@ export const destinationRefusal = (
 export const isOtherDestination = (refusal: Refusal): boolean =>
   refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
 
-/** The one state that each ruling starts from (D10). */
+/** The only state in which each ruling is accepted (D10). */
 export const fromOf: { readonly [T in WithdrawalRuling["to"]]: WithdrawalStatus } = {
   APPROVED: "REQUESTED",
   PAID: "APPROVED",
