@@ -1,8 +1,10 @@
 /**
- * Compares accounts with the venue. Every account in the venue's events is compared once a day, in slices, and at once if a
- * contract is overdue or `sim verify` found a difference. A pass takes no turn. A difference counts when the next pass, 5 s
- * later, finds it passPause and no event in flight explains it. `comparisonDecisions.ts` decides the consequences. While a pass
- * finds new differences, a limited number of further passes follow. Each difference raises one alarm (A2-103, D5, F14).
+ * Compares accounts with the venue. Every account in the venue's events is compared once a day, in slices. An account
+ * with an overdue contract, or with a difference that `sim verify` found, is compared at once.
+ *
+ * A pass takes no turn. A difference counts when the next pass, 5 s later, finds it again and no event in flight
+ * explains it. While a pass finds new differences, a limited number of further passes follow. `comparisonDecisions.ts`
+ * decides the consequences. Each difference raises one alarm (A2-103, D5, F14).
  */
 import { Context, Effect, Layer } from "effect"
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
@@ -38,13 +40,13 @@ import { WantedAccounts } from "./WantedAccounts.ts"
 
 /** The interval of slices, ms. */
 const sliceEvery = 60_000
-/** Accounts in a slice: more than 700,000 a day. */
+/** Accounts per slice. At one slice a minute, more than 700,000 accounts a day are compared. */
 const sliceLength = 500
 /** The shortest time between the starts of two rounds over all accounts, business ms. */
 const day = 86_400_000
 /** The pause between two passes, ms. A difference counts when two passes in a row find it. */
 const passPause = 5_000
-/** Passes after the first. A difference that the last pass is the first to find waits for the account's next slice. */
+/** The most passes after the first. A difference that only the last pass finds waits for the account's next slice. */
 const passesMost = 4
 /** The longest wait for the event backlog before a pass, ms. After it the account waits for its next slice. */
 const backlogMost = 60_000
@@ -89,7 +91,7 @@ export class VenueComparison extends Context.Service<
     readonly want: (uid: string) => void
     /** Compares an account now, and applies the differences. Returns the sentences of alarms and open misfits. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
-    /** As `compare`, with counts. */
+    /** Like `compare`, with counts. */
     compareOne(uid: string): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     /** Compares the accounts in the venue's events, newest clients first, at most `accountsAtMost`. */
     compareAll(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
@@ -189,11 +191,11 @@ class Comparison {
     const { wanted } = this
     subscribe(parts.host, "VenueComparison", {
       barrierContracts: (row) => this.follow(row),
-      // The venue may have booked more of a defaulted swap than its events reported.
+      // The venue may have booked payments of a defaulted swap that its events did not report.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
-      // A quarantined event may belong to a trade or a payment in the venue's own books.
+      // The venue may have booked a trade or a payment whose event is quarantined here.
       venueQuarantine: ({ account }) => account !== null && wanted.wantQuarantined(account),
-      // A difference that remains after a stamp was posted is one of money.
+      // Once a funding stamp is posted, no pending payment explains a remaining difference.
       openFundings: ({ posted, clientId }) => posted && wanted.wantClient(clientId)
     })
   }
@@ -202,7 +204,10 @@ class Comparison {
     return { compared: this.compared, alarms: this.alarms }
   }
 
-  /** The timer of an overdue contract fires every minute until the venue reports an end. Each time the account is compared. */
+  /**
+   * Queues the account of an overdue contract. The contract's timer fires every minute until the venue reports an end,
+   * and each time the account is compared.
+   */
   private follow({ id, state, context }: BarrierContractRow): void {
     const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
     if (!isOverdue) return void this.overdue.delete(id)
@@ -301,7 +306,7 @@ class Comparison {
         if (!(yield* this.caughtUp)) break
         const next = yield* this.compareOnce(client)
         const both = claimsOfBoth(before, next)
-        // Another comparison of the account may have alarmed some of them at the same moment.
+        // A concurrent comparison of the account may have raised some of these alarms.
         const settle = Effect.retry(this.settle(client, next, both), {
           while: ({ _tag }) => _tag === "ClaimLost",
           times: 3
@@ -379,7 +384,7 @@ class Comparison {
     })
   }
 
-  /** Fetches the venue's records of orders that differ: their events may only be late. */
+  /** Queries the venue for orders that differ, because their events may only be late. */
   private fetchOrders(clientId: number, differences: ReadonlyArray<OrderDifference>): void {
     for (const { orderId } of differences) {
       if (orderId === null) continue

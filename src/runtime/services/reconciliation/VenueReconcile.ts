@@ -1,4 +1,4 @@
-/** `venue reconcile`: compares accounts with the venue now, instead of with their slice of the day (operator surface; A2-103). */
+/** `venue reconcile`: compares accounts with the venue now instead of in their daily slice (operator surface; A2-103). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -11,7 +11,7 @@ import { type Reconciled, VenueComparison } from "./VenueComparison.ts"
 export class VenueReconcile extends Context.Service<
   VenueReconcile,
   {
-    /** Compares one client, by id or uid; null: all. Refused when the venue does not answer. */
+    /** Compares one client, by id or uid; null: all. Refused if the venue does not answer. */
     run(client: string | null): Effect.Effect<Verdict<Reconciled>, DispatchError>
   }
 >()("brokerage/runtime/services/reconciliation/VenueReconcile") {

@@ -1,7 +1,7 @@
 /** The queue of accounts that are compared with the venue before their scheduled slice (A2-103). */
 import { Effect, Latch } from "effect"
 
-/** The most accounts that wait. Any further account is compared with its slice. */
+/** The most queued accounts. Any further account waits for its slice. */
 const most = 10_000
 /** The shortest time between two comparisons of an account because of quarantined events, ms. */
 export const quarantinePause = 60_000
@@ -10,7 +10,7 @@ export class WantedAccounts {
   private uids = new Set<string>()
   private clientIds = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
-  /** Accounts with a quarantined event in this pause. True: another event arrived since. */
+  /** Accounts with a quarantined event in the present pause. True: another event arrived since. */
   private asides = new Map<string, boolean>()
 
   want(uid: string): void {
@@ -24,8 +24,8 @@ export class WantedAccounts {
   }
 
   /**
-   * Queues the account of a quarantined event. A bad stream may quarantine many events of an account: the account is compared at
-   * once, and again at the end of the pause if more events arrived.
+   * Queues the account of a quarantined event. A bad stream may quarantine many events of an account, so the account is
+   * compared at once, and again at the end of the pause only if more events arrived.
    */
   wantQuarantined(uid: string): void {
     if (this.asides.has(uid)) return void this.asides.set(uid, true)

@@ -1,7 +1,8 @@
 /**
- * Compares the contracts and requests of one client with the venue, and applies the differences in the client's turn. The service
- * applies the venue's ends, and its contracts for our requests. Every other difference opens a break, which staff close. The
- * amount of a break is the surplus of the service over the venue, in micro-USDC (A2-22, A2-103, D4, D5, F15).
+ * Compares the contracts and requests of one client with the venue, and applies the differences in the client's turn.
+ * The service applies ends that the venue reports, and opens the venue's contracts that answer our requests. Every
+ * other difference opens a break, which staff close. The amount of a break is the surplus of the service over the
+ * venue, in micro-USDC (A2-22, A2-103, D4, D5, F15).
  */
 import { Effect } from "effect"
 import { figuresAt } from "../../../machines/barrier/barrierFigures.ts"
@@ -169,7 +170,7 @@ const ofContract = (
   }
   const reason = `Contract ${row.id} differs at the venue: ${what.misfit}.`
   const more = row.amount - premiumOf(what.theirs)
-  // Other terms at the same premium put the whole premium at stake.
+  // With other terms at the same premium, the whole premium is at stake.
   breakOfClient(turn, row, more === 0n ? row.amount : more, reason)
   return reason
 }
@@ -193,7 +194,7 @@ const notHere = (turn: Turn, parts: EventParts, contract: VenueContract): string
   return reason
 }
 
-/** The misfit, if the venue's report of a request or of its contract does not fit the request; null: it fits. */
+/** The reason why the venue's report of a request or of its contract does not fit the request; null: it fits. */
 const misfitWith = (
   turn: Turn,
   parts: EventParts,
@@ -203,7 +204,7 @@ const misfitWith = (
   return verdict === null ? null : { sentence: misfitFound(turn, report.ref, verdict, report) }
 }
 
-/** The premium of a contract by the venue's terms. */
+/** The premium that follows from the venue's terms of a contract. */
 const premiumOf = ({ side, qty, entry, barrier, takeProfit, premiumBps }: VenueContract): bigint =>
   figuresAt({ side, qty, price: entry, barrier, takeProfit, premiumBps, commissionBps: 0 }).premium
 

@@ -32,7 +32,7 @@ export interface ComparedMoney {
 
 /** A difference that one comparison pass found. */
 export interface MoneyApart extends MoneyDifference {
-  /** Unique alarm key. A difference that stays the same while trading goes on raises one alarm. */
+  /** Unique alarm key: a difference that keeps its amount while trading goes on raises one alarm. */
   readonly claim: string
   /** True: every event that the venue's snapshot covers is applied. */
   readonly settled: boolean
@@ -52,8 +52,8 @@ export const moneyDifferences = ({ clientId, ours, taken, account }: ComparedMon
 }
 
 /**
- * The differences that both passes found and that events in flight do not explain. Either all events were applied at both passes,
- * or neither side changed between them.
+ * The differences that both passes found and that no event in flight explains: either both passes had applied all
+ * events, or neither side changed between them.
  */
 export const standing = (
   first: ReadonlyArray<MoneyApart>,
@@ -79,7 +79,7 @@ export const settleMoneyDifferences = (
   const client = turn.state.one("clients")
   // A venue call in flight may explain all differences.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
-  // A balance change of this turn may explain them too.
+  // A balance change in this turn may explain the differences too.
   if (turn.draft.written("balances").length > 0) return []
   const now = ownMoney({ balances: turn.state.all("balances"), totals: turn.state.one("accountTotals") })
   return differences.flatMap(({ claim, asset, ours, theirs }) => {
@@ -121,7 +121,10 @@ export const moneyOf = (
     })
   )
 
-/** A sentence about events of the account that the venue no longer provides. They explain a difference of money. Null: none. */
+/**
+ * A sentence about events of the account that the venue no longer provides and that may explain a difference of money;
+ * null: there are none.
+ */
 export const lossOf = (
   stored: RowReads["Service"],
   { uid }: Pick<ClientRow, "uid">

@@ -38,15 +38,15 @@ export interface ComparedOrders {
   readonly orders: ReadonlyArray<OrderRow>
   readonly theirPositions: ReadonlyArray<VenuePosition>
   readonly theirOrders: ReadonlyArray<VenueOrder>
-  /** Trades of the period that both sides cover without a gap. */
+  /** Trades of the period for which both sides have complete records. */
   readonly trades: { readonly ours: ReadonlyArray<Trade>; readonly theirs: ReadonlyArray<Trade> }
 }
 
 type What =
   | { readonly is: "position"; readonly symbol: string; readonly ours: string; readonly theirs: string }
-  /** Working here. `theirs`: the remaining quantity at the venue; null: not working there. */
+  /** An order that works here. `theirs`: the remaining quantity at the venue; null: it does not work there. */
   | { readonly is: "order"; readonly orderId: number; readonly ours: string; readonly theirs: string | null }
-  /** Working on both sides, with other terms. */
+  /** An order that works on both sides with different terms. */
   | { readonly is: "orderTerms"; readonly orderId: number; readonly misfit: string }
   | { readonly is: "orderThere"; readonly theirs: VenueOrder }
   | { readonly is: "trade"; readonly ours: Trade | null; readonly theirs: Trade | null }
@@ -83,7 +83,8 @@ const positionsApart = ({ positions, theirPositions }: ComparedOrders): Readonly
     const [row, there] = [ours.get(symbol), theirs.get(symbol) ?? "0"]
     const here = row?.netQty ?? "0"
     if (isSame(here, there)) return []
-    // `updatedAt` makes a new key: the same figures may differ again after further trades that both sides booked.
+    // `updatedAt` makes each key new, because the same figures may differ again after further trades that both sides
+    // booked.
     const claim = `position:${symbol}:${here}:${there}:${row?.updatedAt ?? 0}`
     return [{ claim, what: { is: "position", symbol, ours: here, theirs: there }, orderId: null }]
   })
@@ -108,7 +109,7 @@ const ordersApart = ({ orders, theirOrders }: ComparedOrders): ReadonlyArray<Ord
   })
   const there = live
     .filter(({ ref }) => ref === null || !ours.has(ref))
-    // A ref of another kind of object is no order.
+    // A venue order whose ref names another kind of object is not compared here.
     .filter(({ ref }) => ref === null || namedOrder(ref) !== null)
     .map((theirs): OrderDifference => ({
       claim: `orderThere:${theirs.id}`,
@@ -240,7 +241,7 @@ export const ordersOf = (
       orders.push(...rows.filter(({ context }) => context.venueOrderId !== null))
     }
     const theirPositions = account?.positions ?? []
-    // Without a position on either side the trades net to zero on both: no query is needed.
+    // Without a position on either side the trades net to zero on both sides, so they are not queried.
     const isTrader = positions.length > 0 || theirPositions.length > 0
     return {
       clientId,

@@ -1,7 +1,8 @@
 /**
- * Compares the staking swaps of one client with the venue, and applies the differences in the client's turn. The venue is the
- * authority on acceptance, payments and ends: the service applies these. A swap that only one side has opens a break. Its amount
- * is the surplus of the service over the venue, in micro-USDC at the last mark (A2-103, D8).
+ * Compares the staking swaps of one client with the venue, and applies the differences in the client's turn. The venue
+ * is the authority on acceptance, payments and ends, so the service applies those that it reports. A swap that only one
+ * side has opens a break. Its amount is the surplus of the service over the venue, in micro-USDC at the last mark
+ * (A2-103, D8).
  */
 import { Effect } from "effect"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
@@ -59,7 +60,7 @@ export const swapDifferences = ({
     const outcome = outcomes.get(swapRef(row.id))
     const venue = (row.contractId === null ? undefined : byId.get(row.contractId)) ?? outcome?.swap ?? null
     if (venue !== null) {
-      // The turn that settles the difference judges times and listing.
+      // The turn that applies the difference checks times and listing again.
       const misfit = swapMisfit(venue, { swap: row.context, isListed: false, venueTime: anyTime })
       const progress = `${venue.payments.length}:${venue.corrections.length}:${venue.end ?? ""}`
       const claim = `swap:${row.id}:${misfit ?? progress}`
@@ -107,13 +108,13 @@ interface Alarm {
   readonly more: bigint
 }
 
-/** Applies the venue's swap; null: applied. Otherwise returns the alarm. */
+/** Applies the venue's report of a swap. Null: applied; otherwise the alarm. */
 const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: "unknown" }>): Alarm | null => {
   const { theirs: swap } = what
   const named = ownerOfRef(swap.ref)
   const id = what.is === "more" ? what.swapId : named?.owner === "swap" ? named.id : null
   const row = id === null ? null : parts.recall.row(turn, "swaps", id)
-  // 0: confirmed manually by staff, no venue id yet.
+  // 0: staff confirmed the swap manually, so it has no venue id yet.
   const isOurs = row !== null && [null, 0, swap.id].includes(row.contractId)
   if (isOurs && id !== null) {
     const { ref } = swap

@@ -14,10 +14,13 @@ import { Screening } from "./Screening.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "sandbox", requestId: "sandbox", actor: "system:sandbox" }
 
-/** Far more rows than there are sandbox names. */
+/** Far above the number of sandbox names: one page holds all entries. */
 const pageSize = 1_000
 
-/** Needs the live list, so that an added entry counts at once. An entry that an operator removed stays removed. */
+/**
+ * Writes the missing entries. Needs the live list, so that an added entry counts at once. An entry that an operator
+ * removed stays removed.
+ */
 export const layerSandboxEntries: Layer.Layer<never, never, ActorHost | RowReads | Settings | Screening> =
   Layer.effectDiscard(
     Effect.gen(function* () {

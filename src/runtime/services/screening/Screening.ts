@@ -33,11 +33,14 @@ export interface ListVersions {
 export class Screening extends Context.Service<
   Screening,
   {
-    /** Every entry at or above a threshold, and a name that can't be compared. `resultOf` derives the outcome. */
+    /**
+     * All entries with a score at or above their threshold. A name that can't be compared is a result too. `resultOf`
+     * derives the outcome.
+     */
     readonly find: (person: ScreenedPerson) => ReadonlyArray<Found>
     readonly lists: () => ListVersions
     readonly size: () => number
-    /** `find` restricted to these entries. */
+    /** Like `find`, restricted to these entries. */
     readonly among: (entries: ReadonlyArray<WatchEntryRow>) => (person: ScreenedPerson) => ReturnType<typeof findAll>
   }
 >()("brokerage/runtime/services/screening/Screening") {
@@ -57,7 +60,7 @@ export class Screening extends Context.Service<
         else screener.remove(row.id)
         note(row)
       }
-      // An entry committed while the stored entries load is newer than the page that holds it.
+      // An entry committed during the load of the stored entries is newer than the page that holds it.
       const committed = new Set<number>()
       let isLoading = true
       const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
@@ -71,7 +74,7 @@ export class Screening extends Context.Service<
       yield* Effect.orDie(storedEntries(stored, (row) => (committed.has(row.id) ? undefined : follow(row))))
       isLoading = false
       committed.clear()
-      // A published sandbox name meets its entry by the last name alone; all other entries are compared with the name
+      // A published sandbox name matches its entry by the last name alone. All other entries are compared with the name
       // as sent.
       const findIn = (entries: Screener, person: ScreenedPerson) => {
         const published = sandbox ? sandboxPerson(person) : person
@@ -90,13 +93,13 @@ export class Screening extends Context.Service<
   )
 }
 
-/** Entries per page: a megabyte or two, which a busy machine still reads in time. */
+/** Entries per page: one or two megabytes, which even a busy machine reads within the statement timeout. */
 const pageSize = 5_000
 
-/** Entries indexed in one step: some milliseconds, then the event loop runs other work. */
+/** Entries indexed in one step of some milliseconds, after which the event loop runs other work. */
 const pieceSize = 500
 
-/** Passes on all entries ever stored, page by page: memory holds the index and one page of rows. */
+/** Passes all entries ever stored to `pass`, page by page. Memory holds the index and one page of rows. */
 const storedEntries = (
   stored: RowReads["Service"],
   pass: (row: WatchEntryRow) => void
@@ -112,7 +115,7 @@ const storedEntries = (
     }
   })
 
-/** Versions by source, computed when an import moves and shared by all runs until the next one moves. */
+/** Versions by source. They are computed once per change of an import, and all runs in between share the result. */
 class Sources {
   #current = new Map<string, string>()
   #coming = new Map<string, string>()

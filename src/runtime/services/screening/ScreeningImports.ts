@@ -2,13 +2,14 @@
  * Published lists of sanctions and politically exposed persons, version by version. A file of any length comes in
  * pieces of at most a thousand entries, each one request and one commit:
  *
- * - `begin` announces source, version, number of entries and their hash. The same file again finds its import and gets
- * the number of entries that are in, so a crash or a lost reply on either side costs at most one piece;
- * - `entries` takes the piece at an offset, and acknowledges a piece that is already in without writing. New entries
- * count at once; entries that are already on the list keep their ids, and with them the findings of compliance;
- * - `finish` removes the entries that the version did not name, a thousand at a time, only after everything announced
- * has arrived: an aborted import never removes an entry. The client repeats it until the import is DONE. If more than
- * a hundred entries and more than a fifth of the source would go, it refuses unless that is allowed.
+ * - `begin` announces source, version, number of entries and their hash. For the same file it returns the existing
+ *   import with the number of entries received so far. So a crash or a lost reply on either side costs at most one
+ *   piece;
+ * - `entries` takes the piece at an offset, and acknowledges a piece that it already has without writing. New entries
+ *   count at once. Entries that are already on the list keep their ids, and with them the findings of compliance;
+ * - `finish` removes the entries that the version did not name, a thousand at a time, and only after all announced
+ *   entries have arrived. An aborted import never removes an entry. The client repeats it until the import is DONE. It
+ *   refuses if more than a hundred entries and more than a fifth of the source would go, unless the caller allows that.
  *
  * Entries of other sources and those that operators added are never touched (F26).
  */
@@ -50,7 +51,7 @@ export interface SourceView {
   /** Live entries. */
   readonly entries: number
   readonly importedAt: number | null
-  /** The parts of the current version's file that are not on the list. Null: there is no current version. */
+  /** The entries of the current version's file that are not on the list. Null: there is no current version. */
   readonly report: FileReport | null
   /** The version being imported. */
   readonly importing: ImportView | null
@@ -118,7 +119,7 @@ export class ScreeningImports extends Context.Service<
               Effect.gen(function* () {
                 const row = state.get("watchImports", String(importId))
                 if (row === undefined) return { stale: [], losses: null }
-                // Import ids grow: entries that only an earlier import named are missing from this one.
+                // Import ids grow: an entry whose last import has a smaller id is missing from this version.
                 const stale = yield* namedBefore(sql, sealing, row.source, importId, importPiece + 1)
                 const isLimited = row.state === "OPEN" && !allowShrink
                 return { stale, losses: isLimited ? yield* countNamedBefore(sql, row.source, importId) : null }

@@ -1,7 +1,7 @@
 /**
- * Findings of compliance for watch-list entries against one client. A finding belongs to the identity it was made for:
- * a false positive stays valid only for that identity, or for a likeness that is no worse than the judged one.
- * Findings are a history; none ever changes (F26, dispositions).
+ * Findings of compliance for watch-list entries against one client. A false positive holds for the identity that was
+ * judged. For another identity it holds only if the match is no closer than the judged one. Findings are a history, and
+ * none ever changes (F26, dispositions).
  */
 import { isNoWorse, type JudgedPair, type ScreenedPerson, type Settled } from "../../../machines/screening/screen.ts"
 import type { RoleLabel } from "../../../machines/verification/Block.ts"
@@ -17,10 +17,10 @@ export const identityText = ({ firstName, middleName, lastName, dob, nationaliti
     .map((part) => part.normalize("NFC").toUpperCase().replaceAll(/\s+/g, " ").trim())
     .join("\u0000")
 
-/** Scores are stored in millionths, rounded up: the judged pair itself never exceeds its stored score. */
+/** Scores are stored in millionths, rounded up, so that the judged pair never exceeds its own stored score. */
 const millionths = (score: number): number => Math.ceil(score * 1_000_000)
 
-/** The pairs that compliance has called false positives and that still hold for a client of this identity. */
+/** The pairs that compliance has called false positives, as far as they hold for this identity. */
 export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: string): Settled => {
   const byEntry = Map.groupBy(rows, ({ entryId }) => entryId)
   return {
@@ -29,7 +29,7 @@ export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: str
         const judged = pairOf(row)
         if (judged === null) return false
         if (row.identityKey === identityKey) return true
-        // A finding on one name that can't be compared does not carry over to another.
+        // A finding on a name that can't be compared holds for that identity only.
         return entryId !== unreadableEntryId && isNoWorse({ ...pair, score: millionths(pair.score) }, judged)
       })
   }
@@ -41,7 +41,7 @@ const standing = (rows: ReadonlyArray<DispositionRow>): ReadonlyArray<Dispositio
   return inOrder.slice(inOrder.findLastIndex(({ disposition }) => disposition === "TRUE_MATCH") + 1)
 }
 
-/** Null for findings of earlier versions of the service, which did not keep the judged pair: they settle nothing. */
+/** The pair that was judged. Null: earlier versions of the service did not store it, so the finding clears nothing. */
 const pairOf = ({ outcome, score }: DispositionRow): JudgedPair | null =>
   outcome === null || score === null ? null : { outcome, score }
 
@@ -53,14 +53,14 @@ export const trueMatches = (state: SubjectState): ReadonlyArray<number> =>
 
 export interface Finding {
   readonly disposition: DispositionRow["disposition"]
-  /** Fingerprint of the identity that was judged; null when only the likeness is known. */
+  /** Fingerprint of the judged identity; null: only the closeness of the match is known. */
   readonly identityKey: string | null
   readonly pairs: ReadonlyArray<JudgedPair & { readonly entryId: number }>
 }
 
 /**
- * Adds a finding for each entry to the client's history. Left out are repeated findings, and a true match of a name
- * that can't be compared: it matches no entry.
+ * Adds a finding for each entry to the client's history. Repeated findings are omitted. A true match of a name that
+ * can't be compared is omitted too, because it matches no entry.
  */
 export const remember = (
   turn: Turn,

@@ -55,7 +55,7 @@ export const importView = (row: WatchImportRow): ImportView => {
   }
 }
 
-/** The running hash of a file, one entry further: it depends on the order of the entries. */
+/** The running hash of a file after one more entry. It depends on the order of the entries. */
 export const chainOf = (chain: string, person: ListedPerson): string =>
   createHash("sha256")
     .update(`${chain}\n${personLine(person)}`)
@@ -63,7 +63,7 @@ export const chainOf = (chain: string, person: ListedPerson): string =>
 
 export const isComing = ({ state }: WatchImportRow): boolean => state === "OPEN" || state === "REMOVING"
 
-/** Begins an import, or finds the one this file belongs to: the same file again continues where it stopped. */
+/** Begins an import, or returns the existing import of this file, which continues where it stopped. */
 export const beginImport = (turn: Turn, request: ImportBody): Verdict<ImportView> => {
   const rows = turn.state.all("watchImports").filter(({ source }) => source === request.source)
   const coming = rows.find(isComing)
@@ -86,7 +86,7 @@ export const beginImport = (turn: Turn, request: ImportBody): Verdict<ImportView
         )
       )
     }
-    // Another version's unfinished import may have removed entries already: then this version is imported again.
+    // An unfinished import of another version may have removed entries, so the current version is imported again.
     if (isSame(current, request) && coming === undefined) return accept(importView(current))
   }
   if (coming !== undefined)
@@ -107,7 +107,7 @@ const newImport = (turn: Turn, { source, version, ...file }: ImportBody): WatchI
   })
 }
 
-/** `live`: the source's live entries that have one of the piece's names. */
+/** Takes a piece of the file. `live`: the source's live entries that have one of the piece's names. */
 export const takeEntries = (
   turn: Turn,
   importId: number,
@@ -119,7 +119,7 @@ export const takeEntries = (
   if (row === undefined)
     return refuse(conflict("IMPORT_ENDED", "This import is not under way any more: begin it again."))
   const context = row.context
-  // A repeated piece after a lost reply: it is already in.
+  // A repeated piece after a lost reply has been taken already.
   if (offset + people.length <= context.received) return accept(importView(row))
   let chain = context.chain
   for (const person of people) chain = chainOf(chain, person)
@@ -161,7 +161,7 @@ export const takeEntries = (
   return accept(importView(next))
 }
 
-/** The number of live entries of a source, and of those that an import did not name. */
+/** The number of live entries of a source, and the number of those that an import did not name. */
 export interface ImportLosses {
   readonly live: number
   readonly unnamed: number
@@ -171,7 +171,7 @@ export interface ImportLosses {
 const freeLosses = 100
 const freeShare = 5
 
-/** A truncated file, or one of another list, must not empty a source unnoticed. */
+/** Refuses large removals: a truncated file, or a file of another list, must not empty a source unnoticed. */
 const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Refusal | null => {
   const { received, count, added } = row.context
   const before = live - added
@@ -184,7 +184,7 @@ const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Re
 }
 
 export interface Finish {
-  /** Live entries of the source that this import did not name, one more than one round removes. */
+  /** Live entries of the source that this import did not name; one more than one round removes. */
   readonly stale: ReadonlyArray<WatchEntryRow>
   readonly atOnce: number
   /** Null: every removal is allowed. */

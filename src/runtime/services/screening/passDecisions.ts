@@ -1,6 +1,4 @@
-/**
- * The turns of a screening pass in the system's mailbox: one pass at a time, its cursor, and the nightly pass (F26).
- */
+/** The turns of a screening pass in the system's mailbox: only one pass at a time, its cursor, and the nightly pass (F26). */
 import type { ScreeningPassEvent, ScreeningPassInput } from "../../../machines/screening/ScreeningPass.ts"
 import { screeningRulesVersion } from "../../../machines/screening/screen.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -43,7 +41,7 @@ export const nightlyTimer = "screening.nightly"
 const nightlyAt = 2 * 3_600_000
 const dayMillis = 86_400_000
 
-/** Sets the timer to the next night, however many nights were missed: one pass catches up. */
+/** Sets the timer to the next night. After missed nights one pass catches up. */
 export const setNightly = (turn: Turn): void => {
   const today = turn.now - (turn.now % dayMillis) + nightlyAt
   applyEffects(turn, systemInstance, [
