@@ -1,6 +1,6 @@
 /**
- * Money as partners read it: balances now, summary and overview from one state of the client's actor, balances of an
- * earlier moment and the ledger from postings (F23, A2-60, A2-61).
+ * Money as partners read it. Current balances, summary and overview come from one state of the client's actor. Balances
+ * of an earlier moment and the ledger come from postings (F23, A2-60, A2-61).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -94,11 +94,14 @@ export const postingOf = (posting: BookedPosting): PostingWire => ({
   amount: formatAmount(posting.amount, posting.currency)
 })
 
-/** A turn decided this long ago is in the database; otherwise its result is unknown and every read fails. */
+/**
+ * Turns that were decided this long ago are in the database. If the result of one is still unknown, every read fails
+ * anyway.
+ */
 const settledMillis = 60_000
 const by: Attribution = { role: "SYSTEM", keyLabel: "reads", requestId: "reads", actor: "system:reads" }
 
-/** Waits for the client's turns up to now, so that no posting of the requested moment is added after the reply. */
+/** Waits for all turns of the client so far, so that no posting of the requested moment is added after the reply. */
 const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<void, Unavailable> =>
   host
     .dispatch({ subject: clientSubject(clientId), by, decide: () => {} })
@@ -106,7 +109,7 @@ const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<vo
       Effect.catch((error: DispatchError) => (error._tag === "Unavailable" ? Effect.fail(error) : Effect.die(error)))
     )
 
-/** Only USDC has a known value at an earlier moment. */
+/** Balances of an earlier moment. Only USDC has a known value then. */
 const balancesThen = (rows: ReadonlyArray<HeldThen>): BalancesWire => {
   const markOf = (currency: Currency) => (currency === "USDC" ? holdingMark(currency, noFacts) : null)
   return balancesWireOf(portfolioOf({ held: heldOf(rows), staked: new Map(), risk: null, markOf }), null)

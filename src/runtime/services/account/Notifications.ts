@@ -1,6 +1,6 @@
 /**
- * A client's notification feed as partners poll it (A2-64, EVT-10). It also has late items and items without a webhook
- * event, so it shows all that no delivery brought.
+ * A client's notification feed as partners poll it. It contains every item, including late ones and those without a
+ * webhook event. So it shows everything that webhooks did not deliver (A2-64, EVT-10).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -21,7 +21,7 @@ export interface FeedQuery {
   readonly after?: string
 }
 
-/** A page and the cursor of the next one; null: this is the last page. */
+/** A page with the cursor of the next page; null: this is the last page. */
 export interface FeedPage {
   readonly answer: NotificationsWire
   readonly next: Required<FeedQuery> | null
@@ -31,8 +31,8 @@ export class Notifications extends Context.Service<
   Notifications,
   {
     /**
-     * The first items from `since` on, or after `after`. Refused: another partner's client, and an `after` that names
-     * no item of it.
+     * The first items from `since` on, or after `after`. Refuses another partner's client, and an `after` that names no
+     * item of the feed.
      */
     feed(partnerId: number, clientId: number, query: FeedQuery): Effect.Effect<Verdict<FeedPage>, Unavailable>
   }
@@ -55,7 +55,7 @@ export class Notifications extends Context.Service<
             if (!known) return refuse(noPlace)
           }
           const behind = after !== null && after.ts >= since ? after : { ts: since, id: 0 }
-          // Items that are booked while the page is read must not appear if `since` is in the future.
+          // If `since` is in the future, items that are booked during the read must not appear.
           const rows =
             since > asOf
               ? []

@@ -17,14 +17,15 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
-/** The rows that `since` reads at a time, and the most in total. */
+/** The page size of `since`, and the most rows that it reads. */
 const sinceRows = { page: 1_000, most: 100_000 } as const
 
 interface Found {
-  /** The client's version when the rows were read: with another version they may have changed. */
+  /** The client's version when the rows were read. With another version the rows may have changed. */
   readonly token: number | null
   /**
-   * By table and id, or by query; null: the client has no such row. "away": the read failed. "many": more rows than the limit.
+   * By table and id, or by query. null: the client has no such row. "away": the read failed. "many": the query finds
+   * more rows than the limit.
    */
   readonly rows: Map<string, object | null | "away" | "many">
 }
@@ -57,8 +58,8 @@ export class Recall {
   }
 
   /**
-   * The one stored row of the turn's client with these values in its columns, or null; rows that the turn itself has
-   * written are ignored. Throws as `row` does.
+   * The one stored row of the turn's client with these column values, or null. Ignores rows that the turn itself has
+   * written. Throws as `row` does.
    */
   matching<T extends ClientTable | "ledgerTransactions">(
     turn: Turn,
@@ -77,9 +78,9 @@ export class Recall {
   }
 
   /**
-   * Maps, by `keep`, each stored row of the turn's client whose columns have the values of `equal` and at least those of `least`,
-   * newest id first. Memory holds one page of rows and the results. Throws as `matching` does, and an Error if there are more
-   * rows than the limit: the event is quarantined.
+   * Applies `keep` to each stored row of the turn's client that equals `equal` and is at least `least` in the named
+   * columns, newest id first. Memory holds one page of rows and the results. Throws as `matching` does, and an Error
+   * above the limit of rows: the event is then quarantined.
    */
   since<T extends ClientTable, K>(
     turn: Turn,

@@ -1,6 +1,6 @@
 /**
- * A projection of the recorded risk states of all accounts (D23). It keeps only states other than NORMAL: those are
- * the accounts that a mark can move. Client lists show them, and the risk monitor follows the accounts named here.
+ * A projection of the recorded risk states of all accounts. It keeps only states other than NORMAL, because a mark
+ * alone can move those accounts. Client lists show them, and the risk monitor follows them (D23).
  */
 import { Context, Effect, Layer } from "effect"
 import type { RiskState } from "../../../machines/margin/accountRisk.ts"

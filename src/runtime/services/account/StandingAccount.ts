@@ -1,8 +1,8 @@
 /**
- * A client's committed account, with its figures at the marks of a moment. Its two parts change at different speeds:
- * holdings are read again only when their rows change (SubjectState.derived), and a money write only changes the cash
- * beside their figures. Figures stay cached until a mark that they use has another price, and leave memory with the
- * client's rows. Each call checks the age of the marks again, because a mark becomes stale without a message (F3).
+ * A client's committed account, with its figures at the marks of a moment. Holdings are read again only when their rows
+ * change (SubjectState.derived). A change of cash alone reuses the figures of the holdings. Figures stay cached until a
+ * mark that they use changes its price, and leave memory with the client's rows. Each call checks the age of the marks
+ * again, because a mark becomes stale without a message (F3).
  */
 import {
   type AccountRisk,
@@ -50,18 +50,18 @@ export const accountTables = [...holdingTables, "balances"] as const
 type HoldingRows = RowsOf<(typeof holdingTables)[number]>
 type Balances = ReadonlyArray<BalanceRow>
 
-/** A mark as the figures use it; null: none is known. */
+/** A mark that the figures use; null: the market has no mark. */
 interface Seen {
   mark: Mark
   readonly fresh: boolean
 }
 
-/** The holdings under one listing: they include its grids, classes and terms. */
+/** The holdings under one listing, whose grids, classes and terms they include. */
 interface Listed extends Pick<Facts, "instruments" | "terms"> {
   readonly holdings: ReadonlyArray<PerpHolding>
 }
 
-/** Figures, and every mark that they use. */
+/** Figures with every mark that they use. */
 interface Figures {
   readonly balances: Balances
   readonly listed: Listed
@@ -86,9 +86,7 @@ class StandingAccount {
     this.recorded = rows.one("riskMonitors")?.state ?? "NORMAL"
   }
 
-  /**
-   * Returns the same object, risk included, until the cash or a mark that it uses changes. `balances`: those of the same state.
-   */
+  /** Returns the same object, risk included, until the cash or a used mark changes. `balances` must be of the same state. */
   at(facts: Facts, balances: Balances): AccountNow {
     const { figures } = this
     const last = figures !== null && isOn(figures.listed, facts) ? figures : null
@@ -99,7 +97,7 @@ class StandingAccount {
     return this.figures.now
   }
 
-  /** `last`: figures of the same listing. Parts whose marks have not moved are reused. */
+  /** Computes the figures. `last`: figures of the same listing, whose parts are reused where their marks have not moved. */
   private workedOut(
     facts: Facts,
     balances: Balances,
@@ -139,7 +137,7 @@ class StandingAccount {
 /** A client's account, cached until a row of its holdings changes. */
 export const standingAccount = reading(holdingTables, (rows) => new StandingAccount(rows))
 
-/** Accepts of requests to open a contract that the venue has not answered (F7). */
+/** Accepted requests to open a contract for which the venue's reply is outstanding (F7). */
 export const acceptsOf = (rfqs: ReadonlyArray<RfqRow>): ReadonlyArray<PendingAccept> =>
   rfqs.flatMap(({ closeContractId, context: { accepting } }) =>
     accepting === null || closeContractId !== null
@@ -171,6 +169,6 @@ const movedSince = (seen: Figures["seen"], { marks, takenAt }: Facts): ReadonlyS
   return moved
 }
 
-/** A repeated mark differs only in its time, which matters for its freshness alone. */
+/** A repeated price with a new time changes only the freshness of the mark. */
 const isSamePrice = (one: Mark, other: Mark): boolean =>
   one.places === other.places && (one.price === other.price || one.price.eq(other.price))

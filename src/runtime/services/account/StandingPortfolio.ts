@@ -1,7 +1,7 @@
 /**
- * A client's committed portfolio, valued on the market of a moment. The rows are read once per change, and the results
- * are cached until a mark or the account's risk changes. A reader gets everything from one state and one market (F23,
- * STS-10, STS-12).
+ * A client's committed portfolio, valued at the marks of a moment. The rows are read once per change. The results are
+ * cached until a mark or the account's risk changes. All figures of a reply come from one state and one set of marks
+ * (F23, STS-10, STS-12).
  */
 import type { AccountOverviewWire, BalancesWire } from "../../../machines/account/AccountWire.ts"
 import { noTotals } from "../../../machines/account/accountTotals.ts"
@@ -21,7 +21,7 @@ import type { BalanceRow } from "../../tables/ledger.ts"
 import type { SwapRow } from "../../tables/swap.ts"
 import { accountIn } from "./accountNow.ts"
 
-/** Tables that add to the account beyond its risk. */
+/** Tables that the portfolio shows besides those of the account's risk. */
 const portfolioTables = [
   "clients",
   "balances",
@@ -33,13 +33,13 @@ const portfolioTables = [
 type PortfolioRows = RowsOf<(typeof portfolioTables)[number]>
 type Overview = Omit<AccountOverviewWire, "asOf">
 
-/** Replies for one state and market. Do not mutate them: many readers share them. */
+/** Cached replies for one state and one set of marks. Many readers share them: do not mutate. */
 interface Shown {
   readonly risk: AccountRisk
   readonly marks: ReadonlyArray<HoldingMark | null>
   readonly portfolio: Portfolio
   readonly balances: BalancesWire
-  /** Made on the first request. */
+  /** Computed on the first request. */
   overview: Overview | null
 }
 
@@ -88,11 +88,11 @@ class StandingPortfolio {
   }
 }
 
-/** A repeated mark differs only in its time, which no reply shows. */
+/** A new time of the same mark changes no reply. */
 const isSame = (one: HoldingMark | null, other: HoldingMark | null): boolean =>
   one === other || (one !== null && other !== null && one.text === other.text && one.fresh === other.fresh)
 
-/** A swap that is staked or claimed; the amount of an ACCEPTING one is in the reserve. */
+/** The swap as a reply shows it, if it is staked or claimed. The amount of an ACCEPTING swap is still in the reserve. */
 const liveSwapOf = (row: SwapRow): ReadonlyArray<LiveSwap> => {
   const { state, currency, amount: notional, reward, paid, maturityAt, context } = row
   if ((state !== "OPEN" && state !== "DEFAULTED") || maturityAt === null) return []

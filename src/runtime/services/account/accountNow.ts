@@ -1,6 +1,6 @@
 /**
- * An account's money with its risk, for decisions and readers: the input of every rule on outgoing money. The only
- * place that gathers the open objects of an account (A3-08).
+ * An account's money with its risk, for decisions and replies. Every rule on outgoing money uses it, and no other file
+ * collects the open objects of an account (A3-08).
  */
 import { accountRisk, type CashOf, type RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -18,8 +18,8 @@ import { acceptsOf, type AccountNow, accountTables, standingAccount } from "./St
 export type { AccountNow }
 
 /**
- * The account as the turn sees it, its own bookings included. `client` may have another categorization and `chosen`
- * other leverages: then the account is computed as if these held.
+ * The account as the turn sees it, with the turn's own bookings. `client` may carry another categorization, and
+ * `chosen` other leverages, to compute the account as if they held.
  */
 export const accountInTurn = (turn: Turn, client: ClientRow, chosen?: Chosen): AccountNow => {
   const cashOf = cashInTurn(turn, client)
@@ -36,7 +36,7 @@ export const cashInTurn =
   (currency) =>
     balanceOf(turn, id, partnerId, currency).cash
 
-/** True if the turn has not changed the account: it sees the committed one. */
+/** True if the turn has written nothing of the account, so that the committed figures hold. */
 const isUntouched = ({ state, draft }: Turn, client: ClientRow): boolean =>
   state.one("clients") === client && accountTables.every((table) => draft.written(table).length === 0)
 
@@ -47,8 +47,8 @@ export const accountIn = (state: SubjectState, facts: Facts): AccountNow =>
 /** The client's committed risk state. */
 export const recordedIn = (state: SubjectState): RiskState => state.one("riskMonitors")?.state ?? "NORMAL"
 
-/** The client's risk monitor as the turn sees it; undefined for one that never left NORMAL. */
+/** The client's risk monitor as the turn sees it; undefined: the account has never left NORMAL. */
 export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined => oneInTurn(turn, "riskMonitors")
 
-/** The refusal when figures need a venue and there is none. */
+/** The refusal of figures that need a venue, without one. */
 export const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

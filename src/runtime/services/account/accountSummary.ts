@@ -1,6 +1,6 @@
 /**
- * GET .../account/summary: profit and cost of a client's trading since its account was opened, from its own totals
- * (A2-60, STS-11).
+ * GET .../account/summary: profit and cost of a client's trading since the account was opened, from the client's
+ * running totals (A2-60, STS-11).
  */
 import {
   type AccountTotals,

@@ -37,8 +37,8 @@ const add = (turn: Turn, { clientId, partnerId }: Owner, more: Partial<AccountTo
 }
 
 /**
- * Counts a booked trade. A trade paid in another currency than USDC has no value here: it only adds to the number of
- * trades.
+ * Counts a booked trade. A trade that is paid in another currency than USDC has no value here and adds only to the
+ * number of trades.
  */
 export const countFill = (
   turn: Turn,
@@ -68,8 +68,9 @@ interface SwapStep {
 }
 
 /**
- * Counts one step of a swap: the reward and the charges, at the mark that the postings of this turn keep, and once
- * the swap is closed whether more was returned than invested (STS-9). Later receipts may turn a loss into a win.
+ * Counts one step of a swap. The reward and the charges are valued at the mark of this turn's postings. A closed swap
+ * counts as a win or a loss by amount returned minus amount invested. Later receipts may turn a loss into a win
+ * (STS-9).
  */
 export const countSwap = (turn: Turn, { before, after }: SwapStep): void => {
   const asset = after.currency as Currency
@@ -89,8 +90,8 @@ export const countSwap = (turn: Turn, { before, after }: SwapStep): void => {
 const receivedBy = ({ amount: notional, reward, paid }: SwapRow): bigint =>
   rewardReceived({ notional, reward }, { paid })
 
-/** A take that the venue rejected or never found was never open. */
+/** A take that the venue rejected or never found has no opening time. */
 const wasTaken = ({ openedAt }: SwapRow): boolean => openedAt !== null
 
-/** Amount returned minus amount invested, once nothing more is expected; fee and commission are separate. */
+/** Amount returned minus amount invested, without fee and commission; 0 until the swap is closed. */
 const resultOf = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)

@@ -1,6 +1,6 @@
 /**
- * A client at one moment, in a turn or as committed: the input for judging a request. Orders and requests for quotes
- * add their own parts (A2-91, A2-110).
+ * The state of a client at one moment, in a turn or as committed, as input for checks of a request. Orders and requests
+ * for quotes add their own parts (A2-91, A2-110).
  */
 import type { Effect } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -24,7 +24,7 @@ export interface ClientMoment {
 
 export type MomentOf = Pick<ClientMoment, "client" | "partnerState">
 
-/** The client as the turn sees it. */
+/** The client's state as the turn sees it. */
 export const momentInTurn = (turn: Turn, of: MomentOf): ClientMoment => ({
   ...of,
   now: turn.now,
@@ -33,7 +33,7 @@ export const momentInTurn = (turn: Turn, of: MomentOf): ClientMoment => ({
   facts: turn.facts
 })
 
-/** The committed client. */
+/** The client's committed state. */
 export const momentAt = (
   state: SubjectState,
   facts: Facts,
@@ -46,7 +46,7 @@ interface Looking {
   readonly directory: Directory["Service"]
 }
 
-/** Reads a partner's client as committed; null: it is not the partner's. */
+/** Reads the committed state of a partner's client; null: the client is not the partner's. */
 export const readOwnClient = <A>(
   { host, clock, directory }: Looking,
   partnerId: number,

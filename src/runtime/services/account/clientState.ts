@@ -32,8 +32,8 @@ import type { PartnerView } from "../partners/Directory.ts"
 export const clientSubject = (clientId: number): string => `client:${clientId}`
 
 /**
- * In a turn: the client's row, if the client exists and belongs to this partner; another partner's client is
- * indistinguishable from a missing one.
+ * In a turn: the client's row. Null: the client does not exist or belongs to another partner; callers can't distinguish
+ * the two.
  */
 export const ownClient = (state: SubjectState, partnerId: number): ClientRow | null => {
   const row = state.one("clients")
@@ -128,7 +128,7 @@ const blockViews = (state: SubjectState): ReadonlyArray<BlockView> => {
   })
 }
 
-/** The summary of a client's assessment; without one all null or 0. */
+/** The summary of a client's assessment; without an assessment all fields are null or 0. */
 export const appropriatenessOf = (row: AssessmentRow | undefined): AppropriatenessSummary =>
   row === undefined ? noAssessment : summaryOf(row.state, row.context)
 

@@ -25,5 +25,5 @@ export const termsOf = ({ context }: Pick<BarrierContractRow, "context">): Contr
 export const openContracts = (turn: Turn): ReadonlyArray<BarrierContractRow> =>
   rowsInTurn(turn, "barrierContracts").filter(({ state }) => state === "OPEN")
 
-/** The requests as the turn sees them, ended ones that the venue may still have open included. */
+/** The requests as the turn sees them, including ended ones that the venue may still have open. */
 export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => rowsInTurn(turn, "rfqs")

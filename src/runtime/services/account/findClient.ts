@@ -1,11 +1,11 @@
 /**
- * Finds the client that an operator names: by id or uid, by the partner's own reference, with or without the partner's
- * code before it (`acme-1`, `ACME/acme-1`), or by the e-mail address of an open account (operator surface, `C`). The
- * service never guesses: a name that several clients share is refused with a list of them.
+ * Finds the client that an operator names by id, by uid, by the partner's own reference, or by the e-mail address of an
+ * open account. The partner's code may precede the reference (`acme-1`, `ACME/acme-1`). The service never guesses: it
+ * refuses a name that several clients share, with a list of them (operator surface, `C`).
  *
- * Digits alone are always an id, and a name in the form of a uid is one: a reference of that form needs its partner's
- * code before it. The address is looked up among the claims, which keep it unique: a closed account has released its
- * address, and `client list --q` finds it.
+ * Digits alone are always an id. A name in the form of a uid is always a uid, so a reference of that form needs its
+ * partner's code before it. The address is looked up among the claims that keep it unique. A closed account has
+ * released its address; `client list --q` finds it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"

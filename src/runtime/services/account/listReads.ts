@@ -20,7 +20,7 @@ export const rowPage = <T extends TableName>(
   return Effect.map(stored.page(table, tests, onePast(query)), (rows) => cutPage(rows, query.limit, idOf))
 }
 
-/** The partner's rows, or those of one of its clients; null when the client is not its own. */
+/** The rows of a partner, or of one of its clients; null: the client is not the partner's. */
 export const ofPartner = (
   host: ActorHost["Service"],
   partnerId: number,
@@ -32,7 +32,7 @@ export const ofPartner = (
         readersClient(state, partnerId) === null ? null : [{ column: "client_id", value: clientId }]
       )
 
-/** All partners' rows, or those of one partner, by id or code. */
+/** The rows of all partners, or of the partner with this id or code. */
 export const ofPartners = (
   directory: Directory["Service"],
   partner: string | undefined

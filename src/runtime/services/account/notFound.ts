@@ -1,4 +1,7 @@
-/** The refusal for a missing object of a client. A client that is not the partner's takes precedence. */
+/**
+ * The refusal of a request that names a missing object of a client. A client of another partner is reported as missing
+ * itself.
+ */
 import { Effect } from "effect"
 import { type Refusal, unknown } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"

@@ -1,4 +1,4 @@
-/** A turn that an event of the venue starts at a client: with the owner of its effects. */
+/** Builds the input of the handlers of venue events in a client's turn: the turn, and the owner of its effects. */
 import type { OwnedTurn } from "../../effects/Instance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"

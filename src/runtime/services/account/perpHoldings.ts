@@ -1,7 +1,7 @@
 /**
- * An account's holdings in perpetual markets, as input of its risk: positions, working orders, and the leverage in
- * force in each (F5, F6; A2-50). The only place that decides the leverage, so that a choice applies at once to
- * positions, working orders and the next request.
+ * An account's holdings in perpetual markets as input of its risk: positions, working orders, and the leverage in force
+ * in each market. No other file decides the leverage, so a client's choice applies at once to positions, working orders
+ * and the next request (F5, F6; A2-50).
  */
 import { leverageCap, leverageInForce, type LeverageTerms } from "../../../machines/margin/accountRisk.ts"
 import type { PerpPosition, PerpTerms, WorkingOrder } from "../../../machines/margin/perpetual.ts"
@@ -30,8 +30,8 @@ export interface PerpRows {
 export type Chosen = ReadonlyMap<string, number>
 
 /**
- * Each perpetual market of the client with a position or working orders, as the turn sees it; `chosen` replaces the
- * client's own choices.
+ * Each perpetual market in which the client has a position or working orders, as the turn sees it. `chosen` replaces
+ * the client's own choices.
  */
 export const perpsInTurn = (turn: Turn, client: Categorized, chosen?: Chosen): ReadonlyArray<PerpHolding> => {
   const rows = { positions: openPositions(turn), orders: rowsInTurn(turn, "orders") }
@@ -60,8 +60,8 @@ export const openPositions = (turn: Turn): ReadonlyArray<PositionRow> => rowsInT
 const isOpen = ({ state }: PositionRow): boolean => state === "OPEN"
 
 /**
- * The terms that decide a client's leverage in a market. A market that is not listed now is margined by the strictest
- * class.
+ * The terms that decide a client's leverage in a market. A market that is not listed now gets the margin of the
+ * strictest class.
  */
 export const leverageTermsOf = (
   symbol: string,
@@ -116,7 +116,7 @@ export const holdingsOf = (
   })
 }
 
-/** A stored position as input of its figures. */
+/** A stored position as input of its risk figures. */
 export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: PositionRow): PerpPosition => ({
   symbol,
   netQty,
@@ -132,10 +132,11 @@ export const workingOf = ({
 }: OrderRow): WorkingOrder => ({
   symbol,
   side,
-  // Most orders have no trade: the shortcut counts, because each judgement covers all orders of the account.
+  // Judgements cover all orders of an account, so an order without trades, the usual case, skips the decimal
+  // arithmetic.
   left: lastTradeId === 0 ? qty : decimalText(new MoneyDecimal(qty).minus(filledQty)),
   price: venuePrice ?? trigger?.price ?? null,
-  // The venue may have applied the new bound already.
+  // The venue may already apply the new bound of an amendment in flight, so the larger bound counts.
   boundBps: triggeredAt === null && boundBps !== null ? Math.max(boundBps, amending?.boundBps ?? 0) : null,
   ...(trigger?.source === "MARK" && triggeredAt === null ? { firesAt: trigger } : {}),
   reduceOnly
