@@ -21,7 +21,7 @@ import { orderOfTimer, queryScheduled } from "./statusQueries.ts"
 import { onOrderReport, type OrderParts, orderPartsOf, type WholeOrder } from "./orderEvents.ts"
 import { OutOfSync, type OutOfSyncOrder } from "../../venue/OutOfSync.ts"
 
-/** The pause before a query: most events arrive within this time after the response of their call. Wall ms. */
+/** The pause before a query, wall ms. Most events arrive within this time after the response to their call. */
 const settleWithin = 500
 /** The pause before the retry of a failed query, wall ms. */
 const againAfter = 1_000
@@ -65,7 +65,10 @@ interface Parts {
 
 class Resync {
   private readonly parts: Parts
-  /** Orders with a timer. Only their answers are always committed: other empty commits would delay the client's events. */
+  /**
+   * Orders with a durable query timer. Their answers are always committed, to clear the timer. Empty commits for other
+   * orders would only delay the client's events.
+   */
   private readonly timed = new Set<number>()
 
   constructor(parts: Parts) {
@@ -99,7 +102,7 @@ class Resync {
     if (everything) yield* this.everything
   })
 
-  /** The orders whose committed rows lack reported data. The others need no query. */
+  /** The orders whose committed rows lack reported data. Only these need a query. */
   private behind(orders: ReadonlyArray<OutOfSyncOrder>): Effect.Effect<ReadonlyArray<OutOfSyncOrder>> {
     const { stored, unsettled } = this.parts
     if (orders.length === 0) return Effect.succeed(orders)
@@ -138,7 +141,7 @@ class Resync {
     }
   })
 
-  /** Schedules the query of all working orders again after a failure. */
+  /** Schedules another query of all working orders after a failure. */
   private readonly later: Effect.Effect<void> = Effect.suspend(() =>
     Effect.andThen(
       Effect.sleep(againAfter),
@@ -146,7 +149,10 @@ class Resync {
     )
   )
 
-  /** Queries orders. For ended orders the answer must be final, but a lookup may lag behind the venue's events. */
+  /**
+   * Queries orders. Ended orders are queried by `voidRefs`, whose answer is final; a lookup may lag behind the venue's
+   * events.
+   */
   private ask(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const { venue } = this.parts
     const refs = orders.map(({ orderId }) => orderRef(orderId))
@@ -157,7 +163,8 @@ class Resync {
         const known = orders.flatMap((order): ReadonlyArray<Found> => {
           const found = byRef.get(orderRef(order.orderId)) ?? null
           if (found !== null) return [{ ...order, order: found }]
-          // An order that the venue does not know is in flight, or the comparison finds the difference.
+          // The venue does not know the order: its call is still in flight, or the comparison with the venue finds the
+          // difference.
           this.parts.unsettled.settled(order.orderId)
           return []
         })
@@ -176,7 +183,7 @@ class Resync {
     )
   }
 
-  /** The venue does not know these orders. Their timers end, and their misfits count the answer. */
+  /** Handles orders that the venue does not know: clears their timers, and counts the answer in their misfits. */
   private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
     const one = ({ clientId, orderId }: Asked) =>
       this.parts.host
@@ -190,7 +197,7 @@ class Resync {
           }
         })
         .pipe(Effect.tap(() => Effect.sync(() => this.timed.delete(orderId))))
-    // After a failed write the timer of the order queries it again.
+    // If the write fails, the timer of the order triggers another query.
     return Effect.forEach(orders, (order) => Effect.ignore(one(order)), { discard: true })
   }
 

@@ -1,7 +1,7 @@
 /**
- * Orders for partners. One turn of the client checks an order, holds its cost and starts the call, in one commit. The response
- * follows the venue's answer and the booking of its trades, or a timeout of 5 s. After the timeout the order is in flight, and
- * the service resolves it without the caller (doc 2, Orders; A2-91, A2-92, D6).
+ * Orders for partners. One turn of the client checks an order, holds its cost and starts the call, in one commit. The
+ * service responds once it has the venue's answer and has booked its trades, or after a timeout of 5 s. After the
+ * timeout the call is in doubt, and the service resolves it without the caller (doc 2, Orders; A2-91, A2-92, D6).
  */
 import { Context, Effect, Layer } from "effect"
 import { isWorking, orderRef } from "../../../../machines/order/Order.ts"
@@ -106,7 +106,8 @@ class Trading {
     const { gateway, markets } = this.parts
     const { clientId, body, key } = write
     const { asked, refusal } = asking(body, markets)
-    // With a key, the stored result comes first: the market may be gone since, or the venue disconnected.
+    // With a key, a stored result takes precedence over the refusal: since the first attempt the market may have gone,
+    // or the venue may have disconnected.
     if (asked === null && key === null) return Effect.succeed(unkept(refusal))
     return Effect.gen({ self: this }, function* () {
       const request = gateway.request<PlacedWire>(caller, write, refusingOrder)
@@ -158,7 +159,8 @@ class Trading {
       if (!begun.ok) return begun
       // A cancel is already in flight: respond without another call (doc 2, Order states).
       if (!begun.value) return accept(named)
-      // A call that the venue never received is repeated under a new ref, so wait for the state of the order.
+      // The service repeats a cancel that the venue never received under a new ref. So this waits for the state of the
+      // order, not for the outcome of one call.
       const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && !isOutOfSync(unsettled, row)
       const now = yield* this.until(clientId, found.id, isKnown)
       if (now === null) return refuse(noOrder)
@@ -220,15 +222,16 @@ class Trading {
     const { id: orderId, state, context } = row
     if (state === "REJECTED") return refuse(orderRejected(namesOf(orderId), context.reject))
     if (state === "SENT" || state === "CHECKED" || isOutOfSync(this.parts.unsettled, row)) return null
-    // The acknowledgement may arrive before the trades. An order that takes liquidity ends with its trades.
+    // The acknowledgement may arrive before the trades. An order that only takes liquidity ends with its trades, so its
+    // end is awaited.
     if ((state === "ACKED" || state === "PARTIAL") && takesMarket(context)) return null
     return accept({ ...namesOf(orderId), state: state as OrderState })
   }
 
-  /** Once its trades are booked, or are not in time. */
+  /** The response to placing after a wait for the trades: accepted once they are booked, or refused after the timeout. */
   private placedLater(clientId: number, orderId: number): Effect.Effect<Verdict<PlacedWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      // An order in flight needs no further wait: the wait for its call has timed out.
+      // The wait for the call of an order in SENT has already timed out, so it needs no further wait.
       const enough = (row: OrderRow): boolean => row.state === "SENT" || this.placed(row) !== null
       const row = yield* this.until(clientId, orderId, enough)
       if (row === null) return yield* Effect.fail(new FactNeeded({ fact: `order:${orderId}` }))
@@ -237,7 +240,7 @@ class Trading {
     })
   }
 
-  /** The client's order once `enough` holds, or after 5 s; null: unknown order. */
+  /** The client's order once `enough` returns true, or after 5 s as it is then; null: unknown order. */
   private until(
     clientId: number,
     orderId: number,
@@ -246,7 +249,7 @@ class Trading {
     const id = String(orderId)
     const check = (state: SubjectState, commit: Commit | null): OrderRow | "ended" | null => {
       const row = commit?.rows.orders?.find((order) => order.id === orderId) ?? state.get("orders", id)
-      // The mailbox holds every order that works.
+      // An order that is missing in the mailbox has ended, because the mailbox holds every working order.
       if (row === undefined) return "ended"
       return enough(row) ? row : null
     }
@@ -271,7 +274,7 @@ class Trading {
     return Effect.map(firstRow(this.parts.stored, "firedGroups", conditions), (row) => row !== null)
   }
 
-  /** The partner's order: in its client's mailbox, or ended and stored. */
+  /** The partner's order, from its client's mailbox or, once ended, from stored rows. */
   private row(caller: Caller, clientId: number, orderId: number | null): Effect.Effect<OrderRow | null, Unavailable> {
     if (orderId === null) return Effect.succeed(null)
     return Effect.map(this.found(clientId, orderId), (row) =>
@@ -293,7 +296,7 @@ class Trading {
   }
 }
 
-/** Whether the order takes liquidity only: its unfilled rest ends at once. */
+/** Whether the order only takes liquidity, so that its unfilled rest ends at once. */
 const takesMarket = ({ trigger, venueTif }: OrderRow["context"]): boolean =>
   trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 const namesOf = (orderId: number) => ({ orderId, clOrdId: orderRef(orderId) })

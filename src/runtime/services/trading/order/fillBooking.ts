@@ -33,7 +33,10 @@ import { cancelReducing, positionInTurn } from "./orderDecisions.ts"
 
 export interface BookingTurn extends OwnedTurn {
   readonly recall: Recall
-  /** A query found the trade: it has no place in the account's sequence, so its time determines its order. */
+  /**
+   * True: a query found the trade. It then has no place in the account's sequence of events, so its time determines its
+   * order.
+   */
   readonly isFound?: boolean
 }
 
@@ -51,7 +54,7 @@ export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): Order
 export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
   knownFill(at, row, fill) !== null
 
-/** The booked row of a trade. An id above all ids of the order is new, which needs no query. */
+/** The booked row of a trade; null: not booked. A trade id above all booked ids of the order is new without a query. */
 const knownFill = (
   { turn, recall }: Pick<BookingTurn, "turn" | "recall">,
   row: OrderRow,
@@ -81,7 +84,7 @@ const otherFigures = ({ turn, of }: BookingTurn, row: OrderRow, known: FillRow, 
   if (difference !== 0n) breakOfClient(turn, row, difference, reason)
 }
 
-/** Books a trade of an order that has ended here, with an alarm and a break for staff. */
+/** Books a trade of an order that has ended here, and raises an alarm and a break for staff. */
 const bookedLate = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   const next = booked(at, row, fill)
   const value = valueOf(fill, "USDC")
@@ -172,7 +175,7 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
     realizedPnl,
     openedAt: opens || before === undefined ? turn.now : before.openedAt
   })
-  // The venue's own executions cost nothing here.
+  // Executions that the venue initiates carry no commission here.
   const commission = fill.reason === null ? commissionOf(fill.qty, fill.price, commissionBps, "USDC") : 0n
   const closes = kind === "reduced" || kind === "closed" || kind === "turned"
   return {
@@ -208,7 +211,7 @@ const putPosition = (
     currency: "USDC",
     amount: floorToMicro(absolute(scaled(moved.netCost))),
     ...moved,
-    // The latest time of the position's trades. It never decreases, in whatever order trades are booked.
+    // The latest time of any trade of the position. It never decreases, even if trades are booked out of order.
     updatedAt: Math.max(before?.updatedAt ?? 0, turn.now, at)
   })
 }
@@ -262,7 +265,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
   }
 }
 
-/** The running totals of a spot order before its next trade. */
+/** The running totals of a spot order, as input for its next trade. */
 const runningOf = ({ symbol, context }: OrderRow): SpotRunning => {
   const { side, qty, venuePrice, trigger, commissionBps, reserved, consumed, released, quoteTotal, filledQty } = context
   const quote = spotQuoteOf(symbol)

@@ -1,6 +1,6 @@
 /**
- * Ends every turn with the steps that its client's protected orders need, and raises an alarm for each leg that the venue
- * refused. It is a layer of its own, so that it is ready before the first turn (D7).
+ * Ends every turn with the steps that its client's protected orders need, and raises an alarm for each leg that the
+ * venue refused. It is a layer of its own, because it must be registered before the first turn (D7).
  */
 import { Clock, Effect, Latch, Layer } from "effect"
 import type { Unplaced } from "../../../../machines/order/Attachment.ts"
@@ -63,7 +63,7 @@ let refusedLegs = 0
 /** Refused attempts to place a leg, for metrics. */
 export const refusedLegCount = (): number => refusedLegs
 
-/** The legs whose refusal this commit records. */
+/** The legs whose refusal this commit records for the first time. */
 const failedNow = ({ context: { standing, updatedAt } }: AttachmentRow): ReadonlyArray<Unplaced> =>
   standing.unplaced.filter(({ failedAt }) => failedAt === updatedAt)
 

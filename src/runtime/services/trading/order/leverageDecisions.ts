@@ -69,7 +69,7 @@ export const chooseLeverage = (
   return accept(leverageView(symbol, client, wanted, turn.facts))
 }
 
-/** The choices as another categorization leaves them: those above its cap become the cap. */
+/** The choices under another categorization: each choice above its cap is lowered to the cap. */
 export const cappedChoices = (client: Pick<ClientRow, "categorization">, chosen: Chosen, facts: Market): Chosen =>
   new Map(
     [...chosen].map(([symbol, leverage]) => [
@@ -78,7 +78,7 @@ export const cappedChoices = (client: Pick<ClientRow, "categorization">, chosen:
     ])
   )
 
-/** Stores the choices that differ from those of the turn. */
+/** Stores those of the given choices that differ from the turn's choices. */
 export const putChoices = (at: LeverageTurn, client: ClientRow, choices: Chosen, reason: string): void => {
   const chosen = chosenInTurn(at.turn)
   for (const [symbol, leverage] of choices) {
@@ -89,7 +89,7 @@ export const putChoices = (at: LeverageTurn, client: ClientRow, choices: Chosen,
 
 interface Choice {
   readonly symbol: string
-  /** Null: the cap was in force. */
+  /** Null: the client had made no choice, so the cap was in force. */
   readonly before: number | null
   readonly leverage: number
   readonly reason: string | null

@@ -28,7 +28,8 @@ export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
     boundBps: figures.bound.bps,
     tif,
     venueTif,
-    // An order that needed no margin never opens, whatever trades before it.
+    // An order that passed its gates without margin must never open a position, whatever trades before it. So it is
+    // sent as reduce-only.
     reduceOnly: reduceOnly || (family === "PERP" && figures.onlyReduces),
     trigger,
     attach,

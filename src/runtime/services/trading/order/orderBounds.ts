@@ -1,7 +1,7 @@
 /**
- * The bound of reduce-only perpetual orders: how far from the mark they may trade. In a close-out the episode's steps set it.
- * Otherwise it is a distance that every account outside a close-out can pay. Orders of partners, legs and close-outs all use this
- * module (F9, F13).
+ * The bound of reduce-only perpetual orders: the largest distance from the mark at which they may trade. In a close-out
+ * the episode's steps set it. Otherwise it is a distance that every account outside a close-out can pay. Orders of
+ * partners, legs and close-outs all use this module (F9, F13).
  */
 import { type AccountRisk, graverOf, leverageCap, type RiskState } from "../../../../machines/margin/accountRisk.ts"
 import {
@@ -59,13 +59,13 @@ export const boundedInTurn = (turn: Turn, client: ClientRow): BoundedClient => (
   episode: oneInTurn(turn, "closeOuts")
 })
 
-/** A delisted market takes no orders, so that any band will do. */
+/** The band of a delisted market. It takes no orders, so the figure has no effect. */
 const noBand = 9_999
 const untouched = { tried: {}, widenedBps: 0 } as const
 
 /**
- * The largest distance from the mark at which a reduce-only order may trade, basis points. `except`: id of an order whose cost is
- * left out.
+ * The largest distance from the mark at which a reduce-only order may trade, basis points. `except`: the id of an order
+ * whose own cost does not count.
  */
 export const reducingBpsOf = (at: BoundedClient, symbol: string, except: number | null = null): number => {
   const { account, positions, episode } = at
@@ -86,15 +86,16 @@ const reducingMarket = ({ client, facts }: BoundedClient, symbol: string): Reduc
 
 const nothing: Scaled = { units: 0n, places: 0 }
 
-/** The value of a position at the mark, without sign. Null: there is no mark. */
+/** The absolute value of a position at the mark. Null: there is no mark. */
 const valueOf = ({ facts }: BoundedClient, { symbol, netQty }: PositionRow): Scaled | null => {
   const mark = facts.marks.get(symbol)?.price
   return mark === undefined ? null : product(scaled(netQty.replace("-", "")), scaled(mark))
 }
 
 /**
- * The most that the working orders (without `except`) may cost the account, plus the cost of closing the positions of the other
- * markets at the second step of a close-out. Micro-USDC. Null: an order or a position has no mark.
+ * The equity that is reserved for other purposes, micro-USDC: the highest cost of the working orders (without
+ * `except`), and the cost of closing the positions of other markets at the second step of a close-out. Null: an order
+ * or a position has no mark.
  */
 const spokenFor = (at: BoundedClient, symbol: string, except: number | null): bigint | null => {
   const costs = costsOf(
@@ -119,7 +120,7 @@ interface Cost extends OrderCost {
 
 const totalOf = (costs: ReadonlyArray<Cost>): bigint => costs.reduce((total, { cost }) => total + cost, 0n)
 
-/** The most that each working perpetual order may still cost. Null: one of them has no mark. */
+/** The highest remaining cost of each working perpetual order. Null: one of them has no mark. */
 const costsOf = (
   { facts, positions }: Pick<BoundedClient, "facts" | "positions">,
   orders: ReadonlyArray<OrderRow>
@@ -140,7 +141,8 @@ const costsOf = (
 const isPerpAtWork = (row: OrderRow): boolean => row.context.family === "PERP" && isWorking(row)
 
 /**
- * Whether the cash of an account that has nothing open covers the worst of its working orders, and each of them has its bound.
+ * Whether each working order of an account without open positions has its bound, and the cash covers their highest
+ * total cost.
  */
 export const coversOrders = (at: Pick<BoundedClient, "facts" | "positions" | "orders">, cash: bigint): boolean => {
   if (at.orders.some((row) => isPerpAtWork(row) && isUnbounded(row))) return false
@@ -161,11 +163,15 @@ export interface BoundChanges {
 }
 
 /**
- * In a close-out the client's reduce-only orders trade no further than the episode's present step: a limit that lies beyond is
- * cancelled, and a waiting conditional order gets the step as its bound. Outside a close-out the dearest orders are cancelled,
- * and only if the equity no longer covers the worst cost of all. A waiting conditional order gets the bound of new orders: if its
- * own is wider and the equity does not cover that; if a close-out left it a narrower one and the equity covers the usual one; and
- * always if it has none.
+ * The changes that working orders need. In a close-out the client's reduce-only orders trade no further than the
+ * episode's present step: a resting limit beyond the step is cancelled, and a waiting conditional order gets the step
+ * as its bound.
+ *
+ * Outside a close-out, orders are cancelled only if the equity no longer covers the highest total cost, the most
+ * expensive first. A waiting conditional order gets the bound of new orders in three cases:
+ * - it has no bound;
+ * - its bound is wider, and the equity does not cover it;
+ * - a close-out left it a narrower bound, and the equity covers the wider one.
  */
 export const boundChanges = (at: BoundedClient): BoundChanges => {
   const { risk, recorded } = at.account
@@ -210,13 +216,13 @@ const changesOutside = (at: BoundedClient): BoundChanges => {
   return { cancel: orders.filter(({ id }) => cancelled.has(id)), why: notCovered, amend: amendments(tighter) }
 }
 
-/** The bound of a new order of its kind, basis points. */
+/** The bound that a new order of the same kind gets, basis points. */
 const usualBps = (at: BoundedClient, { symbol, context }: OrderRow): number => {
   const market = reducingMarket(at, symbol)
   return context.reduceOnly ? reducingBps(market) : Math.min(at.facts.terms.slippageBps, market.bandBps)
 }
 
-/** The ids of the orders that may be cancelled, by their cost alone, the dearest first. */
+/** The ids of the orders that may be cancelled, the one with the highest cost of its own first. */
 const dearestFirst = (costs: ReadonlyArray<Cost>): ReadonlyArray<number> =>
   costs
     .filter(({ row, alone }) => {
@@ -226,7 +232,10 @@ const dearestFirst = (costs: ReadonlyArray<Cost>): ReadonlyArray<number> =>
     .toSorted((one, other) => (one.alone < other.alone ? 1 : one.alone > other.alone ? -1 : 0))
     .map(({ row }) => row.id)
 
-/** The least count that is enough, up to `all`, by binary search: dropping an order never makes the others cost more. */
+/**
+ * The smallest sufficient number of dropped orders, up to `all`, by binary search. Dropping an order never makes the
+ * others more expensive.
+ */
 const fewestDropped = (all: number, isEnough: (count: number) => boolean): number => {
   let [low, high] = [0, all]
   while (low < high) {
@@ -240,14 +249,14 @@ const fewestDropped = (all: number, isEnough: (count: number) => boolean): numbe
 const amendments = (bounds: ReadonlyMap<OrderRow, number>): BoundChanges["amend"] =>
   [...bounds].map(([row, boundBps]) => ({ row, boundBps }))
 
-/** The orders as the venue has them once it has taken all amendments. */
+/** The orders as they will be at the venue after all amendments. */
 const withBounds = (orders: ReadonlyArray<OrderRow>, amend: ReadonlyMap<OrderRow, number>): ReadonlyArray<OrderRow> =>
   orders.map((row) => {
     const boundBps = amend.get(row) ?? boundNow(row)
     return boundBps === row.context.boundBps ? row : { ...row, context: { ...row.context, boundBps, amending: null } }
   })
 
-/** Whether the order waits without a bound, as an older version of the service sent it. */
+/** Whether the order waits without a bound. An older version of the service sent such orders. */
 const isUnbounded = (row: OrderRow): boolean => {
   const { reduceOnly, trigger } = row.context
   return waits(row) && boundNow(row) === null && (reduceOnly || trigger?.limitPrice === null)
@@ -256,10 +265,13 @@ const isUnbounded = (row: OrderRow): boolean => {
 /** Whether a conditional order has not fired. */
 const waits = ({ context: { trigger, triggeredAt } }: OrderRow): boolean => trigger !== null && triggeredAt === null
 
-/** The bound that was last requested from the venue, else the confirmed one. Null: the order has none. */
+/** The bound that was last requested from the venue, else the confirmed bound. Null: the order has no bound. */
 const boundNow = ({ context: { boundBps, amending } }: OrderRow): number | null => amending?.boundBps ?? boundBps
 
-/** Whether a resting limit lies beyond the step. An order that trades at once ends before a cancel could arrive. */
+/**
+ * Whether a resting limit lies beyond the step. Orders that trade at once are no concern here: they end before a cancel
+ * could arrive.
+ */
 const isBeyondStep = (at: BoundedClient, { id, symbol, context }: OrderRow): boolean => {
   const limit = context.price ?? context.trigger?.limitPrice ?? null
   const tick = at.facts.instruments.get(symbol)?.priceTick
@@ -269,7 +281,7 @@ const isBeyondStep = (at: BoundedClient, { id, symbol, context }: OrderRow): boo
   return worst !== null && isBeyond(context.side, limit, worst)
 }
 
-/** While low < mark < high in each market of an account, its equity covers its working orders. */
+/** The equity of an account covers its working orders while low < mark < high in each of its markets. */
 export interface OrderRange {
   readonly symbol: string
   readonly low: number
@@ -277,20 +289,20 @@ export interface OrderRange {
 }
 
 /**
- * The largest change of an order's cost, for each unit, when the mark moves by one: a limit's loss moves with the mark, and its
- * commission, allowance or bound is less than a tenth of it.
+ * The largest change of an order's cost per unit of quantity when the mark moves by one. The loss at a limit changes by
+ * one, and its commission, allowance or bound by less than a tenth.
  */
 const steepest = 1.1
 /**
- * A range reaches at least this share of the mark to either side, so that small moves do not find the same account each time. Its
- * equity may lack at most this share of its orders' value before the account is judged.
+ * A range reaches at least this share of the mark to either side, so that small moves do not make the same account due
+ * each time. In return the equity may lack up to this share of the orders' value before the account is judged.
  */
 const leastShare = 1e-4
 
 /**
- * The ranges of the marks of an account's markets. Empty: the margin covers the orders at any mark, or the account is in a
- * close-out, which is checked every second. Null: an order has to be cancelled or amended now. Floating point suffices, because
- * the turn decides by exact figures.
+ * The ranges of an account's markets in which its working orders need no change. Empty: the margin covers the orders at
+ * any mark, or the account is in a close-out, which is checked every second. Null: an order has to be cancelled or
+ * amended now. Floating point suffices, because the turn decides with exact figures.
  */
 export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null => {
   const { risk, recorded } = at.account
@@ -298,16 +310,16 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   if (orders.length === 0 || graverOf(risk.riskState, recorded) === "CLOSE_OUT") return []
   const { cancel, amend } = changesOutside(at)
   if (cancel.length > 0 || amend.some(({ row }) => isAmendable(row, at.facts.takenAt ?? 0))) return null
-  // The costs of these orders and the margin of their positions are both fixed shares of the marks.
+  // Both the costs of these orders and the margin of their positions are fixed shares of the marks.
   if (orders.every((row) => row.context.reduceOnly && costsUsual(at, row))) return []
   const total = totalOf(costsOf(at, orders) ?? [])
   const held = at.positions.filter(({ state }) => state === "OPEN")
   const symbols = [...new Set([...orders, ...held].map(({ symbol }) => symbol))]
-  // Contracts may lose the rest of their premiums.
+  // The equity still counts the remaining value of contracts, which may be lost.
   const room = Math.max(Number(risk.closeOutEquity - total - risk.barrierMargin) / 1e6, 0) / symbols.length
   return symbols.map((symbol) => {
     const mark = at.facts.marks.get(symbol)?.price.toNumber()
-    // The first mark leads to a check.
+    // A market without a mark gets an empty range, so that its first mark leads to a check.
     if (mark === undefined) return { symbol, low: Infinity, high: Infinity }
     const left = orders.filter((row) => row.symbol === symbol).map(({ context }) => Number(context.qty))
     const qty = Math.abs(Number(held.find((row) => row.symbol === symbol)?.netQty ?? 0))
@@ -317,7 +329,7 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   })
 }
 
-/** Whether the order waits with a bound no wider than that of new orders, which half of the margin covers. */
+/** Whether the order waits with a bound no wider than that of new orders. Half of the margin covers such a bound. */
 const costsUsual = (at: BoundedClient, row: OrderRow): boolean => {
   const { boundBps } = workingOf(row)
   return boundBps !== null && boundBps <= usualBps(at, row)

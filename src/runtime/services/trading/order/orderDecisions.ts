@@ -1,6 +1,6 @@
 /**
- * Commands on orders in their client's turn, by callers and rules. `orderEvents.ts` applies the venue's reports. The caller has
- * checked the gates of a new order in the same turn (A2-39, A2-90, A2-97, A2-101, D6).
+ * Commands on orders in their client's turn, from callers and from rules. The caller has checked the gates of a new
+ * order in the same turn. `orderEvents.ts` applies the venue's reports (A2-39, A2-90, A2-97, A2-101, D6).
  */
 import { cancelRef, isWorking, orderRef, type OrderInput } from "../../../../machines/order/Order.ts"
 import { isNothing, minorOf } from "../../../../machines/shared/Money.ts"
@@ -14,7 +14,7 @@ import type { FillRow, OrderRow, PositionRow } from "../../../tables/order.ts"
 import type { Recall } from "../../account/Recall.ts"
 import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
-/** An order in the turn: working, or changed in this turn; undefined for others. */
+/** An order that works in the turn or was changed in it; undefined for others. */
 export const orderInTurn = (turn: Turn, id: number): OrderRow | undefined =>
   turn.draft.peek("orders", String(id)) ?? turn.state.get("orders", String(id))
 
@@ -35,7 +35,7 @@ export type FillInTime = Pick<FillRow, "side" | "qty" | "ts" | "tradeId">
 
 const inTime = ({ side, qty, ts, tradeId }: FillRow): FillInTime => ({ side, qty, ts, tradeId })
 
-/** The trades of a market at a time and later, in the order in which the venue made them. Throws as `Recall.since` does. */
+/** The trades of a market from a time on, in the venue's order. Throws as `Recall.since` does. */
 export const fillsSince = (
   { turn, recall }: { readonly turn: Turn; readonly recall: Recall },
   symbol: string,
@@ -47,20 +47,20 @@ export const fillsSince = (
   )
 }
 
-/** Whether the service queries the venue for working orders of the account, which may bring trades that are missing. */
+/** Whether a query of the account's working orders is pending, which may bring missing trades. */
 export const isQueried = (turn: Turn, unsettled: OutOfSync["Service"]): boolean =>
   ordersInTurn(turn).some((row) => unsettled.of(row) !== undefined)
 
-/** A decided order without its id. */
+/** An order as decided, before it has an id. */
 export type OrderToPlace = Omit<OrderInput, "orderId" | "clientId" | "account" | "createdAt" | "updatedAt">
 
-/** Terms that differ between orders that only close a position up to their bound. */
+/** The terms that vary between closing orders (`closingAtMarket`). */
 export type ClosingOrder = Pick<
   OrderToPlace,
   "symbol" | "side" | "qty" | "venuePrice" | "note" | "leverage" | "commissionBps" | "priceDecimals" | "qtyDecimals"
 >
 
-/** A MARKET order that reduces a perpetual position, and that a close-out or the venue created instead of the client. */
+/** A MARKET order that reduces a perpetual position, created by a close-out or by the venue instead of the client. */
 export const closingAtMarket = (order: ClosingOrder): OrderToPlace => ({
   ...order,
   family: "PERP",
@@ -80,7 +80,7 @@ export const closingAtMarket = (order: ClosingOrder): OrderToPlace => ({
 
 type Whose = Pick<ClientRow, "id" | "partnerId" | "uid">
 
-/** Starts an order with its hold, and its call to the venue. */
+/** Starts an order with its hold, and sends its call to the venue. */
 export const placeOrder = ({ turn, of }: OwnedTurn, client: Whose, order: OrderToPlace): OrderRow =>
   begin({ turn, of }, client, order, { type: "SEND", at: turn.now })
 
@@ -178,7 +178,7 @@ export const cancelReducing = (owned: OwnedTurn, symbol: string, except: number)
 }
 const positionClosed = "position closed"
 
-/** Whether a reduce-only order has no position to reduce: the position is flat, or on the order's side. */
+/** Whether a reduce-only order has nothing to reduce: the position is flat, or is on the order's own side. */
 export const reducesNothing = (turn: Turn, { symbol, context }: Pick<OrderRow, "symbol" | "context">): boolean => {
   if (!context.reduceOnly) return false
   const netQty = positionInTurn(turn, symbol)?.netQty ?? "0"

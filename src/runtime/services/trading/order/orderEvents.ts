@@ -1,7 +1,7 @@
 /**
- * Applies outcomes of calls and execution reports to orders, in their client's turn. Only trades with an id are booked. If the
- * venue reports a larger fill than the booked trades, or an end, the order is out of sync and is queried (`OrderResync`). No
- * trade is inferred from a quantity (A2-39, A2-96, A2-97, D6, F11).
+ * Applies outcomes of calls and execution reports to orders, in their client's turn. Only trades with an id are booked;
+ * no trade is inferred from a quantity. An order is out of sync, and is queried, if the venue reports an end or a
+ * larger fill than the booked trades (`OrderResync`; A2-39, A2-96, A2-97, D6, F11).
  */
 import { notFilledAtOnce, refusalReason } from "../../../../machines/venue/venueCalls.ts"
 import { Effect } from "effect"
@@ -59,7 +59,7 @@ export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads
   }
 )
 
-/** A client's turn with access to ended orders that have left memory. */
+/** A client's turn that can load ended orders which have left memory. */
 interface HandlerTurn extends BookingTurn, Pick<OrderParts, "unsettled"> {}
 
 export const orderHandler = (parts: OrderParts): VenueHandler => ({
@@ -92,22 +92,22 @@ export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, s
   return false
 }
 
-/** The venue's record of an order from a status query. */
+/** The venue's record of an order, as a status query returns it. */
 export interface WholeOrder {
   readonly orderId: number
   readonly order: VenueOrder
   /** The trades of the order, if some of them may not be booked. */
   readonly fills: ReadonlyArray<VenueFill>
-  /** True: the order had ended here before the query. */
+  /** True: the order had ended in this service before the query. */
   readonly wasOver: boolean
   /** True: a query timer is set, which the answer clears. */
   readonly isTimed: boolean
 }
 
 /**
- * Applies the venue's records of several orders of one client, including trades that are already booked. The trades of all orders
- * are booked in the venue's sequence, because a position's result depends on it. Returns the rest for another commit; null:
- * complete.
+ * Applies the venue's records of several orders of one client, including trades that are already booked. The trades of
+ * all orders are booked in the venue's sequence, because a position's result depends on it. Returns the records that
+ * did not fit into this commit; null: all are applied.
  */
 export const onOrderReport = (
   turn: Turn,
@@ -116,7 +116,7 @@ export const onOrderReport = (
 ): ReadonlyArray<WholeOrder> | null => {
   const at = { ...ownedTurn(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
-  /** Orders whose reports can't be booked. */
+  /** Orders whose reports are misfits and are not booked. */
   const kept = new Map<number, Misfit>()
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
@@ -193,8 +193,8 @@ const onPlaceResult = (
   const { turn, of } = at
   if (outcome === "EXECUTED") {
     if (order === null) return
-    // The trades are the account's next events: booking them here saves their events and a query. The confirmation comes
-    // first, because a filled order takes none.
+    // These trades are the account's next events, so booking them here saves a query and the handling of the events.
+    // The confirmation is applied first, because a filled order accepts none.
     const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), acknowledged(at, row, order))
     return onOrderFact(at, traded, order)
   }
@@ -205,18 +205,20 @@ const onPlaceResult = (
 
 const onCancelResult = (at: HandlerTurn, row: OrderRow, { outcome, reason, order }: DefiniteOutcome): void => {
   const { turn } = at
-  // Apply the refusal before the order's report, because the report sends a lost cancel again, and this cancel has its answer.
+  // The refusal is applied before the order's report. The report alone would count this cancel as lost and send it
+  // again.
   const isRefused = outcome === "REFUSED" && order !== null && isLive(order)
   const stands = isRefused && row.state === "PENDING_CANCEL" ? notCancelled(at, row, reason) : row
   if (order !== null) onOrderFact(at, stands, order)
   const now = at.recall.row(turn, "orders", row.id) ?? row
   if (now.state !== "PENDING_CANCEL") return
-  // The venue never received the cancel, or received it before the order: send it again once the order is confirmed.
+  // VOID: the venue never received the cancel, or received it before the order. It is sent again once the order is
+  // confirmed.
   if (outcome === "VOID") return void cancelOrder(at, now, null)
   if (order === null && outcome === "REFUSED" && !isInFlight(turn, orderRef(row.id))) notCancelled(at, now, reason)
 }
 
-/** Applies a refused cancel. For an order with nothing to reduce the cancel is retried after growing pauses. */
+/** Applies a refused cancel. If the order has nothing to reduce, the cancel is retried after growing pauses. */
 const notCancelled = ({ turn, of }: HandlerTurn, row: OrderRow, reason: string | null): OrderRow => {
   const askAgainAt = reducesNothing(turn, row) ? turn.now + pauseAfter(row.context.cancels) : null
   const event = { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused", askAgainAt } as const
@@ -238,8 +240,8 @@ const onAmendResult = (at: HandlerTurn, row: OrderRow, { outcome, order }: Defin
 }
 
 /**
- * Confirms an amended quantity once the venue's report of the order shows it, before or without the answer to the amendment: the
- * fills are judged by the new quantity. Reports do not show an amended bound.
+ * Confirms an amended quantity as soon as a report of the order shows it, even before the outcome of the amendment,
+ * because fills are checked against the new quantity. Reports do not show an amended bound.
  */
 const amended = ({ turn, of }: HandlerTurn, row: OrderRow, { qty }: VenueOrder): OrderRow => {
   const { amending } = row.context
@@ -249,7 +251,7 @@ const amended = ({ turn, of }: HandlerTurn, row: OrderRow, { qty }: VenueOrder):
 
 const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
-/** Applies the venue's state of an order: confirmed, triggered, filled further than booked, or ended. */
+/** Applies the state of an order in a venue report: confirmed, triggered, with fills that are not booked, or ended. */
 const onOrderFact = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void => {
   if (!isWorking(row)) return onReportAfterEnd(at, row, order)
   const there = confirmed(at, amended(at, row, order), order)
@@ -258,7 +260,7 @@ const onOrderFact = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void =>
   if (isLess(booked, said)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
     const { turn, of } = at
-    // The booked trades are fewer than those of an earlier report.
+    // The report is outdated: it counts fewer fills than are booked.
     if (isLess(said, booked)) return unsettled(at, row, order)
     advance(
       turn,
@@ -270,7 +272,7 @@ const onOrderFact = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void =>
   }
 }
 
-/** The reason for the end of an order. A market order that found no counterparty within its bound has a reason of its own. */
+/** The reason for the end of an order. A market order that found no counterparty within its bound has its own reason. */
 const endOf = (
   { context: { price, trigger, venuePrice, priceDecimals } }: OrderRow,
   { reason, price: limit }: VenueOrder
@@ -284,18 +286,18 @@ const endOf = (
 
 const unsettled = (at: HandlerTurn, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
   const { clientId, id: orderId } = row
-  // The order is read again, with growing pauses.
+  // A misfit of the order already queries it, with growing pauses.
   if (misfitOf(at.turn, orderRef(orderId)) !== undefined) return
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }
 
-/** Gives a working order its id at the venue. */
+/** Records the venue's id of a working order. */
 const acknowledged = ({ turn, of }: HandlerTurn, row: OrderRow, { id: venueOrderId }: VenueOrder): OrderRow =>
   row.context.venueOrderId === null && isWorking(row)
     ? (advance(turn, "orders", row, { type: "ACKED", at: turn.now, venueOrderId }, { of }) ?? row)
     : row
 
-/** Confirms an order and its trigger. A cancel that reached the venue before the order is sent again. */
+/** Confirms an order and its trigger. A cancel that the venue received before the order is sent again. */
 const confirmed = (at: HandlerTurn, row: OrderRow, order: VenueOrder): OrderRow => {
   const { turn, of } = at
   const { cancels, orderId } = row.context
@@ -310,8 +312,8 @@ const confirmed = (at: HandlerTurn, row: OrderRow, order: VenueOrder): OrderRow 
 }
 
 /**
- * Handles a report that an order which has ended here works at the venue. The report may be older than the end, so the venue is
- * queried before any action.
+ * Handles a report that an order which has ended in this service works at the venue. The report may be older than the
+ * end, so the venue is queried before any action.
  */
 const onReportAfterEnd = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void => {
   const isBehind = isLess(scaled(row.context.filledQty), scaled(order.filledQty))
@@ -320,7 +322,7 @@ const onReportAfterEnd = (at: HandlerTurn, row: OrderRow, order: VenueOrder): vo
   scheduleQuery(at.turn, row.id)
 }
 
-/** Cancels, with an alarm, an order that has ended here but works at the venue by a later query. */
+/** Cancels an order that has ended here but still works at the venue according to a query, and raises an alarm. */
 const foundWorking = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void => {
   if (row.state === "FILLED") return
   const { turn, of } = at
@@ -334,7 +336,8 @@ const foundWorking = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void =
 }
 
 /**
- * Adopts an order that the venue created and filled: deleveraging, liquidation, delisting. False: the market has no positions.
+ * Adopts an order that the venue created and filled: deleveraging, liquidation or delisting. Returns false for a market
+ * without positions.
  */
 const adopted = (at: HandlerTurn, fill: VenueFill, order: VenueOrder): boolean => {
   const { turn, of, recall } = at
@@ -358,7 +361,10 @@ const adopted = (at: HandlerTurn, fill: VenueFill, order: VenueOrder): boolean =
 
 type Grids = Pick<OrderContext, "priceDecimals" | "qtyDecimals">
 
-/** The grids of a perpetual. For a delisted one they derive from its position and the trade. Null: another kind of market. */
+/**
+ * The decimal places of a perpetual's prices and quantities. For a delisted market they derive from the position and
+ * the trade. Null: the market is no perpetual.
+ */
 const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Grids | null => {
   const listed = turn.facts.instruments.get(symbol)
   if (listed !== undefined) {
@@ -371,7 +377,10 @@ const gridsOf = (turn: Turn, { symbol, price }: VenueFill): Grids | null => {
 }
 const placesOf = (text: string): number => text.split(".")[1]?.length ?? 0
 
-/** Raises an alarm for a trade that the venue has busted. It stays booked; staff decide. False: the trade is not ours. */
+/**
+ * Raises an alarm for a trade that the venue has busted. The trade stays booked, and staff decide. Returns false if the
+ * trade is not ours.
+ */
 const busted = (
   at: HandlerTurn,
   { tradeId, orderId, reason }: Extract<AccountFact, { readonly type: "bust" }>

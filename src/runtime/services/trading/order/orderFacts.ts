@@ -49,7 +49,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
 export interface Asked {
   readonly order: RequestedOrder
   readonly market: OrderMarket
-  /** The refusal of values off the market's grids, for its place among the gates. */
+  /** The refusal of values off the market's grids. The gates place it in their order. */
   readonly grid: Refusal | null
 }
 
@@ -153,7 +153,10 @@ const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarket
   })
 }
 
-/** The account's holding; computed again if the order is checked at another leverage than the one in force. */
+/**
+ * The account's holding in a market. It is computed again if the order is checked at a leverage other than the one in
+ * force.
+ */
 const holdingAt = ({ perps }: AccountRisk, symbol: string, terms: PerpTerms): PerpHolding => {
   const held = perps.find(({ holding }) => holding.symbol === symbol)?.holding
   if (held === undefined) return { symbol, position: null, orders: [], terms }

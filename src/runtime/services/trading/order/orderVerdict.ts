@@ -43,7 +43,10 @@ export const orderVerdict = (
   return null
 }
 
-/** A placing that was not executed has no trades. A refused cancel may find the order filled. */
+/**
+ * Whether trades contradict the outcome: a placing that was not executed has none. A refused cancel may have found the
+ * order filled.
+ */
 const contradicts = (
   { ref, outcome }: Pick<ObjectReport, "ref" | "outcome">,
   order: VenueOrder | null,
@@ -53,7 +56,7 @@ const contradicts = (
   callOfRef(ref) === "place" &&
   (fills > 0 || (order !== null && scaled(order.filledQty).units > 0n))
 
-/** The order for the check of its next trade. */
+/** The order with the quantity of a trade, for the check of the next trade. */
 const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
   ...row,
   context: {
@@ -71,7 +74,7 @@ export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, sa
     () => worthOf(at, row, null)
   )
 
-/** Whether a trade fits its order in the order's present state. Booking compares an already booked trade with its row instead. */
+/** Whether a trade fits its order. For a trade that is already booked, booking compares it with its row instead. */
 export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill, report: VenueOrder | null): Verdict => {
   const { symbol, context } = row
   const verdict = judgedOn(

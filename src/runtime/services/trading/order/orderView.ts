@@ -21,7 +21,7 @@ export const orderWire = ({ id, state, context }: OrderRow): OrderWire => {
     qty: onLots(context.qty),
     price: context.price,
     state,
-    // An order that was rejected and executed anyway shows the venue's result.
+    // A rejected order that the venue executed anyway shows the venue's result instead of the rejection.
     reject: state === "REJECTED" ? context.reject : null,
     filledQty: onLots(context.filledQty),
     createdAt: context.createdAt,

@@ -1,7 +1,7 @@
 /**
- * Protects orders in their client's turn. At the end of each turn that changed orders, trades or positions, every attachment of
- * the client takes the steps of `protectionPlan.ts`. A second run takes no step. Legs are reduce-only, so they pass no gate and
- * hold no margin (A2-35, A2-40, A2-41, D7).
+ * Protects orders in their client's turn. At the end of each turn that changed orders, trades or positions, every
+ * attachment of the client takes the steps of `protectionPlan.ts`, until none is due. Legs are reduce-only, so they
+ * pass no gate and hold no margin (A2-35, A2-40, A2-41, D7).
  */
 import {
   attemptDueAt,
@@ -32,9 +32,12 @@ import type { Recall } from "../../account/Recall.ts"
 import { boundedInTurn, reducingBpsOf } from "./orderBounds.ts"
 import { cancelOrder, orderInTurn, type OrderToPlace, placeOrder, positionInTurn } from "./orderDecisions.ts"
 
-/** The most steps of one attachment in one turn: a leg fires, another round follows, and its parent is updated. */
+/**
+ * The most steps of one attachment in one turn. The steps of a turn are few: a leg fires, another round begins, the
+ * parent is updated.
+ */
 const mostSteps = 8
-/** The most legs in a parent's list; the newest are kept. Only actions of the client cause more rounds. */
+/** The most legs in a parent's list, which keeps the newest. Only actions of the client cause further rounds. */
 const mostNamed = 20
 /** The actor in the audit rows. */
 const protection = { role: "SYSTEM", keyLabel: "protection", actor: "system:protection" } as const
@@ -42,7 +45,7 @@ const protection = { role: "SYSTEM", keyLabel: "protection", actor: "system:prot
 const notNeeded = "nothing left to protect"
 const hasFired = "its protection fired"
 
-/** A client's turn that also sees orders which are over and have left memory. */
+/** A client's turn that can load ended orders which have left memory. */
 export interface ProtectedTurn extends OwnedTurn {
   readonly recall: Recall
 }
@@ -107,14 +110,20 @@ const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
   return advance(turn, "attachments", row, { type: plan.event, at: turn.now, standing }, { of }) !== null
 }
 
-/** Sets a durable timer for the next attempt. An attempt that is due already waits for rows, whose turn makes it. */
+/**
+ * Sets a durable timer for the next attempt. An attempt that is already due needs no timer: it waits for rows whose
+ * commits make it.
+ */
 const setAttemptTimer = ({ draft, now, state }: Turn, id: number, { unplaced }: Standing): void => {
   const due = unplaced.map(attemptDueAt).filter((at) => at > now)
   if (due.length === 0) return
   draft.put("timers", { subject: state.subject, name: `order.protect:${id}`, dueAt: Math.min(...due) })
 }
 
-/** The end of the timer's turn places the legs that are due. The timer is set again for later attempts. */
+/**
+ * The timer's turn, like every turn, ends with the placing of the legs that are due. The handler only sets the timer
+ * for later attempts.
+ */
 export const protectionTimers = {
   "order.protect": (turn, _dueAt, id) => {
     const row = turn.state.get("attachments", String(id))
@@ -123,8 +132,8 @@ export const protectionTimers = {
 } as const satisfies Readonly<Record<string, TimerHandler>>
 
 /**
- * Ends the attempts to place a refused leg, because one of its refused orders is cancelled. An attempt in flight is cancelled
- * too. Returns false if the leg waits for no attempt.
+ * Ends the attempts to place a refused leg, because its refused order is cancelled. An attempt in flight is cancelled
+ * too. Returns false if no attempt of the leg is pending.
  */
 export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRow): boolean => {
   const { parentOrderId, type } = context
@@ -138,7 +147,7 @@ export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRo
     const leg = orderInTurn(turn, orderId)
     if (leg !== undefined) cancelOrder({ turn, of }, leg, null)
   }
-  // Once the round has no leg left, its quantity is left to the client.
+  // If the round has no leg left, its quantity counts as dealt with, and the client decides about it.
   const isOver = unplaced.length === 0 && ofRound.length === 0
   const left = { ...standing, unplaced, dealt: isOver ? standing.filled : standing.dealt }
   return advance(turn, "attachments", row, { type: "FOLLOW", at: turn.now, standing: left }, { of }) !== null
@@ -149,7 +158,7 @@ const isLegOf = ({ role, atMarket }: Unplaced, type: OrderContext["type"]): bool
 
 const nowOf = (row: OrderRow | null): OrderNow | null => (row === null ? null : orderNow(row))
 
-/** The fresh mark; null while it is stale: the venue then decides whether a level is passed. */
+/** The fresh mark. Null: it is stale, and the venue decides whether a level is passed. */
 const freshMark = ({ facts }: Turn, symbol: string): MoneyDecimal | null => {
   const mark = facts.marks.get(symbol)
   return mark !== undefined && facts.takenAt !== null && isFresh(mark, facts.takenAt) ? mark.price : null
@@ -208,7 +217,7 @@ const legOrder = (
     venuePrice: limit ?? (atMarket ? boundAt(side, from, bps, tick) : null),
     boundBps: trigger === null ? null : bps,
     tif: "GTC",
-    // A market order that rests nowhere, and a limit that does.
+    // A market order never rests; a limit order does.
     venueTif: limit === null ? "IOC" : "GTC",
     reduceOnly: true,
     trigger,
@@ -231,7 +240,7 @@ const triggerOf = ({ attach, side }: OrderContext, role: LegRole): Trigger => {
   return { source: "MARK", price: level.price, direction: legDirection(role, side), limitPrice: level.limitPrice }
 }
 
-/** Records the legs on the order that they protect, with news of refused legs. A new leg replaces a refused one. */
+/** Records new legs and notes of refused legs on the order that they protect. A new leg replaces a refused one. */
 const tellParent = (
   { turn, of, recall }: ProtectedTurn,
   id: number,

@@ -1,4 +1,4 @@
-/** Checks a new order in order: fields and market without a client, then the client's gates (A2-91, A3-14). */
+/** Checks a new order: first the fields and the market, which need no client, then the client's gates (A2-91, A3-14). */
 import { decodeOrder } from "../../../../machines/order/OrderBody.ts"
 import { type OrderFacts, orderGates } from "../../../../machines/order/orderGates.ts"
 import { orderOnMarket } from "../../../../machines/order/orderOnMarket.ts"

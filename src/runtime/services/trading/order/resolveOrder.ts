@@ -1,7 +1,7 @@
 /**
- * Staff end an order with the venue's evidence, in the client's turn: an order that the venue never answers, or whose report
- * never fits. The order ends as the venue's report would have ended it. A later report counts as that of an order that is over
- * (A2-103, A2-115, A2-116, D6).
+ * Ends orders by staff with the venue's evidence, in the client's turn: orders for which the venue gives no answer, or
+ * whose report never fits. The order ends as the venue's report would have ended it. A report after that is handled
+ * like any report of an ended order (A2-103, A2-115, A2-116, D6).
  */
 import { orderRef } from "../../../../machines/order/Order.ts"
 import { decimalText, floorToMinor, formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
@@ -23,7 +23,10 @@ import { orderInTurn } from "./orderDecisions.ts"
 export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">): Refusal | null =>
   unlessUnknown(state, orderRef(id), `order:${id}`)
 
-/** Ends an order without a further trade, and releases its holds. An order without an answer counts as never received. */
+/**
+ * Ends an order without a further trade, and releases its holds. An order whose call has no answer counts as never
+ * received.
+ */
 export const resolveOrderVoid = (
   at: BookingTurn,
   handlers: VenueHandlers,
@@ -90,7 +93,7 @@ export const beyondLimit = (
   return worse.gt(0) ? floorToMinor(worse.mul(qty), "USDC") : 0n
 }
 
-/** Ends the calls of an order: the placing first, so that the later calls find the order ended. */
+/** Ends the calls of an order. The placing is first, so that the later calls find the order ended. */
 const endCalls = (
   { turn }: BookingTurn,
   handlers: VenueHandlers,
@@ -107,7 +110,7 @@ const endCalls = (
   endMisfits(turn, [`order:${id}`])
 }
 
-/** The trade of the evidence as the venue would report it. */
+/** The trade of the evidence in the form of a venue report. */
 export const fillOf = (at: number, { context }: OrderRow, { tradeId, price, qty }: Execution): VenueFill => ({
   tradeId,
   orderId: context.venueOrderId ?? 0,

@@ -1,9 +1,11 @@
 /**
- * Queries that outlive the process. The venue may report that an order which has ended here still works, or has further fills.
- * Memory schedules a query of the order half a second later (`OutOfSync`, `OrderResync`), but a crash loses that schedule, and
- * the queries of a start cover working orders alone. So the commit that processes the report sets a timer, and the commit that
- * processes the answer clears it. Timers with growing pauses also retry a refused cancel of an order that has nothing left to
- * reduce, as they do in a close-out, and a refused amendment of a bound (A2-39, A2-96, D6, F13).
+ * Durable timers of order status queries. The venue may report that an order which has ended here still works, or has
+ * further fills. Memory schedules a query of the order half a second later (`OutOfSync`, `OrderResync`). A crash loses
+ * that schedule, and the queries at the start cover working orders only. So the commit that processes the report sets a
+ * timer, and the commit that processes the answer clears it.
+ *
+ * Timers with growing pauses also retry two refused calls: the cancel of an order that has nothing left to reduce, and
+ * the amendment of a bound (A2-39, A2-96, D6, F13).
  */
 import type { TimerName } from "../../../../machines/timerNames.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -21,7 +23,7 @@ const queryAgainAfter = 60_000
 
 const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`
 
-/** The order of a query timer; null: another timer. */
+/** The id of the order that a query timer names; null: another kind of timer. */
 export const orderOfTimer = (name: string): number | null =>
   name.startsWith("order.ask:") ? Number(name.slice("order.ask:".length)) : null
 
@@ -31,7 +33,7 @@ const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
 /** Sets the durable timer that queries the order. */
 export const scheduleQuery = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
 
-/** Clears the query timer in the turn that applies the answer. The answer itself may require a further query. */
+/** Clears the query timer, in the turn that applies the answer. A timer that this turn has set for a further query stays. */
 export const queryScheduled = (turn: Turn, orderId: number): void => {
   const name = nameOf(orderId)
   const { subject } = turn.state
@@ -46,7 +48,7 @@ export interface OrderTimerParts {
 /** Timer handlers of orders. The timer name holds the id of the order. */
 export const orderTimers = ({ directory, unsettled }: OrderTimerParts) =>
   ({
-    // The end of every turn judges the bounds of the client's orders.
+    // The timer only causes a turn: the end of every turn judges the bounds of the client's orders.
     "order.bound": () => {},
     "order.cancel": (turn, _dueAt, id) => cancelAgain(ownedTurn(turn, { directory }), Number(id)),
     "order.ask": (turn, _dueAt, id) => {

@@ -24,7 +24,8 @@ interface Judging {
 
 export const unnamedVerdict = (at: Judging, fact: AccountFact): Verdict => {
   if (fact.type === "funding") return stampVerdict(at.turn, fact.funding)
-  // A trade without a reason of the venue comes from another program, and has no consequences here.
+  // A trade without a reason was not initiated by the venue. It comes from another program, and has no consequences
+  // here.
   return fact.type === "fill" && fact.fill.reason !== null ? ownTradeVerdict(at, fact.fill, fact.order) : null
 }
 
@@ -50,12 +51,12 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
   if (verdict === null) return null
-  // A booked trade may come again.
+  // The venue may repeat a trade that is already booked.
   if (recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) !== null) return null
   return mayLackTrades(at) && turn.now < fill.at + missingFor ? { ...verdict, isEarly: true } : verdict
 }
 
-/** The position before a trade. Later trades may be booked already, because a call's answer or a query brought them. */
+/** The position before a trade. Trades after it may be booked already, from the answer to a call or to a query. */
 const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): string => {
   const position = positionInTurn(at.turn, symbol)
   if (position === undefined) return "0"
@@ -69,10 +70,10 @@ const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): stri
   return decimalText(held)
 }
 
-/** A trade of the venue's own that does not fit waits this long for earlier trades, ms. The reads of a misfit take less time. */
+/** The longest time that a misfit trade of the venue waits for earlier trades, ms. The reads of a misfit take less time. */
 const missingFor = 60_000
 
-/** Whether the service still queries the venue for trades of the account. */
+/** Whether queries of the service may still bring missing trades of the account. */
 const mayLackTrades = ({ turn, unsettled }: Judging): boolean =>
   isQueried(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
 
@@ -81,7 +82,7 @@ const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
   if (mark === null) return null
   return judgedOn(
     turn,
-    // A funding stamp that waits for its late price has been open here since its time, so the venue did not choose the time.
+    // A stamp that is open here already has its time from the first report, so the late price does not choose it.
     { symbol, at: settledAt, isKnown: openFundingOf(turn, stamp) !== undefined },
     ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
     () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")
