@@ -137,7 +137,7 @@ interface CloseRequest {
 
 const noContract = unknown("Contract")
 
-/** Ended contracts: a page, and one row more to detect the end. */
+/** One page of ended contracts, read with one row more that shows whether a further page exists. */
 const endedPage = (
   stored: RowReads["Service"],
   clientId: number,

@@ -1,6 +1,7 @@
 /**
- * Opens and ends knock-out contracts in their client's turn, by the venue's executions and end reports, each once. The venue is
- * the authority on prices and times. The service computes the figures from the venue's terms (D5, F9, F12, F15, F17).
+ * Opens and ends knock-out contracts in their client's turn. Each execution and each end that the venue reports applies
+ * once. The venue is the authority on prices and times. The service computes the figures from the venue's terms (D5,
+ * F9, F12, F15, F17).
  */
 import { termsOf } from "../../account/contractHoldings.ts"
 import { type ContractEnd, figuresAt, settledPnl } from "../../../../machines/barrier/barrierFigures.ts"
@@ -18,18 +19,18 @@ import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** A contract in the turn: open, or ended earlier in this turn; undefined for others. */
+/** A contract that is open in the turn or was changed in it; undefined for others. */
 export const contractInTurn = (turn: Turn, id: number): BarrierContractRow | undefined =>
   turn.draft.peek("barrierContracts", String(id)) ?? turn.state.get("barrierContracts", String(id))
 
-/** The contract that a request opened; undefined: not in the turn. */
+/** The contract that a request opened; undefined: the turn does not hold it. */
 export const contractOfRfq = (turn: Turn, rfqId: number): BarrierContractRow | undefined =>
   rowsInTurn(turn, "barrierContracts").find((row) => row.rfqId === rfqId)
 
 /** The committed open contracts. */
 export const contractsIn = (state: SubjectState): ReadonlyArray<BarrierContractRow> => state.all("barrierContracts")
 
-/** The figures of a venue execution. */
+/** Premium and commission of a venue execution, from its terms. */
 export const executedFigures = ({ premiumBps, commissionBps }: RfqContext, contract: VenueContract) =>
   figuresAt({
     side: contract.side,
@@ -120,7 +121,7 @@ export const endContract = (
   return ended
 }
 
-/** The end in the venue's report of a contract; null: open there. */
+/** The end of a contract by the venue's report; null: the contract is open there. */
 export const endOf = ({ state, settlePrice, endedAt }: VenueContract): EndFound | null =>
   state === "OPEN" || settlePrice === null || endedAt === null ? null : { how: state, at: endedAt, settlePrice }
 
@@ -128,7 +129,10 @@ export const endOf = ({ state, settlePrice, endedAt }: VenueContract): EndFound 
 export const tearUp = (turn: Turn, row: BarrierContractRow): BarrierContractRow | null =>
   advance(turn, "barrierContracts", row, { type: "TEAR_UP", attempt: row.context.tearUps + 1 })
 
-/** Handles a contract that the venue does not know: an alarm, and a break of its premium that pauses money out. */
+/**
+ * Handles a contract that the venue does not know: raises an alarm, and opens a break of its premium that pauses money
+ * out.
+ */
 export const unknownAtVenue = (turn: Turn, row: BarrierContractRow): number => {
   advance(turn, "barrierContracts", row, { type: "UNKNOWN_AT_VENUE" })
   return breakOfClient(turn, row, row.amount, `The venue does not know contract ${row.id}.`)

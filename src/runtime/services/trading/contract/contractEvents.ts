@@ -1,6 +1,6 @@
 /**
- * Applies outcomes of tear-ups, and timers, to knock-out contracts in their client's turn. The venue's own events of a contract
- * use the ref of the accept that opened it (`rfq/rfqHears.ts`; D5).
+ * Applies outcomes of tear-ups, and timers, to knock-out contracts in their client's turn. The venue's own events of a
+ * contract carry the ref of the accept that opened it, so `rfq/rfqEvents.ts` applies them (D5).
  */
 import { overdueMillis } from "../../../../machines/barrier/BarrierContract.ts"
 import { notReceived, refusalReason } from "../../../../machines/venue/venueCalls.ts"
@@ -21,7 +21,7 @@ export const contractHandler = (parts: EventParts): VenueHandler => ({
   },
   ended: (turn, { id, outcome }) => {
     const row = contractInTurn(turn, id)
-    // The contract has ended: a second report changes nothing.
+    // The contract has ended, so a repeated outcome changes nothing.
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
     if (end !== null) return endKnown(ownedTurn(turn, parts), row, end)

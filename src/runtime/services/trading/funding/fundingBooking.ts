@@ -1,8 +1,8 @@
 /**
- * Books the funding of a stamp once, on our position at the stamp. If our position differs from the venue's, a trade may be
- * missing. The service then posts nothing while it queries the account's orders. After that it posts on our position. A trade
- * that is found later, but lies before the stamp, posts the difference. The comparison with the venue handles remaining
- * differences (A2-103, F10, F14, SC-FUN-05, SC-FUN-04).
+ * Books the funding of each stamp once, on our position at the stamp. A difference between our position and the venue's
+ * may mean that a trade is missing. So the service first queries the account's orders, and posts the stamp afterwards.
+ * A trade that is found later but lies before the stamp posts the difference. The comparison with the venue handles
+ * remaining differences (A2-103, F10, F14, SC-FUN-05, SC-FUN-04).
  */
 import {
   correctionKey,
@@ -33,15 +33,15 @@ export interface FundingTurn extends OwnedTurn {
   readonly unsettled: OutOfSync["Service"]
 }
 
-/** The interval of checks of a held stamp, and the longest time that it is held, business ms. */
+/** The interval of checks of a stamp that waits for missing trades, and the longest time that it waits, business ms. */
 const againAfter = 5_000
 const heldAtMost = 60_000
 
 const isPosted = "its stamp of funding is posted already"
 
 /**
- * As `bookFunding`, for an event. The first event of a stamp arrives at the stamp's time, or leaves the stamp open. A later event
- * of a posted stamp is refused: the first posting stays.
+ * Like `bookFunding`, for an event of the venue. The first posting of a stamp stays, so a later event of a posted stamp
+ * is refused. An event counts as later if it arrives after the stamp's time and the stamp is not open.
  */
 export const onFundingStamp = (
   at: FundingTurn,
@@ -56,8 +56,8 @@ export const onFundingStamp = (
 }
 
 /**
- * Applies the venue's report of a stamp. False: a second report of a priced stamp, or a market without funding. `isWhole`: no
- * earlier event of the account is missing.
+ * Applies the venue's report of a stamp. Returns false for a second report of a priced stamp, and for a market without
+ * funding. `isWhole`: no earlier event of the account is missing.
  */
 export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolean): boolean => {
   const open = openFundingOf(at.turn, said)
@@ -70,7 +70,8 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   if (stamp !== null && agrees) {
     const { amount, netQty } = said
     post(at, stamp, qty)
-    // Another amount for the same quantity: our posting stays, and the comparison reports the difference.
+    // For the same quantity with another amount our posting stays. The stamp stays open, and the comparison reports the
+    // difference.
     if (amount !== null && new MoneyDecimal(amount).eq(usdc(fundingPayment(netQty, stamp)))) return true
   }
   const { partnerId, clientId } = owner(at)
@@ -95,7 +96,10 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   return true
 }
 
-/** Frees a place for an open stamp. A held stamp is posted on our quantity before it is closed, so no funding is lost. */
+/**
+ * Closes the oldest open stamp if there is no place for another. A stamp that was not posted is first posted on our
+ * quantity, so no funding is lost.
+ */
 const makeRoom = (at: OwnedTurn): void => {
   const oldest = givesWay(at.turn)
   if (oldest === null) return
@@ -104,7 +108,10 @@ const makeRoom = (at: OwnedTurn): void => {
   closeFunding(at.turn, { ...oldest, posted: stamp !== null })
 }
 
-/** Adds mark and rate to an open stamp without them, and posts it late on the position at the stamp. */
+/**
+ * Adds mark and rate to an open stamp that lacks them. Posts it on the position at the stamp, at once or after the
+ * query of the account's orders.
+ */
 const price = (at: FundingTurn, open: OpenFundingRow, said: VenueFunding): boolean => {
   const stamp = pricedBy(said)
   if (open.mark !== null || stamp === null) return false
@@ -157,14 +164,20 @@ interface Found {
   readonly tradeId: number
 }
 
-/** A trade in the stamp's millisecond counts as earlier if that brings our quantity nearer to the venue's. */
+/**
+ * Whether the trade lies before the stamp. A trade in the stamp's millisecond counts as earlier if that brings our
+ * quantity nearer to the venue's.
+ */
 const countsAt = ({ settledAt, qty, venueQty }: OpenFundingRow, ts: number, signed: string): boolean => {
   if (ts !== settledAt) return ts < settledAt
   const lacks = new MoneyDecimal(venueQty).minus(qty)
   return lacks.minus(signed).abs().lt(lacks.abs())
 }
 
-/** The timer of a held stamp. It posts the stamp once no order query is open, or after the longest time. */
+/**
+ * The timer of a stamp that waits for missing trades. It posts the stamp once no order query is open, or after the
+ * longest wait.
+ */
 export const fundingTimers = (parts: {
   readonly directory: Directory["Service"]
   readonly unsettled: OutOfSync["Service"]
@@ -180,8 +193,8 @@ export const fundingTimers = (parts: {
   }) as const satisfies Readonly<Record<string, TimerHandler>>
 
 /**
- * The position at a stamp. Trades after the stamp may already be booked, because the service queried the venue for them. Older
- * trades may be booked after those. So the time of each trade counts, not the order of booking.
+ * The position at a stamp, from the times of the trades. The order of booking does not count, because a query may bring
+ * trades after the stamp before older ones.
  */
 const heldAt = (
   at: FundingTurn,

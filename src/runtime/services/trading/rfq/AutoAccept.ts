@@ -1,8 +1,10 @@
 /**
- * The router accepts the earliest acceptable quote of a request with automatic accept. It checks a request when a quote arrives,
- * and when a commit leaves the request open. A turn of the client checks the quote again. Without an acceptable quote the router
- * takes no turn, and notes the reason on the board. It also maintains the board: it opens and closes the entry of each request,
- * and reads quotes from the venue after a start or a reconnect (A2-22, F18, F19).
+ * Accepts the earliest acceptable quote of a request with automatic accept (the router). The router checks a request
+ * when a quote arrives, and when a commit leaves the request open. A turn of the client checks the quote again. Without
+ * an acceptable quote the router takes no turn, and notes the reason on the board.
+ *
+ * It also maintains the board: it opens and closes the entry of each request, and reads quotes from the venue after a
+ * start or a reconnect (A2-22, F18, F19).
  */
 import { Effect, Exit, Latch, Layer } from "effect"
 import { autoCloseRefusal } from "../../../../machines/barrier/quoteAcceptance.ts"
@@ -26,9 +28,9 @@ import { clientAt, clientInTurn, type ClientNow, quoteJudge, sentenceOf, standsA
 
 /** Requests that are checked concurrently. */
 const atOnce = 64
-/** The interval of checks for resting requests and new connections, and the pause after a failed lookup, ms. */
+/** The interval of checks for paused requests and new connections, and the pause after a failed lookup, ms. */
 const checkEvery = 1_000
-/** Failed accepts of a request without a pause. After these the pause doubles from `firstRest` to `longestRest`, ms. */
+/** Failed accepts of a request that cause no pause. After these the pause doubles from `firstRest` to `longestRest`, ms. */
 const triesAtOnce = 3
 const firstRest = 2_000
 const longestRest = 60_000
@@ -67,13 +69,13 @@ export const layerAutoAccept = Layer.effectDiscard(
 
 class Router {
   private readonly parts: Parts
-  /** The clients of the open requests. */
+  /** The client of each open request. */
   private readonly clients = new Map<number, number>()
   private readonly wanted = new Set<number>()
-  /** Requests in a pause, or with a failed attempt: each is checked again within a second. */
+  /** Paused requests, and requests with a failed attempt. Each is checked again within a second. */
   private readonly resting = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
-  /** The start of the connection after which all quotes were read; undefined: not read yet. */
+  /** The start time of the connection for which all quotes were read; undefined: no read has succeeded yet. */
   private read: number | null | undefined = undefined
 
   constructor(parts: Parts) {
@@ -82,7 +84,7 @@ class Router {
     parts.board.onChange((rfqId) => this.want(rfqId))
   }
 
-  /** Loads the requests that are open at the start. */
+  /** Loads the requests that were open at the start. */
   readonly begin: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (const state of openRfqStates) {
       for (let before: number | undefined; ;) {
@@ -111,8 +113,8 @@ class Router {
   )
 
   /**
-   * Checks resting requests again. Reads the quotes of all open requests at the start, and for each new connection to the venue's
-   * events.
+   * Checks paused requests again. Reads the quotes of all open requests at the start, and after each new connection to
+   * the venue's events.
    */
   readonly follow: Effect.Effect<never> = Effect.suspend(() => {
     const resting = [...this.resting]
@@ -135,7 +137,7 @@ class Router {
       if (row.context.autoAcceptNote !== null) board.remark(row.id, null)
       this.want(row.id)
     } else if (known && !row.venueOpen) {
-      // Before the venue's end report the quotes are still needed, because the report stores them.
+      // An ended request that is still open at the venue keeps its quotes, because the venue's end report stores them.
       this.clients.delete(row.id)
       board.close(row.id)
     }
@@ -146,7 +148,7 @@ class Router {
     this.wake.openUnsafe()
   }
 
-  /** False: the venue has not answered for all requests. */
+  /** Reads the quotes of all open requests. False: the venue has not answered for all of them. */
   private readonly readAll: Effect.Effect<boolean> = Effect.suspend(() => {
     const ids = [...this.clients.keys()]
     const pages = Array.from({ length: Math.ceil(ids.length / lookupLimit) }, (_, at) =>
@@ -185,7 +187,7 @@ class Router {
     const { host, board, clock } = this.parts
     const clientId = this.clients.get(rfqId)
     if (clientId === undefined) return Effect.void
-    /** The rest of the pause before an accept, ms; null: no acceptable quote. */
+    /** The remaining pause before an accept, ms; null: no acceptable quote. */
     const checked = host.read(clientSubject(clientId), (state, facts): number | null => {
       const client = state.one("clients")
       const row = state.get("rfqs", String(rfqId))
@@ -239,7 +241,7 @@ class Router {
     return this.parts.directory.partner(partnerId)?.row.state ?? "CLOSED"
   }
 
-  /** The first acceptable quote by arrival; otherwise the reason against the last live one. */
+  /** The first acceptable quote by arrival. Without one, the note gives the reason against the last live quote. */
   private choose(at: ClientNow, row: RfqRow): { readonly quote: VenueQuote | null; readonly note: string | null } {
     const { board, markets } = this.parts
     const judge = quoteJudge(at, row, markets)
@@ -260,8 +262,9 @@ class Router {
 }
 
 /**
- * The rest of a request's pause, ms. It doubles after every failed accept, so that a venue that executes nothing does not cause a
- * call and a commit for each new quote. It derives from the row, so a restart does not change it.
+ * The remaining pause of a request, ms. The pause doubles after every failed accept, so that a venue that executes
+ * nothing does not cause a call and a commit for each new quote. It derives from the row, so a restart does not change
+ * it.
  */
 const restOf = ({ context: { refusedQuotes, updatedAt } }: RfqRow, now: number): number => {
   const tries = refusedQuotes.length - triesAtOnce

@@ -1,8 +1,9 @@
 /**
- * Ends requests to open a contract when the client may no longer take new risk, or not in that market. The causes are a
- * restriction, a client or partner that is not ACTIVE, a halt, and a delisted market. The reason is the sentence of the gate that
- * would refuse the request now. A partner's reliance is no cause: onboarded clients keep trading. Requests to close stay.
- * Requests with an accept in flight are checked again after its outcome (A1-50, A2-101, D4).
+ * Ends a request to open a contract if its client may no longer take new risk, or not in that market. The causes are a
+ * restriction, a client or partner that is not ACTIVE, a halt, and a delisted market. The reason is the sentence of the
+ * gate that would refuse the request now. An end of the partner's reliance is no cause: onboarded clients keep trading.
+ * Requests to close stay open. A request with an accept in flight is checked again after the outcome (A1-50, A2-101,
+ * D4).
  */
 import { Effect, Latch, Layer } from "effect"
 import { openingRestriction } from "../../../../machines/client/openingRisk.ts"
@@ -58,7 +59,7 @@ export const layerOpeningWatch = Layer.effectDiscard(
 
 class OpeningWatch {
   private readonly parts: Parts
-  /** The owners of open requests to open, and of working orders that could open risk, by object. */
+  /** The owner of each open request to open a contract, and of each working order that could open risk, by object. */
   private readonly clients = new Map<string, { readonly clientId: number; readonly partnerId: number }>()
   private readonly wanted = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
@@ -109,7 +110,7 @@ class OpeningWatch {
     Effect.forever({ disableYield: true })
   )
 
-  /** Checks all clients after each change of the venue's listing or halts. */
+  /** Checks all clients after each change of the venue's listing or halts, in an endless loop. */
   readonly follow: Effect.Effect<never> = Effect.sync(() => {
     const { listing } = this.parts.feed.mirror
     if (listing === this.listing) return
@@ -120,7 +121,8 @@ class OpeningWatch {
   private take(table: "rfqs" | "orders", { id, clientId, partnerId }: RfqRow | OrderRow, isOpening: boolean): void {
     const name = `${table} ${id}`
     if (!isOpening) return void this.clients.delete(name)
-    // A resting order was checked when it began to rest. A request may have been skipped because of its accept.
+    // A resting order was checked when it began to rest. A request may have been skipped because of an accept in
+    // flight.
     const wasChecked = table === "orders" && this.clients.has(name)
     this.clients.set(name, { clientId, partnerId })
     if (!wasChecked) this.want(clientId)
@@ -173,7 +175,7 @@ class OpeningWatch {
     )
   }
 
-  /** Cancels the opening orders of a restricted client. A halt does not cancel resting orders. */
+  /** Cancels the opening orders of a restricted client. A halt alone does not cancel resting orders. */
   private cancelOrders(turn: Turn, client: ClientRow): void {
     const restriction = this.restrictionOf(client)
     const partner = restriction === null ? null : partnerOfTurn(turn, this.parts.directory, client)
@@ -182,7 +184,7 @@ class OpeningWatch {
     }
   }
 
-  /** The reason why the client may open risk in no market now; null: allowed. */
+  /** The reason why the client may open no risk in any market; null: it may. */
   private restrictionOf(client: ClientRow): string | null {
     const partnerState = this.parts.directory.partner(client.partnerId)?.row.state ?? "CLOSED"
     return openingRestriction(client.state, clientContext(client).restrictions) ?? partnerRestriction(partnerState)
@@ -207,5 +209,5 @@ class OpeningWatch {
 /** An open request to open a contract. */
 const opens = (row: RfqRow): boolean => isOpen(row) && row.closeContractId === null
 
-/** An order that may still open risk, and is not being cancelled. */
+/** An order that may still open risk and has no cancel in flight. */
 const rests = (row: OrderRow): boolean => isWorking(row) && row.state !== "PENDING_CANCEL" && opensRisk(row)

@@ -1,13 +1,14 @@
 /**
- * The quotes of open requests, in memory beside the mailboxes. They come from the venue's events and queries, and a restart reads
- * them again. A decision receives the quote to accept, and checks it in the client's turn (A2-22, F18).
+ * The quotes of open requests, in memory beside the mailboxes. They come from the venue's events and queries; after a
+ * restart they are queried again. An accept takes its quote from the board, and the client's turn checks it (A2-22,
+ * F18).
  */
 import { Context, Layer } from "effect"
 import type { Heard } from "../../../../machines/rfq/Rfq.ts"
 import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
 import { ShortLivedMap } from "../../../engine/ShortLivedMap.ts"
 
-/** The most quotes of a request that are kept; the oldest is dropped. */
+/** The most quotes of a request; a further quote replaces the oldest. */
 export const quotesKept = 100
 
 export interface BoardQuote {
@@ -36,7 +37,10 @@ export class Board {
   private readonly listeners: Array<Listener> = []
   private arrivals = 0
 
-  /** Starts to keep the request's quotes, until `close`. Quotes of other requests are dropped. */
+  /**
+   * Creates the entry of a request, which collects its quotes until `close`. Quotes of requests without an entry are
+   * dropped.
+   */
   open(rfqId: number): void {
     if (!this.requests.has(rfqId)) this.requests.set(rfqId, { quotes: new Map(), note: null })
   }
@@ -45,7 +49,7 @@ export class Board {
     this.requests.delete(rfqId)
   }
 
-  /** Applies a new or changed quote. An ended quote never becomes live again. */
+  /** Applies a new or changed quote. A quote that has ended never becomes live again. */
   hear(rfqId: number, quote: VenueQuote): void {
     if (this.keep(rfqId, quote)) this.notify(rfqId)
   }

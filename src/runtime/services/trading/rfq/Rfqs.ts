@@ -1,7 +1,7 @@
 /**
- * Requests for quotes on knock-out contracts. A turn of the client checks and starts them. The response follows the venue's
- * answer, or a timeout of 5 s. After the timeout the call is in flight, and the service resolves it without the caller (doc 2,
- * RFQ, A2-21..A2-28; A2-110, D4).
+ * Requests for quotes on knock-out contracts. A turn of the client checks and starts them. The service responds once it
+ * has the venue's answer, or after a timeout of 5 s. After the timeout the call is in doubt, and the service resolves
+ * it without the caller (doc 2, RFQ, A2-21..A2-28; A2-110, D4).
  */
 import { decimalText } from "../../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
@@ -70,7 +70,10 @@ export class Rfqs extends Context.Service<
     get(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqWire>
     accept(caller: Caller, rfqId: number | null, write: KeyedWrite): Sent<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
-    /** Runs a request that `start` begins (closing a contract). `about`: data of the refusal while the outcome is unknown. */
+    /**
+     * Runs a request that `start` begins, for example to close a contract. `about`: data of the refusal if the outcome
+     * is still unknown.
+     */
     begun(caller: Caller, write: KeyedWrite, start: (turn: Turn) => Verdict<number>, about: JsonObject): Sent<RfqWire>
     /** The refusal of an unknown client or request; null: both exist. */
     missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
@@ -114,7 +117,8 @@ class Requests {
   request(caller: Caller, write: KeyedWrite): Sent<RfqWire> {
     const { clock, markets } = this.parts
     const asked = askedOf(write.body, clock.now(), markets)
-    // With a key, the stored result comes first: the expiry may have passed since, or the market may be gone.
+    // With a key, a stored result takes precedence over the refusal: since the first attempt the expiry may have
+    // passed, or the market may have gone.
     if (!asked.ok && write.key === null) return Effect.succeed(unkept(asked.refusal))
     return this.begun(caller, write, (turn) =>
       this.inTurn(turn, caller, (at) => {
@@ -250,7 +254,7 @@ class Requests {
     return rfqWire(row, { at, board, markets })
   }
 
-  /** Decides on the caller's client in the turn. */
+  /** Decides on the caller's client in its turn. */
   private inTurn<A>(turn: Turn, caller: Caller, decide: (at: ClientNow) => Verdict<A>): Verdict<A> {
     const { row } = partnerNow(this.parts.directory, caller)
     const client = ownClient(turn.state, row.id)
@@ -274,7 +278,7 @@ class Requests {
     return Effect.mapEager(this.seen(of, clientId, look), (found) => found ?? refuse(noClient))
   }
 
-  /** The client's request: in its mailbox, or ended and stored. */
+  /** The client's request, from its mailbox or, once ended, from stored rows. */
   private row(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqRow | null, Unavailable> {
     if (rfqId === null) return Effect.succeed(null)
     const { host, stored } = this.parts
@@ -304,7 +308,7 @@ class Requests {
     return row.context.venueRfqId === null ? null : this.inTurn(turn, caller, (at) => accept(this.wire(row, at)))
   }
 
-  /** The verdict on a started request, and the further writes of the commit of its answer. */
+  /** The verdict on a started request once its outcome is known, with the further writes of the commit that stores it. */
   private requested(caller: Caller, clientId: number, rfqId: number, about: JsonObject) {
     return Effect.gen({ self: this }, function* () {
       const row = yield* this.ownRow(caller, clientId, rfqId)
@@ -383,7 +387,7 @@ class Requests {
   ): Effect.Effect<Verdict<RfqCancelledWire>, DispatchError> {
     return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
       if (state === "CANCELLED") return accept({ rfqId, state })
-      // Without a venue id the request itself is in flight.
+      // Without a venue id the call that creates the request is still in flight.
       const isKnown = context.cancelling === null && context.venueRfqId !== null
       return refuse(isKnown ? notOpen : inFlight({ rfqId }))
     })

@@ -43,7 +43,7 @@ const verdictOn = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
   const quoteId = quoteOfRef(ref)
   const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
   if (closed !== null) return contractVerdict(at, closed, contract, said.at)
-  // No call of ours uses a ref that is not an accept's.
+  // Only accepts of ours open contracts. A contract under another ref is not checked here.
   if (closeContractId !== null || quoteId === null) return null
   const opened = openedBy(at, row)
   if (opened !== null) return contractVerdict(at, opened, contract, said.at)
@@ -93,7 +93,10 @@ const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, s
   }
 }
 
-/** Our record of the accept of a quote. */
+/**
+ * The state of our accept of a quote. An accept that counts as never received is SENT, because the venue may still
+ * execute it.
+ */
 const acceptOf = (
   { accepting, acceptedQuoteId, refusedQuotes }: RfqContext,
   quoteId: number
@@ -132,8 +135,9 @@ interface ClosingRequest {
 }
 
 /**
- * The request to close whose accept has ended the contract early: the last one if its accept fits, else an earlier one that fits.
- * An accept that counts as never received may still be executed although later requests exist. Null: there was no request.
+ * The request to close whose accept has ended the contract early: the last request if its accept fits, else an earlier
+ * one that fits. An earlier accept that counts as never received may still be executed. Null: there was no request to
+ * close.
  */
 export const closingRequest = (
   at: Judging,
@@ -157,7 +161,10 @@ export const closingRequest = (
   return earlier.find(isOf) ?? newest
 }
 
-/** A request to close with its valid accept. An accept that was never received may still be executed; a refused one is final. */
+/**
+ * A request to close with the accept that the venue may execute. An accept that counts as never received may still be
+ * executed; a refused one may not.
+ */
 const closeOf = ({ board }: Judging, row: RfqRow): ClosingRequest => {
   const { accepting, acceptedQuoteId, refusedQuotes, quotes } = row.context
   if (accepting !== null) return { row, close: { price: accepting.price, sentAt: accepting.at } }

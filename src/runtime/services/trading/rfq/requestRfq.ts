@@ -1,6 +1,6 @@
 /**
- * Checks a new request in order: fields and market without a client (steps 1 to 3), then the client's gates (4 to 8; A2-110,
- * A3-14).
+ * Checks a new request: first the fields and the market, which need no client (steps 1 to 3), then the client's gates
+ * (4 to 8; A2-110, A3-14).
  */
 import { type Gate, notReached, walkGates } from "../../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"

@@ -1,7 +1,7 @@
 /**
- * Staff end objects with the venue's evidence, in the client's turn: a request's call that the venue never answers, a contract
- * that the venue does not know, and a request or contract whose misfit stands. The consequences are those of a report by the
- * venue (A2-115, A2-116, D5).
+ * Ends objects by staff with the venue's evidence, in the client's turn: a request whose call the venue never answers,
+ * a contract that the venue does not know, and a request or contract with a standing misfit. The consequences are those
+ * of a venue report (A2-115, A2-116, D5).
  */
 import { quoteOfRef } from "../../../../machines/rfq/Rfq.ts"
 import { formatAmount, usdcMinor } from "../../../../machines/shared/Money.ts"
@@ -34,19 +34,19 @@ export interface ResolvedState {
   readonly breakId: number | null
 }
 
-/** The call of a request in flight, its accept first; null: none. */
+/** The ref of a request's call in flight, of its accept first; null: none is in flight. */
 export const callInFlight = (state: SubjectState, row: RfqRow): string | null => {
   const refs = callsOf(state, row)
   return refs.find((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ?? refs[0] ?? null
 }
 
-/** The call that staff can end: the one in flight, else the one with a standing misfit. Null: none. */
+/** The ref of the call that staff can end: one in flight, else one with a standing misfit. Null: none. */
 export const openCall = (state: SubjectState, row: RfqRow): string | null =>
   callInFlight(state, row) ?? standingMisfit(state, [`rfq:${row.id}`])?.ref ?? null
 
 /**
- * The reason why staff can't end a request in this way; null: they can. `looked`: the call that was in flight when staff read the
- * evidence. The evidence proves no other call.
+ * The reason why staff can't end a request in this way; null: they can. `looked`: the ref of the call that was in
+ * flight when staff read the evidence. The evidence proves nothing about another call.
  */
 export const requestRefusal = (
   state: SubjectState,
@@ -67,8 +67,9 @@ export const requestRefusal = (
 }
 
 /**
- * The reason why staff can't resolve a contract in this way; null when they can. `isUnknown`: the venue was queried and does not
- * know the contract. A report whose misfit stands can be declared void: nothing of it is booked, and the contract stays as it is.
+ * The reason why staff can't resolve a contract in this way; null: they can. `isUnknown`: the venue was queried and
+ * does not know the contract. A report with a standing misfit can be declared void: nothing of it is booked, and the
+ * contract stays as it is.
  */
 export const contractRefusal = (
   state: SubjectState,
@@ -95,7 +96,7 @@ const notAnAccept = conflict(
   "Only an accept can have been executed: what is in flight is another call."
 )
 
-/** Ends the calls of a request that are in flight as never executed, and its misfits. */
+/** Ends the calls of a request in flight as never executed, and ends its misfits. */
 export const resolveVoid = (
   turn: Turn,
   handlers: VenueHandlers,
@@ -112,8 +113,8 @@ export const resolveVoid = (
 }
 
 /**
- * Ends the accept of a request as executed: the one in flight, or one that the venue had refused. A difference between its cost
- * and the amount held is a break.
+ * Ends the accept of a request as executed. This is the accept in flight, or one that the venue had refused. A
+ * difference between its cost and the held amount opens a break.
  */
 export const resolveExecuted = (
   turn: Turn,
@@ -132,7 +133,8 @@ export const resolveExecuted = (
   endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract }, { isTrusted: true })
   endMisfits(turn, [`rfq:${row.id}`])
   const state = rfqInTurn(turn, row.id)?.state ?? row.state
-  // Without a hold the booking itself has opened a break, for the part that the client's free margin does not cover.
+  // Without a hold, booking has already opened a break for the part of the cost that the client's free margin does not
+  // cover.
   if (accepting === null) return accept({ state, breakId: openedBreak(turn) })
   const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
   const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }
@@ -160,7 +162,7 @@ export const resolveClosed = (
   return accept({ state: ended?.state ?? row.state, breakId: null })
 }
 
-/** Ends the misfits of a contract. Nothing of its report is booked, and the contract stays as it is. */
+/** Ends the misfits of a contract. Nothing of the reports is booked, and the contract stays as it is. */
 export const voidReport = (turn: Turn, row: BarrierContractRow, reason: string): Verdict<ResolvedState> => {
   const refusal = contractRefusal(turn.state, row, "void", false)
   if (refusal !== null) return refuse(refusal)

@@ -21,7 +21,7 @@ import { acceptWire } from "./rfqView.ts"
 export const noRequest = unknown("Request")
 export const noQuote = unknown("Quote")
 export const noClient = unknown("Client")
-/** Also for a request that is missing in the turn, because it has ended since the lookup. */
+/** The refusal of an action on an ended request. A request that is missing in the turn has ended since the lookup. */
 export const notOpen = invalidWhole("REQUEST_NOT_OPEN", standing.ended)
 /** Status 502. `data` identifies the object of the request. */
 export const inFlight = (data: JsonObject): Refusal => ({
@@ -30,13 +30,13 @@ export const inFlight = (data: JsonObject): Refusal => ({
   sentence: "The venue has not answered yet: what was asked is in flight and is resolved by itself.",
   data
 })
-/** The refusal of any accept or cancel of the request; null: none. */
+/** The refusal of any accept or cancel of the request in its present state; null: there is none. */
 export const standingRefusal = (row: RfqRow): Refusal | null => {
   const stands = standsAgainst(row)
   return stands === null ? null : invalidWhole(standingReasons[stands], stands)
 }
 export const notConfirmed = invalidWhole("REQUEST_NOT_CONFIRMED", "The venue has not confirmed the request yet.")
-/** The response to an accept that was not executed, by the reason that the request stores for the quote. */
+/** The response to an accept that was not executed, by the reason that the request's row stores for the quote. */
 export const acceptRefused = ({ id: rfqId, state }: RfqRow, quoteId: number, why: string): Refusal =>
   why === notReceived
     ? venueNotReached({ rfqId, quoteId, state, accepting: false })

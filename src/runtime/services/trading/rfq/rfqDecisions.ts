@@ -1,6 +1,6 @@
 /**
- * Commands on requests for quotes in their client's turn, by callers, timers and rules. `rfqEvents.ts` applies the venue's
- * reports. The caller has checked the gates in the same turn (A2-62, A2-101, D4, F19).
+ * Commands on requests for quotes in their client's turn, from callers, timers and rules. The caller has checked the
+ * gates in the same turn. `rfqEvents.ts` applies the venue's reports (A2-62, A2-101, D4, F19).
  */
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
 import type { EntryFigures } from "../../../../machines/barrier/barrierFigures.ts"
@@ -15,7 +15,7 @@ import type { Board } from "./QuoteBoard.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** A request in the turn: open, or still open at the venue; undefined for others. */
+/** A request that is open in the turn, or still open at the venue; undefined for others. */
 export const rfqInTurn = (turn: Turn, id: number): RfqRow | undefined =>
   turn.draft.peek("rfqs", String(id)) ?? turn.state.get("rfqs", String(id))
 
@@ -51,7 +51,7 @@ export const startRfq = (turn: Turn, client: ClientRow, asked: RequestedRfq, { m
 export interface RequestedClose {
   readonly windowEndsAt: number
   readonly autoAccept: boolean
-  /** Null while it is unknown. */
+  /** Null: the market has no mark. */
   readonly mark: string | null
 }
 
@@ -112,7 +112,7 @@ const begin = (
   })
 }
 
-/** The venue call has timed out: the request is shown to partners, and the venue is queried for it. */
+/** Handles the timeout of the venue call: partners see the request from now on, and the service queries the venue for it. */
 export const unanswered = (turn: Turn, row: RfqRow): RfqRow | null =>
   row.state === "CREATING" ? advance(turn, "rfqs", row, { type: "UNANSWERED", at: turn.now }) : null
 
@@ -126,8 +126,8 @@ export interface QuoteToAccept {
 }
 
 /**
- * Accepts a quote that was judged under the client's lock: in flight from this commit on. Null while an accept or a
- * withdrawal of the request is in flight, for a quote that was refused before, and once the request is over.
+ * Starts the accept of a quote that was checked in the same turn. Null: an accept or a withdrawal of the request is in
+ * flight, the quote was refused before, or the request has ended.
  */
 export const beginAccept = (turn: Turn, row: RfqRow, { id, price, figures, by }: QuoteToAccept): RfqRow | null =>
   advance(turn, "rfqs", row, {
@@ -146,15 +146,15 @@ export const cancel = (turn: Turn, row: RfqRow): RfqRow | null =>
     ? null
     : advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
 
-/** Ends a request at the end of its window. An accept in flight keeps it open until the outcome. */
+/** Ends a request whose window has elapsed. An accept in flight keeps it open until the outcome. */
 export const windowElapsed = (turn: Turn, id: number): void => {
   const row = rfqInTurn(turn, id)
   if (row !== undefined) advance(turn, "rfqs", row, { type: "WINDOW_ELAPSED", at: turn.now })
 }
 
 /**
- * Ends the requests to open a contract that have no accept in flight. `covers` selects markets; the default is all. Returns the
- * number of ended requests.
+ * Ends the requests to open a contract that have no accept in flight, in the markets that `covers` selects (default:
+ * all). Returns their number.
  */
 export const cancelOpeningRequests = (
   turn: Turn,
@@ -171,11 +171,12 @@ export const cancelOpeningRequests = (
 }
 
 /**
- * The longest wait for the venue's end report of a request that has ended here, ms. After it the service withdraws the request.
+ * The longest wait for the venue's end report of a request that has ended here, ms. After it the service requests a
+ * withdrawal.
  */
 const endSaidWithin = 2_000
 
-/** Withdraws requests to open that have ended here without an end report of the venue, which may be lost. */
+/** Requests the withdrawal of requests that have ended here. The venue's end report may be lost. */
 export const withdrawEndedRequests = (turn: Turn): void => {
   for (const row of rfqsInTurn(turn)) {
     const { accepting, cancelling, updatedAt, withdrawals } = row.context
@@ -185,7 +186,10 @@ export const withdrawEndedRequests = (turn: Turn): void => {
   }
 }
 
-/** Ends the open requests to close an ended contract in the same commit, with their quotes and notes from the board. */
+/**
+ * Ends the open requests to close a contract that has ended, in the commit of its end. Stores their quotes and notes
+ * from the board.
+ */
 export const cancelCloseRequests = (turn: Turn, board: Board, contractId: number): void => {
   for (const row of rfqsInTurn(turn)) {
     if (row.closeContractId === contractId && isOpen(row)) {

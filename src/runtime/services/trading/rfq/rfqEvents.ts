@@ -1,7 +1,7 @@
 /**
- * Applies the venue's reports to requests for quotes, in their client's turn: outcomes of calls, and reports of requests and of
- * the contracts that their accepts opened. A late execution is taken over with an alarm. A report that does not fit the accepted
- * terms is not taken (`contractVerdict.ts`; A2-22, A2-111, D4, D5, F13, F19).
+ * Applies the venue's reports to requests for quotes, in their client's turn: outcomes of calls, and reports of
+ * requests and of the contracts that their accepts opened. A late execution is booked with an alarm. A report that does
+ * not fit the accepted terms is not booked (`contractVerdict.ts`; A2-22, A2-111, D4, D5, F13, F19).
  */
 import { spendableOf } from "../../../../machines/margin/accountRisk.ts"
 import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
@@ -34,7 +34,7 @@ import { closingRequest, contractVerdict, requestVerdict } from "./contractVerdi
 import type { QuoteBoard } from "./QuoteBoard.ts"
 import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
 
-/** A client's turn with access to ended requests and contracts that have left memory. */
+/** A client's turn that can load ended requests and contracts which have left memory. */
 export interface HandlerTurn extends OwnedTurn {
   readonly recall: Recall
   readonly board: QuoteBoard["Service"]
@@ -51,7 +51,7 @@ export const rfqHandler = (parts: EventParts): VenueHandler => ({
     const at = { turn, recall: parts.recall, board: parts.board }
     const { id, rfq = null, contract = null } = said
     const known = rfq === null || rfq.state === "ACCEPTED" ? contractOfRfq(turn, id) : undefined
-    // The contract is in memory, and the request may not be. The check needs only the contract.
+    // The check needs only the contract, which is in memory. The request may have left memory.
     if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, said.at)
     const row = parts.recall.row(turn, "rfqs", id)
     return row === null ? null : requestVerdict(at, row, said)
@@ -68,7 +68,7 @@ export const rfqHandler = (parts: EventParts): VenueHandler => ({
   },
   said: (turn, { id, fact }) => {
     if (fact.type === "contract") return onContractReport(ownedTurn(turn, parts), id, fact.contract)
-    // The contract is booked, so there is no need to read the request, which has left memory.
+    // The contract is booked, so the request, which has left memory, need not be loaded.
     if (fact.type === "rfq" && fact.rfq.state === "ACCEPTED" && contractOfRfq(turn, id) !== undefined) return true
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return false
@@ -93,7 +93,7 @@ const onRequestResult = (at: Listening, row: RfqRow, { outcome, reason, rfq }: D
   advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }) })
 }
 
-/** Applies the venue's state of a request: confirmed, found after its end here, or ended. */
+/** Applies the venue's state of a request: confirmed, open there after its end here, or ended. */
 const heardState = (
   { turn, board }: Listening,
   row: RfqRow,
@@ -105,20 +105,20 @@ const heardState = (
     return void advance(turn, "rfqs", row, { type: "FOUND", at, venueRfqId, attempt })
   }
   const confirmed = isOpen(row) ? (advance(turn, "rfqs", row, { type: "CONFIRMED", at, venueRfqId }) ?? row) : row
-  // An executed request arrives with the report of its contract.
+  // An execution is applied with the report of its contract.
   if (state === "OPEN" || state === "ACCEPTED") return
   advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
 }
 
 const onWithdrawResult = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
   const { turn, board } = at
-  // The request is no longer open at the venue. Its contract comes by itself, or the comparison finds it.
+  // An accept was executed before the withdrawal. The contract has a report of its own, or the comparison finds it.
   if (rfq?.state === "ACCEPTED") {
     if (isOpen(row)) return void advance(turn, "rfqs", row, { type: "NOT_WITHDRAWN" })
     return void advance(turn, "rfqs", row, {
       type: "REFUSED",
       at: turn.now,
-      // Not the reason of a voided call: the venue received this one.
+      // The default reason for a voided call does not apply, because the venue received this one.
       reason: row.context.rejectReason ?? "no longer open at the venue"
     })
   }
@@ -137,9 +137,9 @@ const onAcceptResult = (owned: HandlerTurn, row: RfqRow, quoteId: number, heard:
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
-    // Without a contract in the result the accept stays in flight (`definite`).
+    // Without a contract in the result the accept stays in flight until a later result (`definite`).
     if (contract === null) return
-    // A status query of a contract that is already open here.
+    // The result of a status query for a contract that is already open here.
     if (row.closeContractId === null && row.context.contractId !== null) {
       return void onContractReport(owned, row.id, contract)
     }
@@ -151,8 +151,8 @@ const onAcceptResult = (owned: HandlerTurn, row: RfqRow, quoteId: number, heard:
 }
 
 /**
- * Applies the venue's report of a contract that an accept of this request opened. False: the request does not exist, or the ref
- * is not an accept's, so that no later query could find the contract by it.
+ * Applies the venue's report of a contract that an accept of this request opened. False: the request does not exist, or
+ * the ref is not that of an accept, so no later query could find the contract.
  */
 const onContractReport = (owned: HandlerTurn, rfqId: number, contract: VenueContract): boolean => {
   const { turn, recall } = owned
@@ -176,8 +176,8 @@ const onContractReport = (owned: HandlerTurn, rfqId: number, contract: VenueCont
 }
 
 /**
- * Handles a second end of a contract. The booked end stays. Of two different ends the earlier one is right, and at the same time
- * a touch precedes a quote. If the second end is the right one, a break of the difference opens.
+ * Handles a second, different end of a contract. The booked end stays. The earlier end is right; at the same time a
+ * touch precedes a quote. If the second end is right, a break of the difference opens.
  */
 const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): void => {
   if (row === null || row.state === "OPEN" || row.closedAt === null || row.pnl === null) return
@@ -240,13 +240,16 @@ const opened = (
   if (end !== null) endKnown(owned, opens, end)
 }
 
-/** The money that a timely accept could have used. Money that covers the loss of working orders is not free. */
+/** The money that an accept in time could have used. Equity that covers the loss of working orders is not free. */
 const spendable = (turn: Turn): bigint => {
   const client = oneInTurn(turn, "clients")
   return client === undefined ? 0n : spendableOf(accountInTurn(turn, client).risk)
 }
 
-/** Ends a contract that has ended at the venue. If an accept closed it, the request ends as executed, even if late. */
+/**
+ * Ends a contract that has ended at the venue. If an accept closed it, the request to close ends as executed, even if
+ * late.
+ */
 export const endKnown = (owned: HandlerTurn, row: BarrierContractRow, end: EndFound): void => {
   const { how: state, settlePrice, at: endedAt } = end
   const closing = closingRequest(owned, row, { state, settlePrice, endedAt })
@@ -261,7 +264,7 @@ interface ClosedBy {
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
-/** Derives the executed quote from the venue's report of the contract alone. */
+/** Derives the executed quote from the report of the contract, if no accept is in flight. */
 const closedByAccept = (owned: HandlerTurn, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
   const { accepting } = row.context
   const heard = quotesOf(owned, row)
@@ -270,7 +273,10 @@ const closedByAccept = (owned: HandlerTurn, row: RfqRow, { settlePrice }: EndFou
   return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: heard }
 }
 
-/** Ends a contract by a request to close. If another end came first at the venue, the request ends with the contract. */
+/**
+ * Ends a contract and its request to close. If another end came first at the venue, the request ends with the contract
+ * instead of as executed.
+ */
 const closedBy = (owned: HandlerTurn, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
   const { turn } = owned
   if (endContract(owned, contract, end) === null) return

@@ -1,6 +1,6 @@
 /**
- * Gathers the inputs for the gates of requests and quotes from a client's state, in a turn or outside one. Views and accepts
- * share it, so a quote that is shown as acceptable is one that an accept takes (A2-110, F18, F19).
+ * Gathers the inputs for the gates of requests and quotes from a client's state, in a turn or outside one. Views and
+ * accepts share it, so an accept takes every quote that is shown as acceptable (A2-110, F18, F19).
  */
 import { notReceived } from "../../../../machines/venue/venueCalls.ts"
 import {
@@ -55,7 +55,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
   contracts: contractsIn(state)
 })
 
-/** `except`: the checked request, which the limits must not count against itself. */
+/** `except`: the request that is checked, which must not count towards the client's limits. */
 const openingFacts = (
   { now, client, partnerState, state, rfqs, contracts, account, facts }: ClientNow,
   market: VenueMarket,
@@ -81,7 +81,7 @@ const openingFacts = (
   }
 }
 
-/** The inputs of the gates for a new request: create, preview and explain share them. */
+/** The inputs of the gates for a new request. Create, preview and explain share them. */
 export const rfqFacts = (at: ClientNow, rfq: RequestedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
   const opening = openingFacts(at, market, markets, null)
   const { mark } = opening
@@ -103,7 +103,7 @@ export const standingReasons: Readonly<Record<Standing, Reason>> = {
   [standing.cancelling]: "CANCEL_IN_FLIGHT"
 }
 
-/** The reason why no quote of the request can be accepted now; null: the request is ready for an accept. */
+/** The reason why no quote of the request can be accepted now; null: an accept is possible. */
 export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
   if (state !== "OPEN") return standing.ended
   if (context.accepting !== null) return standing.accepting
@@ -112,9 +112,9 @@ export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
 
 /** Checks the quotes of one request. Shared inputs are gathered once. */
 export interface QuoteJudge {
-  /** The refusal that applies to every quote. It precedes the lookup of the quote. */
+  /** The refusal that applies to every quote. It is returned before any quote is looked up. */
   readonly before: () => Refusal | null
-  /** The refusal of an accept of the quote now; null: acceptable. */
+  /** The refusal of an accept of the quote now; null: the quote is acceptable. */
   readonly refusal: (quote: VenueQuote) => Refusal | null
   /** Figures at the quote's price; null for a request to close. */
   readonly priced: (quote: VenueQuote) => Priced | null
@@ -183,7 +183,7 @@ const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUnt
   return { state, price, qty, validUntil, refusedWith: refused === undefined ? null : refusedSentence(refused.reason) }
 }
 
-/** Why a quote cannot be accepted again after an accept of it that was not executed. */
+/** The reason why a quote can't be accepted again after an accept that was not executed. */
 export const refusedSentence = (reason: string): string =>
   reason === notReceived
     ? "An accept of this quote did not reach the venue: accept another quote."

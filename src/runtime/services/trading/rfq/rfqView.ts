@@ -70,7 +70,7 @@ export const rfqWire = (row: RfqRow, { at, board, markets }: ViewParts): RfqWire
   }
 }
 
-/** A request that the venue has not answered yet is shown as open. */
+/** The state that partners see: a request without an answer from the venue shows as open. */
 export const shownState = ({ state }: RfqRow): RfqState => (state === "CREATING" ? "OPEN" : state) as RfqState
 
 const quoteWire = (row: RfqRow, quote: VenueQuote, judge: QuoteJudge, { now }: ClientNow): QuoteWire => {
@@ -98,7 +98,10 @@ const quoteWire = (row: RfqRow, quote: VenueQuote, judge: QuoteJudge, { now }: C
   }
 }
 
-/** The state of a quote. An ended request has no live quotes: the others are SUPERSEDED after an accept, else EXPIRED. */
+/**
+ * The state of a quote that partners see. An ended request has no live quotes: after an accept the other quotes are
+ * SUPERSEDED, else all are EXPIRED.
+ */
 const quoteState = (row: RfqRow, { id, state, validUntil }: VenueQuote, now: number): QuoteState => {
   if (id === row.context.acceptedQuoteId) return "ACCEPTED"
   if (state !== "LIVE") return state

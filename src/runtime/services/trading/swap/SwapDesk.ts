@@ -36,7 +36,7 @@ export type SwapView = SwapWire & {
   readonly clientId: number
   readonly clientUid: string
   readonly payments: ReadonlyArray<SwapPayment>
-  /** Ids of the booked fee corrections. 0: the fee of the take itself differed. */
+  /** Ids of the booked fee corrections. 0: the fee of the take itself was corrected. */
   readonly corrections: ReadonlyArray<number>
 }
 
@@ -45,7 +45,7 @@ export type WriteOffRequest = {
   readonly swapId: number
   readonly amount: string
   readonly reason: string
-  /** Further data for the approver. The service adds it to the stored request. */
+  /** Data of the swap for the approver. The service adds them to the stored request. */
   readonly asset?: string
   readonly clientUid?: string
 }

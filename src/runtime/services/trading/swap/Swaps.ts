@@ -1,7 +1,7 @@
 /**
- * Staking swaps for partners. One turn of the client checks a take, holds its cost and starts the call, in one commit. The
- * response follows the venue's answer, or a timeout of 5 s. After the timeout the take is in flight, and the service resolves it
- * without the caller (doc 2, Staking; D8, STS-1, STS-2, STS-3, STS-4).
+ * Staking swaps for partners. One turn of the client checks a take, holds its cost and starts the call, in one commit.
+ * The service responds once it has the venue's answer, or after a timeout of 5 s. After the timeout the call is in
+ * doubt, and the service resolves it without the caller (doc 2, Staking; D8, STS-1, STS-2, STS-3, STS-4).
  */
 import { Context, Effect, Layer } from "effect"
 import { type GateResult, firstRefusal, notReached, walkGates } from "../../../../machines/shared/Gates.ts"
@@ -91,7 +91,7 @@ interface Parts {
 /** An offer, and the requested quantity as text. */
 type Asked = Offered & { readonly qty: string }
 
-/** The checks without a client. `at`: the index of the step that refuses, or the number of steps. */
+/** The result of the checks that need no client. `at`: the index of the step that refuses, or the number of steps. */
 type Asking =
   | { readonly asked: Asked; readonly at: number; readonly refusal: null }
   | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
@@ -111,7 +111,8 @@ class Staking {
     const { clientId, body, key } = write
     return Effect.gen({ self: this }, function* () {
       const { asked, refusal } = yield* this.asking(offerId, body)
-      // With a key, the stored result comes first: the offer may be gone since, or the venue disconnected.
+      // With a key, a stored result takes precedence over the refusal: since the first attempt the offer may have gone,
+      // or the venue may have disconnected.
       if (asked === null && key === null) return unkept(refusal)
       const request = this.parts.gateway.request<SwapWire>(caller, write)
       const sent = yield* request.begin((turn) => (asked === null ? refuse(refusal) : this.takeIn(turn, caller, asked)))
@@ -248,7 +249,7 @@ const rejected = (row: SwapRow): Refusal => {
   } as Refusal
 }
 
-/** The response to a voided take. Its reserve is held until its release. */
+/** The response to a take that the venue never received. Its reserve is held until its release. */
 const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
   venueNotReached({ swapId, offerId, state })
 
@@ -261,7 +262,7 @@ const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refus
 
 const isLive = (state: SwapState): boolean => (liveSwapStates as ReadonlyArray<SwapState>).includes(state)
 
-/** The conditions of a list: one query for each state, to use the index. */
+/** The conditions of the queries of a list. Each state has its own query, so that the index applies. */
 const listed = (list: SwapList): ReadonlyArray<ReadonlyArray<Condition>> =>
   list === "all"
     ? [[]]

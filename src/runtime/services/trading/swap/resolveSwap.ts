@@ -1,7 +1,7 @@
 /**
- * Staff end swaps with the venue's evidence, in the client's turn: a take that the venue never answers, and a take or a swap
- * whose misfit stands. The consequences are those of a report by the venue. The evidence of a take lacks the id of the contract,
- * which the venue's next report brings (A2-115, A2-116).
+ * Ends swaps by staff with the venue's evidence, in the client's turn: a take for which the venue gives no answer, and
+ * a take or a swap with a standing misfit. The consequences are those of a venue report. The evidence of a take lacks
+ * the id of the contract; the venue's next report adds it (A2-115, A2-116).
  */
 import { formatAmount, minorOf, MoneyDecimal, parsePositiveAmount } from "../../../../machines/shared/Money.ts"
 import { holdingMark, valueAt } from "../../../../machines/market/holdingMark.ts"
@@ -26,8 +26,8 @@ export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): R
   unlessUnknown(state, swapRef(id), `swap:${id}`)
 
 /**
- * Ends an unanswered take as one that the venue never received: its reserve is released at once. For any other take or swap only
- * the report is void, and nothing of it is booked.
+ * Ends an unanswered take as never received by the venue, and releases its reserve at once. For any other take or swap
+ * it voids only the report: nothing of it is booked.
  */
 export const resolveTakeVoid = (
   owned: OwnedTurn,
@@ -49,8 +49,8 @@ export const resolveTakeVoid = (
 }
 
 /**
- * Ends a take as executed; a quantity smaller than that of the take is a break. For a swap that was already taken, the evidence
- * is of one payment; an amount above the outstanding one is a break.
+ * Ends a take as executed. A quantity smaller than that of the take opens a break. For a swap that was already taken,
+ * the evidence is that of one payment; an amount above the outstanding one opens a break.
  */
 export const resolveTakeExecuted = (
   owned: OwnedTurn,
@@ -101,7 +101,7 @@ const resolvePaid = (
   return accept({ state: stateOf(owned, row), breakId: openedBreak(turn) })
 }
 
-/** Ends the call of the take by the evidence of staff, which is already checked. */
+/** Ends the call of the take by the evidence of staff, which has been checked before. */
 const endTake = (
   turn: Turn,
   handlers: VenueHandlers,

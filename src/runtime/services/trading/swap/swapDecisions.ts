@@ -1,6 +1,6 @@
 /**
- * Starts and advances staking swaps in their client's turn. All transitions go through `stepSwap`, because the client's totals
- * derive from the row before and after (D8).
+ * Starts and advances staking swaps in their client's turn. All transitions go through `stepSwap`, because the client's
+ * totals derive from the rows before and after each step (D8).
  */
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -13,7 +13,7 @@ import { countSwap } from "../../account/accountTotals.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 
-/** A swap in the turn: live, or changed in this turn; undefined for others. */
+/** A swap that is live in the turn or was changed in it; undefined for others. */
 export const swapInTurn = (turn: Turn, id: number): SwapRow | undefined =>
   turn.draft.peek("swaps", String(id)) ?? turn.state.get("swaps", String(id))
 
@@ -23,7 +23,7 @@ interface Taking {
   readonly commissionRewardBps: number
 }
 
-/** Starts a swap with its hold, and its call to the venue. */
+/** Starts a swap with its hold, and sends its call to the venue. */
 export const takeSwap = (
   { turn, of }: OwnedTurn,
   client: Pick<ClientRow, "id" | "partnerId" | "uid">,

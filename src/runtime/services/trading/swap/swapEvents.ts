@@ -1,6 +1,6 @@
 /**
- * Applies outcomes of takes, venue reports and timers to staking swaps in their client's turn. Each venue report holds the whole
- * contract, so the next report covers a lost one. Ids identify payments and corrections, which makes each of them apply once
+ * Applies outcomes of takes, venue reports and timers to staking swaps in their client's turn. Each venue report holds
+ * the whole contract, so the next report replaces a lost one. Payments and corrections carry ids, so each applies once
  * (A2-111, A3-11, D8).
  */
 import { formatAmount, minorOf, MoneyDecimal } from "../../../../machines/shared/Money.ts"
@@ -36,7 +36,10 @@ import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
 /** The most payments of a swap that one turn books. */
 const paymentsAtOnce = 32
-/** The pause before an overdue swap is checked again is the time without a taken event, within these bounds. Business ms. */
+/**
+ * Limits of the pause before the next check of an overdue swap, business ms. The pause is as long as the venue's events
+ * have stood still.
+ */
 const shortestPause = 5_000
 const longestPause = 600_000
 
@@ -56,7 +59,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
     const owned = ownedTurn(turn, parts)
     const { outcome: became, swap } = outcome
     if (became === "EXECUTED") {
-      // Without a swap in the result the take stays in flight (`definite`).
+      // Without a swap in the result the take stays in flight until a later result (`definite`).
       if (swap !== null) onSwapReport(owned, row, swap, outcome.at)
     } else if (became === "REFUSED") {
       stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: refusalReason(outcome) })
@@ -101,7 +104,7 @@ const onSwapReport = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: numbe
   endIn(owned, paid, swap, at)
 }
 
-/** Adds the venue's ids to a swap that staff resolved, from its next report under the ref of the take. */
+/** Adds the venue's ids to a swap that staff resolved, from the next report under the ref of the take. */
 const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturityAt }: VenueSwap): SwapRow => {
   if (row.context.contractId !== 0 || id === 0) return row
   const ids = { contractId: id, tradeId }
@@ -113,7 +116,7 @@ const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturi
   return next ?? row
 }
 
-/** Records a doubtful report. Returns whether it is new, so that staff get one alarm for it. */
+/** Records a doubtful report. Returns whether it is new, because staff get only one alarm for it. */
 const isNewDoubt = (owned: OwnedTurn, row: SwapRow, of: string): boolean =>
   stepSwap(owned, row, { type: "DOUBT", at: owned.turn.now, of }) !== null
 
@@ -140,7 +143,7 @@ const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null
   return next
 }
 
-/** The cost of a take above its hold. After a release this is the whole cost. */
+/** The amount of a take that its hold does not cover. After the release of the hold this is the whole cost. */
 const lackOf = ({ state, context }: SwapRow, { notional }: Taken): bigint => {
   const { asset, estimatedFee } = context
   const cost = minorOf(notional, asset) + minorOf(estimatedFee, asset)
@@ -155,14 +158,20 @@ const freeIn = ({ turn }: OwnedTurn, asset: Currency): bigint => {
   return asset === "USDC" ? risk.free : cashOf(asset)
 }
 
-/** Opens a break for a take that was found executed after its release, if the balance does not cover it. It pauses money out. */
+/**
+ * Opens a break for a take that was executed although its hold was released, if the balance does not cover it. The
+ * break pauses money out.
+ */
 const shortBreak = (owned: OwnedTurn, row: SwapRow, short: bigint): void => {
   const asset = assetOf(row)
   const reason = `Swap ${row.id} was found executed and needs ${formatAmount(short, asset)} ${asset} more than is free.`
   valueBreak(owned, row, short, reason)
 }
 
-/** Opens a break of an asset amount, in USDC at the last mark. Without a mark or value only the alarm is written. */
+/**
+ * Opens a break of an asset amount, in USDC at the last mark. Without a mark, or for a value of zero, it writes only
+ * the alarm.
+ */
 const valueBreak = (
   owned: OwnedTurn,
   row: SwapRow,
@@ -176,7 +185,7 @@ const valueBreak = (
   if (value !== 0n) breakOfClient(owned.turn, row, value, reason)
 }
 
-/** Books new fee corrections, each once. A different fee of the take itself counts as correction 0. */
+/** Books new fee corrections, each once. A fee of the take that differs from the estimate counts as correction 0. */
 const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
   let now = row
   const asset = assetOf(row)
@@ -215,7 +224,7 @@ const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
   valueBreak(owned, row, more, reason, "swap.fee")
 }
 
-/** Books new payments, each once. In a final settlement the last payment settles the swap. */
+/** Books new payments, each once. After a final settlement the last payment ends the swap. */
 const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap): SwapRow => {
   let now = row
   const asset = assetOf(row)
@@ -226,7 +235,7 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
     const amount = formatAmount(minorOf(said, asset), asset)
     const booked = now.context.payments.find(({ id }) => id === paymentId)
     if (booked === undefined) {
-      // Commits are bounded: the venue's next report or the comparison brings the rest.
+      // Commits are bounded: a later report or the comparison books the remaining payments.
       if (++more > paymentsAtOnce) break
       const { beyond } = partsOfPayment(termsOfSwap(now.context), progressOfSwap(now.context), minorOf(amount, asset))
       now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
@@ -242,7 +251,7 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
   return now
 }
 
-/** Applies the reported end: settled with its delisted market even without a payment, or short at maturity. */
+/** Applies the reported end: settled because its market was delisted, even without a payment, or paid short at maturity. */
 const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: number): void => {
   const { turn } = owned
   if (end === "FINAL_SETTLEMENT") return void stepSwap(owned, row, { type: "DELISTED", at: turn.now })
@@ -254,11 +263,12 @@ const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, 
   applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
 
 /**
- * Timers of swaps by handler. Each timer names its swap. A swap is not in default if the venue may have paid in time, so an
- * overdue swap waits until every earlier event of the venue is taken.
+ * Timers of swaps by handler; the timer name holds the id of the swap. The venue may have paid in time although the
+ * event is still to come. So an overdue swap counts as in default only once every earlier event of the venue is
+ * applied.
  */
 export const swapTimers = (link: VenueLink["Service"]) => {
-  /** The checkpoint of the venue's events, and the business time of its last advance. */
+  /** The checkpoint of the venue's events at the last check, and the business time at which it last advanced. */
   let seen = { takenTo: 0, at: 0 }
   const pauseAt = (now: number, takenTo: number): number => {
     if (takenTo !== seen.takenTo) seen = { takenTo, at: now }

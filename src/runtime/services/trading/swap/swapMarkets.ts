@@ -1,4 +1,4 @@
-/** The present staking markets and offers for takes: the board, halts and the venue connection (A2-56, STS-1). */
+/** The present staking markets and offers for takes: the offer board, halts and the venue connection (A2-56, STS-1). */
 import { Effect } from "effect"
 import { isCurrency } from "../../../../machines/shared/Currency.ts"
 import { accept, type Refusal, refuse, unknown, venueAway, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -11,16 +11,19 @@ import { unreached } from "../../market/MarketReads.ts"
 import type { JudgedBoard } from "../../market/OfferPoll.ts"
 import { type MarketServices, tradedMarkets } from "../tradedMarkets.ts"
 
-/** An offer of the board with its market. `isRecent`: the board is recent enough to check a take. */
+/** An offer of the board with its market. `isRecent`: the board is recent enough for the check of a take. */
 export type Offered = Omit<RequestedTake, "qty"> & { readonly isRecent: boolean }
 
 export interface SwapMarkets {
   /** The service's share of rewards, basis points. */
   readonly commissionRewardBps: number
   readonly connected: () => boolean
-  /** The message of our own halt of a staking market; null: none. The market itself shows a halt by the venue. */
+  /** The message of our own halt of a staking market; null: no halt. A halt by the venue is part of the market. */
   readonly haltOf: (symbol: string) => string | null
-  /** The offer on the board; a board older than 3 s is read again. Refused if the offer is gone, or no board was read yet. */
+  /**
+   * Finds an offer on the board. A board older than 3 s is read again. Refused if the offer is gone, or no board was
+   * ever read.
+   */
   readonly find: (offerId: number | null) => Effect.Effect<Verdict<Offered>>
 }
 
