@@ -17,9 +17,8 @@ export const partnerAttribution = (partner: PartnerView, key: ApiKeyRow, request
 })
 
 /**
- * The calling partner as it is when the turn decides; the gates have seen an earlier moment. The turn's stamp
- * guarantees that this view still holds when the commit lands. Throws CallerBarred when the partner or its key may not
- * act any more.
+ * The calling partner as of the turn, which decides later than the gates. The turn's stamp guarantees that this view
+ * still holds when the commit lands. Throws CallerBarred if the partner or its key may no longer act.
  */
 export const partnerNow = (directory: Directory["Service"], caller: Caller): PartnerView => {
   const partner = directory.partner(caller.partner.row.id)

@@ -1,6 +1,7 @@
 /**
- * Partners and keys in memory: authentication, rate limits and every gate read them on each request. A projection:
- * filled at start, changed only by committed rows, so that no request is served under a change that is not durable.
+ * Partners and keys in memory: authentication, rate limits and every gate read them on each request. This is a
+ * projection: loaded at the start and changed by committed rows only. So no request is served under a change that is
+ * not durable.
  */
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -29,7 +30,7 @@ export interface PartnerCredential {
 export class Directory extends Context.Service<
   Directory,
   {
-    /** The credential behind the SHA-256 (hex) of a key; null when unknown, revoked, or its partner is CLOSED. */
+    /** The credential of the key with this SHA-256 (hex). Null: the key is unknown or revoked, or its partner is CLOSED. */
     readonly credential: (hash: string) => PartnerCredential | null
     readonly partner: (partnerId: number) => PartnerView | null
     /** By id or code. */
@@ -42,8 +43,8 @@ export class Directory extends Context.Service<
     /** The partner's version that a client's commit depends on. Every turn that depends on the partner takes it. */
     readonly stamp: (partnerId: number) => PartnerStamp
     /**
-     * Runs `work` while no turn of the partner's clients is decided: new turns wait for its end and then see its
-     * changes. Begins once every earlier decision is in the database or rejected. One `work` at a time per partner.
+     * Runs `work` while no turn of the partner's clients is decided. It begins once every earlier decision is in the
+     * database or rejected. New turns wait for its end, and then see its changes. One `work` at a time per partner.
      */
     hold<A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError>
   }
@@ -91,7 +92,8 @@ export class Directory extends Context.Service<
         Effect.suspend(() => {
           const latch = Latch.makeUnsafe(false)
           holds.set(partnerId, new TurnHeld(latch.await))
-          // The journal is first in, first out: when this empty commit is stored, so is everything submitted before it.
+          // The journal is first in, first out: once this empty commit is stored, every commit submitted before it is
+          // stored.
           return Effect.ensuring(
             Effect.andThen(host.record({}), work),
             Effect.sync(() => {

@@ -1,6 +1,6 @@
 /**
- * The time of last use of each partner key (A1-06): kept in memory, written at most once a minute per key. It serves
- * people only, so it does not go through the journal; a crash may lose the last minute.
+ * The time of last use of each partner key: kept in memory, and written at most once a minute per key. It is only
+ * information for people, so it does not go through the journal; a crash may lose the last minute (A1-06).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schedule } from "effect"

@@ -7,14 +7,17 @@ import type { OperatorCaller } from "../shared/OperatorCaller.ts"
 import type { PrincipalId } from "../shared/KeyedRequest.ts"
 import type { Caller } from "./Caller.ts"
 
-/** A partner by one of its keys. All keys of a partner are one principal: limits and Idempotency-Keys are the partner's. */
+/**
+ * A partner, authenticated by one of its keys. All keys of a partner are one principal, because limits and
+ * Idempotency-Keys belong to the partner.
+ */
 export interface PartnerPrincipal {
   readonly kind: "partner"
   readonly id: PrincipalId
   readonly caller: Caller
 }
 
-/** An operator key: each is a principal of its own. */
+/** An operator key. Each key is a principal of its own. */
 export interface OperatorPrincipal {
   readonly kind: "operator"
   readonly id: PrincipalId

@@ -1,6 +1,6 @@
 /**
- * Address ranges that a partner may call from. A bad entry is rejected when the operator sets it, so that no gate
- * meets one (A1-08).
+ * Address ranges that a partner may call from. A bad entry is rejected when the operator sets the list, so gates read
+ * valid entries only (A1-08).
  */
 import ipaddr from "ipaddr.js"
 
@@ -24,11 +24,11 @@ export const cidrSentence = (cidr: string): string | null => {
   const [address = "", bits, ...rest] = cidr.split("/")
   const notRange = "Each entry must be an address range such as 203.0.113.0/24 or 2001:db8::/32."
   if (rest.length > 0 || address.includes("%")) return notRange
-  // The parser also takes octal, hexadecimal and short forms of IPv4, which mean something else to most readers.
+  // The parser also accepts octal, hexadecimal and short forms of IPv4, which most readers would misread.
   const v4 = ipaddr.IPv4.isValidFourPartDecimal(address)
   if (!v4 && !ipaddr.IPv6.isValid(address)) return notRange
   if (!v4 && ipaddr.IPv6.parse(address).isIPv4MappedAddress()) return "Write an IPv4-mapped range as plain IPv4."
-  // Readers disagree on IPv4 parts inside IPv6 as they do on IPv4 itself.
+  // IPv4 parts inside IPv6 addresses are ambiguous for readers too.
   if (!v4 && address.includes(".")) return notRange
   if (bits === undefined) return null
   const widest = v4 ? 32 : 128

@@ -1,6 +1,7 @@
 /**
- * The partners that are being closed now. Meanwhile corrections by the operator are refused: nothing may come between
- * the count and the closing. In memory, because only one process decides for a database (the writer epoch, D15).
+ * The partners that are being closed now. Meanwhile corrections by the operator are refused, because no booking may
+ * come between the count of balances and the closing. Memory suffices, because only one process decides for a database
+ * (the writer epoch, D15).
  */
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 

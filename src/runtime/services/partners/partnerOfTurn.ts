@@ -1,11 +1,11 @@
-/** The partner of a client in a turn without a caller: a timer's or the venue's. */
+/** The partner of a client in a turn that has no caller, but was started by a timer or by the venue. */
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import type { Directory, PartnerView } from "./Directory.ts"
 
 /**
- * The partner as the turn must see it; null when there is none. The commit depends on it like a caller's commit: if
- * the partner has changed meanwhile, the commit is rejected and the turn decided again, so that every event has its
+ * The partner as the turn must see it; null: there is none. As in a caller's turn, the commit depends on the partner:
+ * if the partner has changed in between, the commit is rejected and the turn is decided again. So every event gets its
  * delivery.
  */
 export const partnerOfTurn = (

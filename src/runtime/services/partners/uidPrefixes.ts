@@ -1,16 +1,19 @@
 /**
- * Uid prefixes of partners for which the operator chose none: the first partner gets CL, later ones a prefix made from
- * their code, with digits behind it if that is taken (F31).
+ * Uid prefixes of partners for which the operator chose none. The first partner gets CL. Each later partner gets a
+ * prefix made from its code, followed by digits if that prefix is taken (F31).
  */
 
 /** The prefix of the first partner. */
 export const defaultUidPrefix = "CL"
 
 const maxLength = 8
-/** Free prefixes offered: one is enough unless other partners are created at the same moment. */
+/** The most free prefixes that are returned. One is enough unless other partners are created at the same moment. */
 const offered = 100
 
-/** A prefix from the code: upper-case letters and digits, at most eight, starting with a letter; null when none is left. */
+/**
+ * A prefix from the code: at most eight upper-case letters and digits, starting with a letter. Null: the code contains
+ * no letter.
+ */
 export const derivedPrefix = (code: string): string | null => {
   const letters = code
     .toUpperCase()
@@ -21,8 +24,8 @@ export const derivedPrefix = (code: string): string | null => {
 }
 
 /**
- * CL, the code's own prefix, then that one shortened as needed before 2, 3 and so on: more candidates than there are
- * partners.
+ * The candidates in order: CL, the code's own prefix, then the same prefix followed by 2, 3 and so on and shortened as
+ * needed. There are more candidates than partners.
  */
 const candidates = function* (code: string): Generator<string> {
   yield defaultUidPrefix
@@ -32,7 +35,7 @@ const candidates = function* (code: string): Generator<string> {
   for (let n = 2; n < 10 ** (maxLength - 1); n++) yield `${base.slice(0, maxLength - String(n).length)}${n}`
 }
 
-/** Prefixes for a partner with this code in the order to try, without those in use. Never empty. */
+/** The prefixes that a partner with this code may get, in the order to try, without those in use. Never empty. */
 export const freePrefixes = (code: string, inUse: ReadonlySet<string>): ReadonlyArray<string> => {
   const free: Array<string> = []
   for (const prefix of candidates(code)) {

@@ -1,9 +1,8 @@
 /**
- * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it.
- * The grant is recorded first. The command's own commit claims the fact that the approval is used (`usedFact`); a
- * command that was refused, or had nothing to do, is followed by a commit that claims it. So the command takes effect
- * at most once, whatever happens in between. A granted command with an unknown outcome (the process died, the database
- * was away) may be granted again.
+ * Four eyes: a guarded command is stored with its exact arguments, and runs only when a second operator key grants it.
+ * The grant is committed first. The command's own commit claims the unique fact that the approval is used (`usedFact`).
+ * After a command that was refused or changed nothing, a further commit claims it. So the command takes effect at most
+ * once, even after a crash. A granted command with an unknown outcome may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -68,7 +67,7 @@ export interface Pending {
   readonly deed?: Deed
 }
 
-/** The effect of a command if it were granted now; or why it would be refused. */
+/** The effect of a command if it were granted now, or the refusal. */
 export type Deed =
   | { readonly result: Json; readonly would: DryRunSummary; readonly changes: ReadonlyArray<Change> }
   | { readonly refusal: string }
@@ -96,7 +95,7 @@ export class Approvals extends Context.Service<
       readonly status?: ApprovalStatus
       readonly limit: number
     }): Effect.Effect<ReadonlyArray<ApprovalView>, Unavailable>
-    /** One approval; with its effect only if `mayRun` covers its command. Null: there is no such approval. */
+    /** One approval. It includes the effect only if `mayRun` covers its command. Null: there is no such approval. */
     show(
       caller: OperatorCaller,
       approvalId: number,
@@ -104,7 +103,7 @@ export class Approvals extends Context.Service<
     ): Effect.Effect<ApprovalDetails | null, DispatchError>
     /** The command of an approval, which never changes; null when there is no such approval. */
     commandOf(approvalId: number): Effect.Effect<string | null, Unavailable>
-    /** The caller's role covers the command: the gate has checked `commandOf`. */
+    /** Grants an approval and runs its command. The gate has checked the caller's role (`commandOf`). */
     grant(caller: OperatorCaller, approvalId: number): Answer<Granted>
     refuse(caller: OperatorCaller, approvalId: number): Answer<ApprovalView>
   }
@@ -115,7 +114,7 @@ export class Approvals extends Context.Service<
       const host = yield* ActorHost
       const settings = yield* Settings
       const commands = yield* guardedCommands
-      // Rather fail at start than claim to wait for a second key and not do it.
+      // The start fails if four eyes are set for a class that has no command to guard.
       const empty = guardNothing(settings.fourEyes, commands)
       if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
       const sql = yield* PgClient.PgClient
@@ -168,7 +167,7 @@ export class Approvals extends Context.Service<
         })
       }
 
-      /** The audit's record of the request; null when there is no such row. */
+      /** The note in the audit row of the request; null: there is no such row. */
       const requestedAs = (approvalId: number) =>
         Effect.map(
           stored.page(
@@ -182,7 +181,7 @@ export class Approvals extends Context.Service<
           ([row]) => row?.reason ?? null
         )
 
-      /** A granted approval whose command has left no trace: the conditions of a grant are checked again. */
+      /** Repeats a granted approval whose command has left no trace. The conditions of a grant are checked again. */
       const resume = (caller: OperatorCaller, row: ApprovalRow, recorded: string | null): Answer<ApprovalRow> =>
         Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
           used.length > 0
@@ -195,7 +194,7 @@ export class Approvals extends Context.Service<
         return guarded.run(caller, args)
       }
 
-      /** Runs the command in a dry run of its own, for its result. */
+      /** Runs the command in a dry run of its own, to show its result. */
       const deedOf = (
         caller: OperatorCaller,
         command: GuardedName,
@@ -222,8 +221,8 @@ export class Approvals extends Context.Service<
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command)))),
-          // Another grant of the same approval was faster, or a key that it depends on is revoked. It comes after
-          // `isKnownAway`, because a read that fails here must not report the approval as unused.
+          // Another grant of the same approval was faster, or a key that it depends on is revoked. This handler comes
+          // after `isKnownAway`, so that a failed read in it does not report the approval as unused.
           Effect.catchIf(isUsed(id), ({ claims }) =>
             claims.some(({ owner }) => owner === 0)
               ? host.read(systemSubject, (state) =>
@@ -234,7 +233,7 @@ export class Approvals extends Context.Service<
         )
       }
 
-      /** Uses up the approval of a command that changed nothing, and so claimed no fact. */
+      /** Uses up the approval of a command that changed nothing, so that no commit has claimed the fact. */
       const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
         currentDryRun() === null
           ? stored.holders([usedFact(approvalId)]).pipe(
@@ -243,10 +242,7 @@ export class Approvals extends Context.Service<
             )
           : Effect.void
 
-      /**
-       * Claims the fact that the command's own commit has not claimed. After a failure the approval can be granted
-       * again.
-       */
+      /** Claims the fact if the command's commit has not. After a failure the approval can be granted again. */
       const useUp = (
         caller: OperatorCaller,
         approvalId: number,
@@ -345,7 +341,7 @@ const isUsed =
   (error: DispatchError): error is ClaimLost =>
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
 
-/** Certainly nothing was done, and the approval is not used. */
+/** True if nothing was done for certain, so that the approval is unused. */
 const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
 
 const notRun = (approvalId: number, command: string): Refusal =>
@@ -374,7 +370,7 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
   )
 }
 
-/** The outcome of a grant; without a trace of its command, the process died in between or the command could not run. */
+/** The outcome of a grant. NOT_RUN: the process died in between, or the command could not run. */
 const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcome | null => {
   if (row.state !== "GRANTED") return null
   const fact = used.find(({ name }) => name === usedFact(row.id))

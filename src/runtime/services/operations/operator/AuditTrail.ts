@@ -1,6 +1,6 @@
 /**
- * Reads of the audit stream in commit order: ids become visible in that order, so a reader by cursor never skips one.
- * `ledger verify` proves the chain of hashes (A3-45).
+ * Reads of the audit stream in commit order. Ids become visible in that order, so a reader with a cursor never misses
+ * one. `ledger verify` proves the chain of hashes (A3-45).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -27,7 +27,7 @@ export interface AuditEntry {
   readonly role: string
   readonly keyLabel: string
   readonly requestId: string
-  /** kind:id of the object of the action. */
+  /** The object of the action, as kind:id. */
   readonly object: string | null
   readonly action: string
   readonly before: string | null
@@ -35,7 +35,7 @@ export interface AuditEntry {
   readonly reason: string | null
 }
 
-/** Rows, and whether more match: later ones when reading forward, otherwise earlier ones. */
+/** Rows, and whether more rows match: later rows when reading forward, otherwise earlier ones. */
 export interface AuditPage {
   readonly entries: ReadonlyArray<AuditEntry>
   readonly hasMore: boolean
@@ -45,8 +45,8 @@ export class AuditTrail extends Context.Service<
   AuditTrail,
   {
     /**
-     * Newest last. With only `after` or `since`, the first rows that follow; otherwise the newest rows, with `before`
-     * those below it.
+     * Returns rows, newest last. With only `after` or `since`: the first rows after it. Otherwise: the newest rows, or
+     * with `before` the newest ones below it.
      */
     read(query: AuditQuery): Effect.Effect<AuditPage, Unavailable>
     /** The newest rows of the sources, newest last. */

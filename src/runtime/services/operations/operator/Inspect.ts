@@ -1,6 +1,6 @@
 /**
- * Operator views of clients with all their holds, and of one live object of any machine with its timers and history.
- * They never contain a KYC payload.
+ * Operator views of clients with all their holds, and of single live objects of any machine with their timers and
+ * history. No view contains a KYC payload.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -97,7 +97,7 @@ export interface MachineInstance {
   readonly calls: ReadonlyArray<OpenCall>
   /** Newest last. */
   readonly history: ReadonlyArray<AuditEntry>
-  /** Steps of the same period without an audit row, oldest first. */
+  /** Steps without an audit row in the period of this page, oldest first. */
   readonly own: ReadonlyArray<OwnStep>
   /** True if no newer page follows. */
   readonly isNewest: boolean
@@ -142,7 +142,7 @@ export class Inspect extends Context.Service<
             const view = partner === undefined ? null : directory.findPartner(partner)
             if (partner !== undefined && view === null) return refuse(unknown("Partner"))
             const page = listedClients(sql, sealing, view?.row.id ?? null, { ...filter, limit: filter.limit + 1 })
-            // The search for a part of a name scans rows: it fails when it exceeds the time limit of a read.
+            // A search for a part of a name scans rows, so it fails at the time limit of a read.
             const found = yield* withinTime(Effect.catch(page, whenAway), () => new Unavailable({ unknown: false }))
             const { shown, end } = cutPage(found, filter.limit, ({ row }) => row.id)
             const facts = host.facts()
@@ -187,7 +187,7 @@ export class Inspect extends Context.Service<
               subject: found.subject,
               state: found.row.state,
               version: found.row.version,
-              // Stored JSON is valid JSON; the machines type their contexts otherwise.
+              // The context was stored as valid JSON, which its type does not show.
               context: found.row.context as Json,
               calls,
               timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
@@ -203,7 +203,7 @@ export class Inspect extends Context.Service<
   )
 }
 
-/** The time of the row that ends a page; the last page ends at the beginning of the history. */
+/** The end of the period that a history page covers, Unix ms: the time of the row `before`. The newest page has no end. */
 const endOf = (
   audit: AuditTrail["Service"],
   sources: FoundInstance["history"],

@@ -1,8 +1,8 @@
 /**
- * Rotation of the encryption key while the service runs. The next key is durable in the key file before a value is
- * sealed with it, so no crash leaves an unreadable value: file, audit, canary, first use. A key that only reached the
- * file is used by the next rotation or the next start. Values sealed with older keys are then sealed again in the
- * background (ResealWorker); another rotation waits for the end of that.
+ * Rotates the encryption key while the service runs. The next key is durable in the key file before it seals a value,
+ * so no crash leaves an unreadable value. The order is: file, audit, canary, first use. A crash may leave a key in the
+ * file that is not in use; the next rotation or the next start uses it. Values sealed with older keys are then sealed
+ * again in the background (ResealWorker). Another rotation waits until that has ended.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Latch, Layer, Semaphore } from "effect"
@@ -39,20 +39,20 @@ export class KeyRotation extends Context.Service<
   KeyRotation,
   {
     rotate(caller: OperatorCaller): Effect.Effect<Verdict<Rotated>, DispatchError>
-    /** Counts every sealed value, one caller at a time: slow on a large database. */
+    /** Counts every sealed value, which is slow on a large database. One caller at a time. */
     readonly show: Effect.Effect<EncryptionView, Unavailable>
     /** Requests a pass over all values. */
     readonly beginResealing: () => void
     /** Completes when a pass is requested. */
     readonly resealingWanted: Effect.Effect<void>
     readonly endResealing: () => void
-    /** Time at which this process began to seal with another key (wall clock, Unix ms); 0: it has not. */
+    /** The time at which this process began to seal with another key (wall clock, Unix ms); 0: it has not rotated. */
     readonly rotatedAt: () => number
-    /** Writes key numbers, never keys, into the audit. */
+    /** Writes an audit row with key numbers, never with keys. */
     note(by: Attribution, action: string, before: number | null, after: number): Effect.Effect<void, DispatchError>
   }
 >()("brokerage/runtime/services/operations/operator/KeyRotation") {
-  /** `keyStore`: null when another system keeps the keys; then this service can't rotate them. */
+  /** `keyStore`: null if another system keeps the keys, so that this service can't rotate them. */
   static readonly layer = (keyStore: KeyStore | null) =>
     Layer.effect(
       KeyRotation,
@@ -86,7 +86,7 @@ export class KeyRotation extends Context.Service<
               ])
           })
 
-        /** The keys in the file, if they continue those in use. */
+        /** The keys in the file. Refused if the file lacks a key in use. */
         const filed = (store: KeyStore): Verdict<SealingKeys> => {
           try {
             const found = store.read()
@@ -106,7 +106,7 @@ export class KeyRotation extends Context.Service<
             const previous = sealing.current()
             const before = yield* Effect.sync(() => filed(store))
             if (!before.ok) return before
-            // A key that is in the file and not in use comes from a rotation that was interrupted.
+            // A key that is in the file and not in use comes from an interrupted rotation.
             const left = before.value.current > previous
             const current = left ? before.value.current : previous + 1
             if (current > lastKeyNumber) return refuse(keysUsedUp)
@@ -121,7 +121,8 @@ export class KeyRotation extends Context.Service<
             yield* stampCanary(makeSealing(keys)).pipe(
               Effect.provideService(SqlClient.SqlClient, sql),
               Effect.catch(whenUnsure),
-              // The audit has the rotation already: the operator should check before repeating the command.
+              // The audit has recorded the rotation, so the operator should check the state before repeating the
+              // command.
               Effect.mapError(() => new Unavailable({ unknown: true }))
             )
             sealing.adopt(keys)

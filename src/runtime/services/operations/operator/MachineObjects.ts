@@ -1,6 +1,6 @@
 /**
- * Objects of the machines for a map of them (atlas): the objects in a state, related objects, and names of partners
- * and clients. Read-only.
+ * Reads of machine objects for the atlas, a map of the state machines: the objects in a state, related objects, and
+ * names of partners and clients.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -48,7 +48,7 @@ export interface PartnerName {
   readonly name: string
 }
 
-/** Related objects listed per kind, newest ones. */
+/** The newest related objects that are listed per kind. */
 const relatedOfKind = 12
 
 export class MachineObjects extends Context.Service<
@@ -62,7 +62,7 @@ export class MachineObjects extends Context.Service<
     ): Effect.Effect<Verdict<InstancePage>, Unavailable>
     /**
      * The approvals that the object's next step waits for, and the other objects in a client's or partner's mailbox,
-     * newest first in each kind; for an approval, its object.
+     * newest first in each kind. For an approval: its object.
      */
     related(kind: Kind, id: string, subject: string): Effect.Effect<ReadonlyArray<Related>, Unavailable>
     /** Names of clients, by id. */
@@ -86,7 +86,7 @@ export class MachineObjects extends Context.Service<
           return about === null || found === null ? [] : [{ ...about, state: found.row.state, subject: found.subject }]
         })
 
-      /** The system's mailbox holds PENDING ones only. */
+      /** The pending approvals of an object. The system's mailbox holds PENDING approvals only. */
       const approvalsOf = (kind: Kind, id: string): Effect.Effect<ReadonlyArray<Related>, Unavailable> =>
         host.read(systemSubject, (rows) =>
           rows
@@ -154,7 +154,7 @@ const nameOf = (table: MachineTable, row: Parameters<typeof objectName>[1]): str
   return name.slice(name.indexOf(":") + 1)
 }
 
-/** The key that a page continues after; undefined: it is no key of the kind. */
+/** The key after which a page continues; undefined: the name is no key of the kind. */
 const keyOfName = (kind: Kind, name: string): ReadonlyArray<string | bigint> | undefined => {
   // No text in the database contains this character.
   if (name.includes("\u0000")) return undefined
@@ -168,7 +168,7 @@ interface ObjectName {
   readonly id: string
 }
 
-/** In order of precedence: a client or a partner counts only if no object of theirs is named. */
+/** In order of precedence: an argument that names a client or a partner counts only if no other object is named. */
 const kindOfArgument = [
   ["requestId", "withdrawalRequest"],
   ["breakId", "reconBreak"],

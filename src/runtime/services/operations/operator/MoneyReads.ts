@@ -28,7 +28,7 @@ export interface MoneyQuery extends PageQuery, Whose {
 
 export type ItemView = SettlementItem & { readonly partnerId: number }
 
-/** A posting with its account; a house account's has no client. */
+/** A posting with its account. Postings on house accounts have no client. */
 export type LegView = PostingWire & Pick<BookedLeg, "account" | "clientId">
 
 const legView = ({ account, clientId, ...posting }: BookedLeg): LegView => ({

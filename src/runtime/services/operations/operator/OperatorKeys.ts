@@ -1,5 +1,5 @@
 /**
- * Operator keys (bok_): the access to the operator surface, with a role each. The readable key exists only in the
+ * Operator keys (bok_): each gives access to the operator surface with one role. The readable key exists only in the
  * reply that issues it; the database holds its SHA-256 (D17).
  */
 import { Context, Effect, Layer } from "effect"
@@ -38,13 +38,16 @@ export interface IssuedOperator {
 
 /** The file of the first key, readable only by the service's owner. */
 export interface KeyFile {
-  /** The file's text; null when there is none. */
+  /** The text of the file; null: there is no file. */
   readonly read: () => string | null
   /** Atomic: writes the whole key or nothing. */
   readonly write: (key: string) => void
 }
 
-/** `made`: in the file and live. `kept`: nothing to do. `missing`: live ADMIN keys exist, but none is in the file. */
+/**
+ * `made`: the key is in the file and live. `kept`: nothing was to be done. `missing`: live ADMIN keys exist, but the
+ * file has none of them.
+ */
 export type FirstKey = "made" | "kept" | "missing"
 
 export class OperatorKeys extends Context.Service<
@@ -61,9 +64,8 @@ export class OperatorKeys extends Context.Service<
       reason: string
     ): Effect.Effect<Verdict<OperatorView>, DispatchError>
     /**
-     * First start: makes an ADMIN key when there is no live one. The readable key is in the file before its hash is
-     * committed, so a crash in between leaves no key that is lost to its owner; the next start uses the key in the
-     * file.
+     * At the first start, creates an ADMIN key if there is no live one. The file holds the readable key before its hash
+     * is committed, so a crash in between does not lose the key: the next start uses the key in the file.
      */
     ensureFirst(file: KeyFile): Effect.Effect<FirstKey, DispatchError>
   }
@@ -75,8 +77,8 @@ export class OperatorKeys extends Context.Service<
       const directory = yield* Directory
 
       /**
-       * The revocation stops granted commands that depend on the key and are not committed; `done`: those that were
-       * committed first.
+       * Revokes a key, and stops granted commands that depend on it and are not committed. `done`: facts of commands
+       * that were committed first.
        */
       const revoke = (
         caller: OperatorCaller,
@@ -101,7 +103,7 @@ export class OperatorKeys extends Context.Service<
             )
           )
 
-      /** A key that an interrupted start left in the file: well-formed, and never issued. */
+      /** A well-formed key in the file that was never issued: an interrupted start has left it there. */
       const leftKey = (file: KeyFile): string | null => {
         const text = file.read()?.trim() ?? ""
         const isTaken = () => directory.operatorKeys().some(({ hash }) => hash === hashKey(text))
@@ -148,7 +150,7 @@ export class OperatorKeys extends Context.Service<
   )
 }
 
-/** The service makes the first key without a request. */
+/** The service creates the first key without a request. */
 const firstStart: Attribution = {
   role: "SYSTEM",
   keyLabel: "first start",
@@ -189,8 +191,8 @@ interface EndedApproval {
 }
 
 /**
- * A command that depends on the key since the commit of its grant. Before that the approval is PENDING, this
- * revocation alone prevents the grant, and no approval is used up.
+ * The approval of a granted command, if the command depends on the key. An approval without a committed grant is still
+ * PENDING and is not ended here: the revocation of the key prevents its grant.
  */
 const restingOn = (
   state: SubjectState,
@@ -198,13 +200,13 @@ const restingOn = (
   running: Running | null,
   operatorId: number
 ): ReadonlyArray<EndedApproval> => {
-  // A grant that was decided and not committed leaves the approval pending.
+  // A grant that is decided but not committed leaves the approval in the mailbox.
   if (running === null || state.get("approvals", String(approvalId)) !== undefined) return []
   if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that requested it is revoked" }]
   return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []
 }
 
-/** `onTheWay`: granted commands without a commit; the revocation prevents all of them. */
+/** Revokes a key. `onTheWay`: granted commands without a commit, which the revocation prevents. */
 const revokeOperatorKey = (
   turn: Turn,
   operatorId: number,

@@ -22,11 +22,11 @@ import { Breaks } from "../../money/breaks/Breaks.ts"
 import { systemSubject } from "../../shared/OperatorCaller.ts"
 import { type OpenCase, openCases } from "./openCases.ts"
 
-/** Age from which a call to the venue without a reply counts as in doubt (A2-116). */
+/** The age from which a venue call without a reply counts as in doubt (A2-116). */
 const doubtAfterMillis = 60_000
 
 export interface QueueQuery {
-  /** Over all kinds. */
+  /** The most items over all kinds. */
   readonly limit: number
   readonly kind?: WaitingKind
 }
@@ -37,7 +37,7 @@ export type WaitingItem = Waiting & { readonly requestedBy: number | null; reado
 export interface Queue {
   readonly asOf: number
   readonly waiting: ReadonlyArray<WaitingItem>
-  /** For each kind with items, including kinds that `kind` filters out. */
+  /** Counts of each kind that has items, including kinds that `kind` filters out. */
   readonly counts: ReadonlyArray<{ readonly kind: WaitingKind; readonly count: number; readonly oldestAt: number }>
   readonly hasMore: boolean
 }
@@ -138,8 +138,8 @@ const ownerIn = (
 ): ClientOwner | undefined => owners.find(({ id, uid }) => (clientId === null ? uid === clientUid : id === clientId))
 
 /**
- * The owner of an approval, from its arguments, which name partners and clients by id, or from the break that it would
- * close.
+ * The queue item of an approval. Its owner comes from its arguments, which name partners and clients by id, or from the
+ * break that it would close.
  */
 const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Draft => {
   const { id, state, command, args, requestedBy, requestedAt } = row
@@ -167,7 +167,10 @@ const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Dra
   }
 }
 
-/** Objects with a pending approval: they appear as that approval, because requesting it again is no decision. */
+/**
+ * Objects with a pending approval. The queue shows the approval instead of the object, because staff can't decide by
+ * requesting it again.
+ */
 const pendingObjects = (approvals: ReadonlyArray<ApprovalRow>): AskedFor & { readonly breaks: ReadonlySet<number> } => {
   const pending = { withdrawals: new Array<number>(), swaps: new Array<number>(), calls: new Array<string>() }
   const breaks = new Set<number>()
@@ -209,7 +212,7 @@ const ofCase = ({ id, partnerId, clientId, reason, openedAt }: OpenCase): Draft 
   decide: [`kyc clear ${clientId}`, `kyc reject ${clientId} --reason R`, `case show ${id}`]
 })
 
-/** `partner`: its code. */
+/** The queue item of a stored row. `partner`: the code of its partner. */
 const ofRow = (row: WaitingRow, partner: string | null): Draft => {
   const { id, state, currency, amount } = row
   return {

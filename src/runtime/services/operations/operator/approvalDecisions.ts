@@ -1,6 +1,4 @@
-/**
- * Decisions on a four-eyes approval in the system's mailbox: the request, the grant or refusal, and a repeated grant.
- */
+/** Decisions on a four-eyes approval in the system's mailbox: request, grant, refusal and repeated grant. */
 import canonicalize from "canonicalize"
 import { createHash } from "node:crypto"
 import type { JsonObject } from "../../../../machines/shared/Json.ts"
@@ -16,16 +14,16 @@ import { advance, start } from "../../../effects/advance.ts"
 /** Lifetime of a request without a grant. */
 export const approvalMillis = 7 * 86_400_000
 
-/** SHA-256 of the canonical JSON: the same arguments have the same hash in any order. */
+/** SHA-256 of the canonical JSON, so that the order of the arguments does not matter. */
 export const hashArguments = (args: JsonObject): string =>
   createHash("sha256")
     .update(canonicalize(args) ?? "")
     .digest("hex")
 
 /**
- * The approval that a command waits for. A pending approval with the same command and arguments is reused, whichever
- * key requests it, so that one step has one granted approval. An approval requested by a key revoked since is not
- * reused, because it can't be granted.
+ * The approval that a command waits for. A pending approval with the same command and arguments is reused, even if
+ * another key requests it, so that one step never has two granted approvals. If the key that requested it has been
+ * revoked, it is not reused, because it can't be granted.
  */
 export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
   const argumentsHash = hashArguments(args)
@@ -57,8 +55,8 @@ export const requestApproval = (turn: Turn, keyId: number, command: string, args
 }
 
 /**
- * Only PENDING approvals are in the mailbox: a missing one is decided already. `barred`: why it can't be ruled on now,
- * or null.
+ * Rules on an approval. The mailbox holds PENDING approvals only, so a missing one is decided already. `barred`: the
+ * refusal of a ruling now, or null.
  */
 export const ruleOnApproval = (
   turn: Turn,
@@ -102,13 +100,13 @@ export const revokedGranter = conflict(
   "The operator key that granted the command is revoked: what it let through does not run."
 )
 
-/** True if an operator key may still act, by the system mailbox. */
+/** True if the operator key may still act. Reads the system mailbox. */
 export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
   state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
 
 /**
- * Why `keyId` can't let the command run; its revocation may have been committed since the gate admitted it. `recorded` is
- * the audit's record of the request; older services recorded only the command's name, or no requester.
+ * The reason why `keyId` can't grant the command. The key may have been revoked since the gate admitted it. `recorded`
+ * is the note in the audit row of the request; older services recorded only the command's name, or no requester.
  */
 export const grantRefusal = (
   turn: Turn,
@@ -141,7 +139,7 @@ export const grantApproval = (
     (row) => grantRefusal(turn, row, keyId, recorded)
   )
 
-/** A repeated grant: the key that lets the command run now is recorded beside the one that granted it. */
+/** Repeats a grant. The audit records the key that runs the command now, besides the key that granted it. */
 export const resumeApproval = (
   turn: Turn,
   row: ApprovalRow,

@@ -1,7 +1,7 @@
 /**
- * For each machine: the table of its objects, their names for operators, and their audit rows and timers. A block is
- * named CLIENT:CODE, other objects by id; partners also by code and clients by uid. If only another object's audit row
- * records a transition, the history includes that row.
+ * For each machine: the table of its objects, their names for operators, their audit rows and their timers. Blocks are
+ * named CLIENT:CODE, all other objects by id. Partners may also be named by code, clients by uid. The history of an
+ * object includes audit rows of other objects that alone record its transitions.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -32,11 +32,14 @@ interface Sources {
 export interface FoundInstance {
   readonly row: MachineRow
   readonly subject: string
-  /** Sources of its history: rows that name it, and other objects' rows that record its transitions. */
+  /**
+   * Sources of the object's history: audit rows that name it, and audit rows of other objects that record its
+   * transitions.
+   */
   readonly history: ReadonlyArray<HistorySource>
-  /** Selects this object's timers: a mailbox keeps those of all its objects. */
+  /** Selects this object's timers. A mailbox keeps the timers of all its objects. */
   readonly ownsTimer: (name: string) => boolean
-  /** Due times outside the mailbox's timers: deliveries have their own queue. */
+  /** Due times that are not timers of the mailbox. Deliveries have their own queue. */
   readonly due?: ReadonlyArray<PendingTimer>
 }
 
@@ -46,14 +49,17 @@ export interface PendingTimer {
   readonly dueAt: number
 }
 
-/** The package's audit row of the commit in which compliance rejects all twelve blocks (D3). */
+/** The package's audit action in a commit that rejects all twelve blocks (D3). */
 const rejectionActions = ["kyc.rejectReliance"]
-/** Besides it, the package's rows of the commits in which the partner writes the blocks of level MICA. */
+/**
+ * The package's audit actions in commits that change blocks of level MICA: those in which the partner writes them, and
+ * the rejection.
+ */
 const blockActions = ["kyc.store", "kyc.revise", "kyc.reonboard", ...rejectionActions]
 
 const writtenByMifid: ReadonlyArray<string> = Object.values(mifidSections)
 
-/** The client's row of the commits in which the partner writes the MiFID blocks. */
+/** The client's audit rows of the commits in which the partner writes the MiFID blocks. */
 const mifidSource = (clientId: number): HistorySource => ({ object: `client:${clientId}`, actions: ["client.mifid"] })
 
 type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
@@ -67,7 +73,7 @@ export const findInstance = (
   // No text in the database contains this character.
   id.includes("\u0000") ? Effect.succeed(null) : (finders[kind] ?? byKey(tableOfKind[kind]))(sources, id)
 
-/** The single row of a table under conditions. */
+/** The single row of a table that meets the conditions. */
 const only = <T extends Parameters<typeof pageOf>[2]>(
   { sql, sealing }: Sources,
   table: T,
@@ -90,9 +96,7 @@ const plain = <T extends MachineTable>(table: T, row: Tables[T], subject: string
   ownsTimer: none
 })
 
-/**
- * The mailbox that changes a row: its own, otherwise the client's or the partner's that every row of the table names.
- */
+/** The mailbox that changes a row: the table's own mailbox, otherwise that of the client or the partner in the row. */
 const subjectOf = ({ residence, columns }: TableSpec, row: Readonly<Record<string, unknown>>): string => {
   if (residence !== null) {
     return residence.column === null ? residence.subject : `${residence.subject}:${String(row[residence.column])}`
@@ -150,7 +154,7 @@ const byKey = (table: MachineTable): Finder => {
   }
 }
 
-/** Kinds with other names, more history, or timers of their own. */
+/** Finders of kinds with other names, further history, or timers of their own. */
 const finders: { readonly [K in Kind]?: Finder } = {
   partner: ({ directory }, id) =>
     Effect.sync(() => {

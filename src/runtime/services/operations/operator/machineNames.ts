@@ -1,4 +1,4 @@
-/** Machines and their states by the names that operators type, in any case. */
+/** Finds machines and their states by the names that operators type, in upper or lower case. */
 import { type Kind, kinds, machines } from "../../../../machines/registry.ts"
 import { closest } from "../../../../machines/shared/closest.ts"
 import { accept, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"

@@ -1,6 +1,6 @@
 /**
- * A projection of the open cases of all clients: the table has no index of them, and `queue` is polled every few
- * seconds. Only committed rows change it.
+ * A projection of the open cases of all clients, changed by committed rows only. The table has no index of open cases,
+ * and `queue` is polled every few seconds.
  */
 import { Effect } from "effect"
 import type { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
@@ -13,14 +13,14 @@ export type OpenCase = Pick<CaseRow, "id" | "partnerId" | "clientId" | "reason" 
 /** Rows per page of the first read. */
 const pageRows = 1_000
 
-/** Read once, then followed: it holds at most one row per reason and client. */
+/** Reads the open cases once, then follows the commits. Memory holds at most one row per reason and client. */
 export const openCases = (
   host: ActorHost["Service"],
   stored: RowReads["Service"]
 ): Effect.Effect<() => Iterable<OpenCase>, Unavailable> =>
   Effect.gen(function* () {
     const open = new Map<number, OpenCase>()
-    /** A case committed while the pages are read is newer than its page. */
+    /** Cases committed during the read. Each is newer than the page that holds it. */
     const followed = new Set<number>()
     const put = ({ id, partnerId, clientId, reason, openedAt }: CaseRow): void =>
       void open.set(id, { id, partnerId, clientId, reason, openedAt })

@@ -1,6 +1,6 @@
 /**
- * Steps of an object without an audit row, from the rows that they left: trades and the acknowledgement of an order,
- * payments and corrections of a swap, warnings of a contract and requests to close it.
+ * Steps of an object that leave no audit row, derived from the rows that they wrote: trades and the acknowledgement of
+ * an order, payments and corrections of a swap, warnings of a contract and requests to close it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -20,12 +20,12 @@ import type { BarrierContractRow } from "../../../tables/barrier.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 
-/** A step, from its own row. */
+/** A step, derived from its own row. */
 export interface OwnStep {
-  /** Business time, Unix ms; null: it was not recorded, and it came after the first step. */
+  /** Business time, Unix ms. Null: the time was not recorded; the step came after the object's first step. */
   readonly at: number | null
   readonly event: string
-  /** The guard of the event that applied, where several are possible. */
+  /** The guard that selected the transition, where the event has several. */
   readonly guard?: string
   /** A description of the step. */
   readonly said: string
@@ -51,7 +51,7 @@ export const ownSteps = (
       .slice(-window.limit)
   )
 
-/** Typed: an event that its machine does not have does not compile. */
+/** Builds a step. The types reject events that the machine does not have. */
 const step = <K extends Kind>(
   _kind: K,
   event: EventFrom<MachineOf<K>>["type"],
@@ -89,7 +89,8 @@ const orderSteps: Reader = (sql, order, window) =>
               trigger === null ? "otherwise" : "waits"
             )
           ]),
-      // Without a report of the trigger, the order's first trade shows that it fired.
+      // If the venue did not report the trigger, the time of the first trade shows that it fired, and no step is shown
+      // for it.
       ...(triggeredAt === null || trades.some(({ at }) => at === triggeredAt)
         ? []
         : [step("order", "TRIGGERED", triggeredAt, "Its trigger was touched.")]),

@@ -1,8 +1,8 @@
 /**
- * Granted commands between the commit of the grant and their own, each with the operator keys that requested it and
- * that let it run. A revocation of either key claims the approval's unique fact first: so either the command takes
- * effect before the revocation, or never. In memory, because only one process decides for a database (the writer
- * epoch), and no granted command survives a restart.
+ * Granted commands between the commit of the grant and the command's own commit, with the operator keys that requested
+ * and granted each. A revocation of either key claims the approval's unique fact. So either the command takes effect
+ * before the revocation, or never. Memory suffices: only one process decides for a database (the writer epoch), and no
+ * granted command survives a restart.
  */
 import type { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
 
@@ -14,12 +14,15 @@ export interface Running {
 
 const running = new WeakMap<ActorHost["Service"], Map<number, Running | null>>()
 
-/** By approval; null until a turn has granted it: before that, the revocation of a key alone prevents the grant. */
+/**
+ * By approval. Null: no turn has granted the approval yet, and until then the revocation of a key by itself prevents
+ * the grant.
+ */
 export const runningApprovals = (host: ActorHost["Service"]): Map<number, Running | null> => {
   let approvals = running.get(host)
   if (approvals === undefined) running.set(host, (approvals = new Map()))
   return approvals
 }
 
-/** The unique fact that an approval is used: claimed by its command's commit, or by its refusal (owner 0). */
+/** The unique fact that an approval is used. The command's commit claims it, or its refusal with owner 0. */
 export const usedFact = (approvalId: number): string => `approval:${approvalId}`

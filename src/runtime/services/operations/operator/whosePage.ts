@@ -25,7 +25,7 @@ export interface PageTools {
   readonly directory: Directory["Service"]
 }
 
-/** One page of a table with the columns client_id, partner_id and id; refused for a client or a partner that is unknown. */
+/** One page of a table with the columns client_id, partner_id and id. Refused if the client or the partner is unknown. */
 export const whosePage = <T extends TableName>(
   { host, sql, stored, directory }: PageTools,
   table: T,
