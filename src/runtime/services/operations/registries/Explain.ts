@@ -1,7 +1,7 @@
 /**
  * Dry runs of money writes: every gate with its result, without writing. The gates are those of the write itself,
- * evaluated in the client's mailbox at the moment of the request: a following write meets the same gates, on the state
- * of its own moment (doc 3, Money write gates and Collateral report rules; A3-02, A3-08, A3-14).
+ * evaluated in the client's mailbox. A write that follows meets the same gates, on the state of its own moment (doc 3,
+ * Money write gates and Collateral report rules; A3-02, A3-08, A3-14).
  */
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../../machines/shared/Refusal.ts"
@@ -37,7 +37,7 @@ export interface Question {
   readonly by: Attribution
   readonly clientId: number
   readonly body: unknown
-  /** The JSON text of the body, for a write that stores a part of it exactly as written. */
+  /** The JSON text of the body, for writes that store a part of it exactly as it was sent. */
   readonly text?: string | undefined
 }
 
@@ -90,11 +90,12 @@ interface Rules<Request extends { readonly partnerRef: string }, T extends Table
   readonly custody: "BROKER" | "PARTNER"
   readonly wrongCustody: Refusal
   readonly decode: (question: Pick<Question, "body" | "text">, now: number) => Verdict<Request>
-  /** The table and the claim of its references. */
+  /** The table of the written objects, and the claim of a reference. */
   readonly table: T
   readonly claim: (partnerId: number, partnerRef: string) => string
   /**
-   * The reply to an own reference: the original's refusal, or null for its success. Undefined: the reference is new.
+   * The reply if the client already used the reference: the refusal of its original, or null if the original was
+   * accepted. Undefined: the reference is new.
    */
   readonly replayed: (input: GateInput<Request, Tables[T]>) => Refusal | null | undefined
   readonly gates: Gates<Facts>

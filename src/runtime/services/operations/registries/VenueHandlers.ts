@@ -1,6 +1,6 @@
 /**
- * Every kind of object that calls the venue, with its event handlers. A noun joins with the letters of its refs in
- * `machines/venue/venueRefs.ts` and one line here (docs/adding-a-noun.md).
+ * The event handlers of every kind of object that calls the venue. A new noun needs one line here, and the letters of
+ * its refs in `machines/venue/venueRefs.ts` (docs/adding-a-noun.md).
  */
 import { Effect } from "effect"
 import type { RowReads } from "../../../ports/RowReads.ts"

@@ -55,23 +55,23 @@ export type Resolution = "executed" | "void" | "closed"
 
 // A type and not an interface, because it is stored as JSON with its approval.
 export type ResolveRequest = {
-  /** KIND:ID, as in the audit; `contract` is an abbreviation. */
+  /** KIND:ID, as in the audit. `contract` stands for `barrierContract`. */
   readonly object: string
   readonly as: Resolution
   readonly reason: string
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
-  /** True: the price may lie outside the band of the present marks. */
+  /** True: staff confirm a price outside the band of the present marks. */
   readonly outsideBand?: boolean
-  /** The call in flight at the time of the request: the command ends no other one. */
+  /** The ref of the call that was in flight at the time of the request. The command ends no other call. */
   readonly ref?: string
   /**
-   * The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). The grant ends no
-   * other one.
+   * The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). A grant ends no other
+   * one.
    */
   readonly evidenceOf?: string
-  /** The account, for the person who grants. The check adds it; a request never has it. */
+  /** The account, for the approver. The check adds it; requests do not contain it. */
   readonly clientUid?: string
 }
 
@@ -83,7 +83,7 @@ export interface Resolved extends ResolvedState {
 export class VenueResolutions extends Context.Service<
   VenueResolutions,
   {
-    /** Dry run of `resolve`, before a second person must approve it. */
+    /** Dry run of `resolve`, for the check before a second person's approval. */
     check(request: ResolveRequest): Effect.Effect<Verdict<ResolveRequest>, Unavailable>
     resolve(caller: OperatorCaller, request: ResolveRequest): Effect.Effect<Verdict<Resolved>, DispatchError>
   }
@@ -99,7 +99,7 @@ export class VenueResolutions extends Context.Service<
       const board = yield* QuoteBoard
       const recall = new Recall(stored)
 
-      /** The row of the named object, with the evidence that it needs. */
+      /** Finds the row of the named object, and checks the evidence against it. */
       const find = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> => {
         const named = namedBy(request.object)
         if (!named.ok) return Effect.succeed(named)
@@ -113,9 +113,7 @@ export class VenueResolutions extends Context.Service<
         })
       }
 
-      /**
-       * Decides on the row as the turn has it: it may have changed since it was found, or left memory after its end.
-       */
+      /** Decides on the row as the turn sees it. The row may have changed since it was found, or may have left memory. */
       const inTurn = (turn: Turn, { named, isUnknown }: Located, request: ResolveRequest): Verdict<ResolvedState> => {
         const { table } = named
         const { id } = named.row
@@ -160,8 +158,8 @@ export class VenueResolutions extends Context.Service<
       }
 
       /**
-       * Queries the venue for an open contract: staff close a contract that the venue does not know (D5), or whose
-       * misfit stands.
+       * Finds the object. For an open contract without a standing misfit it queries the venue, because staff may close
+       * only a contract that the venue does not know (D5).
        */
       const locate = (request: ResolveRequest): Effect.Effect<Verdict<Located>, Unavailable> =>
         Effect.gen(function* () {
@@ -253,10 +251,7 @@ const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order
 
 const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
 
-/**
- * The take, payment or object that the evidence belongs to, with its standing misfit, in words for the person who
- * grants.
- */
+/** Names the take, payment or object that the evidence belongs to, with its standing misfit, in words for the approver. */
 const evidenceOf = (state: SubjectState, named: Named): string => {
   const { table, row } = named
   const misfit = standingMisfit(state, table === "barrierContracts" ? contractNames(row) : [objectOf(named)])
@@ -284,7 +279,7 @@ const namedBy = (
   return accept({ table: tables[kind as keyof typeof tables], id })
 }
 
-/** For a take the scale of its asset, the only limit of its quantity. */
+/** The decimal places of prices and quantities. A take has no price, and its quantity has the scale of its asset. */
 const gridsOf = (named: Named): Grids =>
   named.table === "swaps"
     ? { priceDecimals: 0, qtyDecimals: currencyFacts[named.row.context.asset].scale }
@@ -295,7 +290,7 @@ interface Grids {
   readonly qtyDecimals: number
 }
 
-/** The evidence that each resolution requires; superfluous evidence is refused, because it would be ignored. */
+/** Checks the evidence that each resolution requires. Superfluous evidence is refused instead of ignored. */
 const evidenceErrors = (
   table: Named["table"],
   { as, tradeId, price, qty }: ResolveRequest,
@@ -308,7 +303,7 @@ const evidenceErrors = (
       ? "A contract is resolved as closed or void."
       : `${subjects[table]} is resolved as executed or void.`
   }
-  // A take has a rate, which is the offer's, and no price.
+  // A take has no price; its rate is that of the offer.
   const takes = { tradeId: as === "executed", price: as !== "void" && table !== "swaps", qty: as === "executed" }
   const given = { tradeId, price, qty }
   const names = { tradeId: "trade id", price: "price", qty: "quantity" } as const
@@ -327,8 +322,8 @@ const evidenceErrors = (
 }
 
 /**
- * Rejects a price as a possible typing error, unless staff confirm it: a price beyond the order's bound, outside the
- * band of the present marks, or without marks to check it.
+ * Rejects a price that may be a typing error, unless staff confirm it. Such a price is beyond the order's bound,
+ * outside the band of the present marks, or has no marks to be checked against.
  */
 const bandError = (facts: Facts, named: Named, request: ResolveRequest): Refusal | null => {
   const { price, qty, outsideBand: isMeant = false } = request
@@ -347,7 +342,7 @@ const bandError = (facts: Facts, named: Named, request: ResolveRequest): Refusal
     : invalidFields({ price: "The price is outside the band of the marks of now: --outside-band takes it." })
 }
 
-/** The band of the recent marks, or of the present mark alone. Null: the present mark is unknown. */
+/** The band around the recent marks, or around the present mark if no other is known. Null: the present mark is unknown. */
 const presentBand = ({ marks, recent, instruments }: Facts, symbol: string): PriceBand | null => {
   const mark = marks.get(symbol)
   const bandBps = instruments.get(symbol)?.bandBps

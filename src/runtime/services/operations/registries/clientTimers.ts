@@ -1,7 +1,7 @@
 /**
- * Every durable timer of a client, by name: retention of documents, cooling periods, windows of requests, expiries of
- * contracts, takes and maturities of swaps, status queries of orders, legs to place again, held stamps of funding, and
- * decisions of the sandbox.
+ * The handlers of every durable timer of a client, by name: retention of documents, cooling periods, windows of
+ * requests, expiries of contracts, takes and maturities of swaps, status queries of orders, repeated placing of legs,
+ * open funding stamps, and decisions of the sandbox.
  */
 import { Effect } from "effect"
 import { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
@@ -23,7 +23,7 @@ import { MisfitReads } from "../../venue/MisfitReads.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
-/** A handler for every name that machines and services may set: a missing one does not compile. */
+/** A handler for every name that machines and services may set. The types reject a missing handler. */
 type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemTimer>]: TimerHandler } & {
   readonly [N in SandboxTimer]?: TimerHandler
 }

@@ -1,6 +1,6 @@
 /**
- * The commands that four eyes can guard: the check before a second person must decide, the arguments that are bound,
- * and the command itself. A new class is one entry here and its name in the list of classes.
+ * The commands that four eyes can guard. Each has the check before the approval, the arguments that are bound to the
+ * approval, and the command itself. A new class needs one entry here and its name in the list of classes.
  */
 import { Effect } from "effect"
 import type { CloseOutWire } from "../../../../machines/margin/CloseOutWire.ts"
@@ -21,16 +21,17 @@ import { Withdrawals } from "../../money/withdrawal/Withdrawals.ts"
 import { type Resolved, type ResolveRequest, VenueResolutions } from "./VenueResolutions.ts"
 import type { CustodyBody } from "../../lifecycle/partnerEnds.ts"
 
-// Types and not interfaces, here and for the requests: the compiler must see stored values as JSON.
+// Types instead of interfaces, here and for the requests: only types are assignable to JSON, in which form they are
+// stored.
 type OfClient = {
   readonly client: string
-  /** Further facts for the person who grants: bound with the arguments, never part of a request. */
+  /** Further facts for the approver. They are stored with the arguments, and requests do not contain them. */
   readonly clientUid?: string
 }
 type OfRequest = {
   readonly requestId: number
 }
-/** Facts of a request, besides its id, for the person who grants: bound with the arguments, never part of a request. */
+/** Facts of a withdrawal request, besides its id, for the approver. They are stored with the arguments. */
 type Shown = Partial<Pick<WithdrawalRequest, "amount" | "currency" | "clientUid">>
 type OfPartner = {
   readonly partner: string
@@ -43,8 +44,8 @@ type Reasoned = {
 }
 
 /**
- * Arguments and result of each command. The arguments are stored as JSON in this form: the granted arguments are the
- * ones that run.
+ * Arguments and result of each command. The arguments are stored as JSON in this form, so the command runs with exactly
+ * the granted arguments.
  */
 export interface GuardedCommands {
   "ledger adjust": { readonly args: OfClient & AdjustmentBody; readonly result: Adjustment }
@@ -64,17 +65,20 @@ export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
 export type ResultOf<C extends GuardedName> = GuardedCommands[C]["result"]
 
-/** The arguments to store, naming objects by id; or the result when there is nothing left to grant. */
+/**
+ * The result of a check: the arguments to store, with objects named by id, or the result of a command that has nothing
+ * left to do.
+ */
 export type Checked<C extends GuardedName> = { readonly bind: ArgsOf<C> } | { readonly done: ResultOf<C> }
 
 export interface GuardedCommand<C extends GuardedName> {
-  /** Dry run of the command. */
+  /** Checks whether the command could run now. Writes nothing. */
   readonly check: (args: ArgsOf<C>) => Effect.Effect<Verdict<Checked<C>>, DispatchError>
   readonly run: (caller: OperatorCaller, args: ArgsOf<C>) => Effect.Effect<Verdict<ResultOf<C>>, DispatchError>
 }
 export type GuardedTable = { readonly [C in GuardedName]: GuardedCommand<C> }
 
-/** A verdict with its value replaced. */
+/** Maps the value of a verdict to its checked arguments. */
 const bound = <A, C extends GuardedName>(verdict: Verdict<A>, bind: (value: A) => Checked<C>): Verdict<Checked<C>> =>
   verdict.ok ? accept(bind(verdict.value)) : verdict
 
@@ -175,7 +179,7 @@ export const guardedCommands: Effect.Effect<
   }
 })
 
-/** The configured classes without a command here: they would guard nothing. */
+/** The configured classes that have no command here, so that four eyes would guard nothing. */
 export const guardNothing = (classes: Iterable<string>, commands: object): ReadonlyArray<string> =>
   [...classes].filter((name) => !Object.hasOwn(commands, name))
 

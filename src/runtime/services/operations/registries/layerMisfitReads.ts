@@ -1,6 +1,6 @@
 /**
- * Queries the venue for misfit objects again, checks each reply like any other, and raises an alarm for a misfit that
- * stands (A2-115).
+ * Repeats the venue query for objects with a misfit, checks each reply like any other, and raises an alarm for each
+ * misfit that stands (A2-115).
  */
 import { Effect, Latch, Layer } from "effect"
 import type { VenueOutcome } from "../../../../machines/venue/venueCalls.ts"
@@ -41,10 +41,10 @@ export const layerMisfitReads = Layer.effectDiscard(
 )
 
 let standingMisfits = 0
-/** The number of standing misfits that this process found, for metrics. */
+/** The number of misfits that this process has found to stand, for metrics. */
 export const standingMisfitCount = (): number => standingMisfits
 
-/** Counts and logs a standing misfit: no reply for the object was valid. */
+/** Counts and logs a misfit that stands, because no reply for the object was valid. */
 const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
@@ -62,7 +62,7 @@ interface Parts {
   readonly handlers: VenueHandlers
 }
 
-/** If a read or a write fails now, the object's timer repeats the read. */
+/** Queries the venue for the objects. After a failed read or write the object's timer repeats the read. */
 const readAll = ({ host, venue, handlers }: Parts, wanted: ReadonlyArray<WantedRead>): Effect.Effect<void> => {
   const clientOf = new Map(wanted.map(({ ref, clientId }) => [ref, clientId]))
   const take = (clientId: number, outcomes: ReadonlyArray<VenueOutcome>): Effect.Effect<void, DispatchError> =>

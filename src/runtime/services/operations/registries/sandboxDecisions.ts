@@ -1,7 +1,7 @@
 /**
- * The sandbox's automatic decisions on clients with a published last name: durable timers of the client, set at its
- * onboarding, whose turns run the same decisions as compliance. Only a sandbox service sets these timers and has their
- * handlers (D1, D2, D3).
+ * The sandbox's automatic decisions on clients with a published last name. Durable timers of the client, set at its
+ * onboarding, start turns that run the same decisions as compliance. Only a sandbox service sets these timers and has
+ * their handlers (D1, D2, D3).
  */
 import { personClaims } from "../../../../machines/kyc/personKey.ts"
 import { sandboxRetry } from "../../../../machines/sandbox/sandboxNames.ts"
@@ -35,8 +35,9 @@ const reason = "Decided by the sandbox because of the client's last name."
 type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>
 
 /**
- * The zero check without the database. It leaves a client that ever had money to the operator. It releases the claims
- * of the person without a search, because a search finds another client of the same person without them (A1-28).
+ * The facts of the zero check, without a database read. A client for which money was ever booked is left to the
+ * operator. All claims of the person are released without a search for other clients of the same person: a search at
+ * their onboarding works without claims (A1-28).
  */
 const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => ({
   openItems: state.all("balances").length === 0 ? [] : ["Money was booked for this client."],
@@ -46,7 +47,7 @@ const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => (
 const credit = { currency: "USDC", amount: 1_000_000n, reason, reference: null } as const
 
 const decisionsOf = (host: ActorHost["Service"]): { readonly [D in SandboxDecision]: Decide } => ({
-  // No second screening: the entry that held the client is the sandbox's own.
+  // No second screening takes place: the entry that held the client is the sandbox's own.
   clear: (at, client) => clearClient(at, client, reason, null),
   rejectReliance: (at, client) => rejectReliance(at, client, reason),
   rejectPerson: (at, client) =>
@@ -63,8 +64,8 @@ const decisionsOf = (host: ActorHost["Service"]): { readonly [D in SandboxDecisi
 })
 
 /**
- * The timers' handlers by name. A refused decision is retried for a while: the partner may not yet have made the calls
- * that it needs.
+ * The handlers of the timers by name. A refused decision is retried for a while, because the partner may still have to
+ * make the calls that it requires.
  */
 export const sandboxHandlers = (
   directory: Directory["Service"],

@@ -1,7 +1,7 @@
 /**
- * Keeps the clocks of a sandbox and its venue together (C4). Another service may have moved the venue, or an advance
- * of this one did not reach it. The one that is behind is moved to the other, as `sim clock advance` would, never
- * backwards, and never during an advance.
+ * Keeps the clocks of a sandbox and its venue together. They differ if another service has advanced the venue, or if an
+ * advance by this service did not reach it. The clock that is behind moves forward to the other, as `sim clock advance`
+ * would move it. No clock moves backwards, or during an advance (C4).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { type Cause, type Clock, Effect, type Semaphore } from "effect"
@@ -16,11 +16,11 @@ import { playVenue } from "./playVenue.ts"
 
 /** Clocks this close count as equal: both run while they are compared. Ms. */
 export const together = 2_000
-/** Interval of the comparison with the venue's last reported time, wall ms. */
+/** The interval of comparisons with the last time that the venue reported, wall ms. */
 const compareEvery = 500
-/** Pauses after an attempt: clocks are moved at most once a second, and less often while it has no effect, wall ms. */
+/** The pauses after attempts, wall ms: at most one attempt a second, and fewer while they have no effect. */
 const pauses: ReadonlyArray<number> = [1_000, 2_000, 5_000, 10_000, 30_000]
-/** Timeout for the venue's events; then the clock follows without them, wall ms. */
+/** The longest wait for the venue's events before the service's clock moves without them, wall ms. */
 const eventPatience = 10_000
 
 export interface ClockMeetingParts {
@@ -31,9 +31,9 @@ export interface ClockMeetingParts {
   readonly clock: BusinessClock["Service"]
   readonly wall: Clock.Clock
   readonly sql: PgClient.PgClient
-  /** True if this process still owns the database: otherwise it moves no clock. */
+  /** True if this process still owns the database. Only the owner moves a clock. */
   readonly owns: Effect.Effect<boolean>
-  /** The lock for moving a clock. */
+  /** The lock that serialises moves of the clocks. */
   readonly one: Semaphore.Semaphore
 }
 
@@ -53,7 +53,8 @@ export class ClockMeeting {
   )
 
   /**
-   * Compares by the venue's last reported time. A report from before a jump is outdated, so then the venue is queried.
+   * Compares by the last time that the venue reported, which a jump makes outdated. `meetOnce` therefore queries the
+   * venue before it moves a clock.
    */
   private areApart(): boolean {
     const { link, clock, wall } = this.parts
@@ -99,7 +100,10 @@ export class ClockMeeting {
     return logged
   }
 
-  /** Moves the service's clock forward to the venue's, in the order of an advance: the venue's events, the clock, due timers. */
+  /**
+   * Moves the service's clock forward to the venue's. The order is that of an advance: the venue's events, the clock,
+   * due timers.
+   */
   private follow(millis: number) {
     const { progress, link, clock, sql, wall } = this.parts
     return Effect.gen(function* () {
@@ -109,7 +113,8 @@ export class ClockMeeting {
       const end = clockEnd - wall.currentTimeMillisUnsafe()
       const offset = yield* Effect.uninterruptible(
         moveClock(sql, 0, end, true).pipe(
-          // A move with a lost reply is stored already, and so is another process's: neither is repeated.
+          // The stored offset may already include a move whose reply was lost, or a move by another process. Only the
+          // rest is moved.
           Effect.flatMap((stored) => {
             const done = (stored ?? clock.offset()) - clock.offset()
             return moveClock(sql, Math.max(0, millis - done), end, false)
@@ -129,7 +134,10 @@ export class ClockMeeting {
     }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
   }
 
-  /** `there`: the venue's business time. After a timeout the next attempt continues. */
+  /**
+   * Moves the venue's clock forward to the service's. `there`: the venue's business time. After a timeout the next
+   * attempt continues.
+   */
   private pull(there: number) {
     const { control, clock } = this.parts
     if (!control.attached) return Effect.void

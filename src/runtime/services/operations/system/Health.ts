@@ -1,7 +1,7 @@
 /**
- * Health: the database responds and this process still owns it (A1-55). A read-only database counts as healthy: taking
- * the service out of rotation would take the reads away and help no write. A table that another session has locked
- * counts as healthy too: only an operator can find that session and end it (decision 11).
+ * Health: the database responds, and this process still owns it. A read-only database counts as healthy: to take the
+ * service out of rotation would stop the reads and help no write. A table that another session has locked counts as
+ * healthy too, because only an operator can find and end that session (decision 11; A1-55).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

@@ -1,7 +1,7 @@
 /**
- * The service's metrics, as Prometheus text. Invariants are followed incrementally, starting with this process's first
- * read; `ledger verify` proves the whole. When the database is away or slow, only its own figures are missing: those
- * of the process show why.
+ * The service's metrics, as Prometheus text. Invariants are followed incrementally from this process's first read on;
+ * `ledger verify` proves them over all data. If the database is unavailable or slow, only the figures of the process
+ * are returned.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Fiber, Layer } from "effect"
@@ -26,10 +26,13 @@ import { loopLag } from "./loopLag.ts"
 import { type Family, prometheusText } from "./prometheus.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 
-/** Maximal age of figures from the database, wall ms. */
+/** The highest age of figures from the database, wall ms. */
 export const metricsAge = 15_000
 
-/** Timeout for a reply's database read; the read itself may take longer and serve the next reply. */
+/**
+ * The longest wait of a reply for the database read, wall ms. The read itself may take longer, and then serves the next
+ * reply.
+ */
 export const samplePatience = 2_000
 
 type Families = ReadonlyArray<Family>
@@ -53,7 +56,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const books = new FollowedBooks()
       let read: { readonly at: number; readonly families: Families } | null = null
-      /** The running read: concurrent requests share it. */
+      /** The read in progress, which concurrent requests share. */
       let reading: { readonly since: number; readonly fiber: Fiber.Fiber<Families, Unavailable> } | null = null
 
       const readBooks = withinTime(
@@ -77,7 +80,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
         return started
       }
 
-      /** The database's families, not older than `metricsAge`; null on a timeout. */
+      /** The families of the database, at most `metricsAge` old; null: timeout. */
       const fromDatabase: Effect.Effect<Families | null> = Effect.gen(function* () {
         const wall = performance.now()
         if (read !== null && wall - read.at < metricsAge) return read.families

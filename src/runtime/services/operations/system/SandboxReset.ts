@@ -1,7 +1,7 @@
 /**
- * `sim reset`: returns a sandbox to its beginning. The request is stored before the reply. The process then shuts this
- * run of the service down in order. The next run, or the next start after a crash, begins with an empty database and
- * an empty venue (decision 30).
+ * `sim reset`: returns a sandbox to its beginning. The request is stored before the reply. Then the process shuts this
+ * run of the service down in order. The next run begins with an empty database and an empty venue, also after a crash
+ * (decision 30).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Deferred, Effect, Layer } from "effect"
@@ -37,7 +37,7 @@ export interface ResetState {
 }
 
 export interface ResetView extends ResetState {
-  /** The counts of deleted rows. */
+  /** The numbers of rows that the reset deletes. */
   readonly goes: typeof ResetCounts.Type
   /** Present in a dry run only. */
   readonly dryRun?: true
@@ -55,11 +55,11 @@ export class SandboxReset extends Context.Service<
   SandboxReset,
   {
     readonly show: Effect.Effect<ResetState, Unavailable>
-    /** Stores the request. This process carries it out after the accepted work, or the next start does. */
+    /** Stores the request. This process resets after the accepted work has ended; after a crash the next start does. */
     reset(caller: OperatorCaller): Effect.Effect<Verdict<ResetView>, DispatchError>
     /** Completes when a reset is requested: the process then ends this run of the service. */
     readonly asked: Effect.Effect<void>
-    /** Writes the first audit row of a run that a reset began; nothing in other runs. */
+    /** In a run that a reset began: writes the first audit row. In other runs: nothing. */
     readonly tell: Effect.Effect<void, DispatchError>
   }
 >()("brokerage/runtime/services/operations/system/SandboxReset") {
@@ -107,7 +107,7 @@ export class SandboxReset extends Context.Service<
               applyEffects(turn, systemInstance, [{ type: "audit", action: "sandbox.reset", ...entry }])
             }
           })
-          // A start that crashed here has written it already.
+          // A start that crashed after this commit has already written the row.
           .pipe(Effect.catchTag("ClaimLost", () => Effect.void))
         yield* Effect.catch(reportedReset(sql), whenUnsure)
       })
@@ -122,7 +122,7 @@ const foreign = (tables: ReadonlyArray<string>) =>
     `The database holds what is not this service's (${tables.slice(0, 5).join(", ")}): a reset would take it away. Give the sandbox a database of its own.`
   )
 
-/** Summary of the deleted data with the last hash of its chain, by which a backup of it can be identified. */
+/** A summary of the deleted data, with the last hash of its chain, which identifies a backup of it. */
 const endOf = ({ ended, seal }: ResetMade): string => {
   const { ledgerTransactions, auditEntries, clients } = ended
   const chain = seal === null ? "not sealed yet" : `last seal ${seal}`

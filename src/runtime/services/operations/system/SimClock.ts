@@ -1,6 +1,6 @@
 /**
- * Time travel of the sandbox: the business clock moves forward, and a restart keeps it. An attached venue is moved
- * first, so that the service's timers find the venue's events of the interval (C4).
+ * Time travel of the sandbox: moves the business clock forward, and a restart keeps its offset. An attached venue moves
+ * first, so that the venue's events of the interval are applied before the service's timers fire (C4).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
@@ -33,27 +33,27 @@ export interface ClockView {
   /** Business time, Unix ms. */
   readonly now: number
   readonly wallNow: number
-  /** Lead of business time over wall time. */
+  /** The lead of business time over wall time, ms. */
   readonly offsetMillis: number
-  /** Business time at the venue; null: none is attached, or it does not respond. */
+  /** Business time at the venue; null: no venue is attached, or it does not respond. */
   readonly venueNow: number | null
-  /** True if the attached venue has another time, its last event is not applied yet, or it does not respond. */
+  /** True if the attached venue shows another time, its last event is not applied yet, or it does not respond. */
   readonly behind: boolean
 }
 
 /** The clock, with the next due work. */
 export interface ClockShown extends ClockView, DueList {}
 
-/** Either forward by a number of ms, or to a moment, Unix ms. */
+/** Moves forward by a number of ms, or to a moment in Unix ms. */
 export interface Move {
   readonly advanceMillis?: number
   readonly to?: number
 }
 
 export interface AdvanceView extends ClockShown {
-  /** Number of timers fired per handler; in a dry run the number due up to the new time. */
+  /** Number of timers fired per handler; in a dry run, of those due by the new time. */
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
-  /** Statement jobs that became due in the interval: they run in the background, one after the other. */
+  /** Statement jobs that became due in the interval. They run in the background, one after the other. */
   readonly jobs: ReadonlyArray<{ readonly name: string; readonly count: number }>
 }
 
@@ -63,10 +63,10 @@ const needed = "The advance in milliseconds is required."
 const oneOfTwo = "It can't be given beside advanceMillis."
 const tooLong = "It must not be more than ten years ahead."
 const neverBack = "It must be later than the business clock, which never goes back."
-/** Limit of timers counted in a dry run. */
+/** The most timers that a dry run counts. */
 const rehearsedTimers = 10_000
 
-/** Timeout of a jump for its turn, and of its reply for venue, events and timers (C4). */
+/** The longest time of a jump for venue, events and timers, and its longest wait for its turn (C4). */
 const patience = Duration.seconds(30)
 /** Pause between two attempts to move a venue that did not respond. */
 const tryAgain = Duration.millis(200)
@@ -77,7 +77,7 @@ export class SimClock extends Context.Service<
   SimClock,
   {
     readonly show: Effect.Effect<Verdict<ClockShown>, Unavailable>
-    /** Returns when service and venue are there and the due timers have fired; `behind` after 30 s. */
+    /** Returns once service and venue have the new time and the due timers have fired, or after 30 s with `behind` set. */
     advance(caller: OperatorCaller, move: Move): Effect.Effect<Verdict<AdvanceView>, DispatchError>
   }
 >()("brokerage/runtime/services/operations/system/SimClock") {
@@ -165,8 +165,8 @@ class Jump {
       const rehearsed = yield* this.store(millis, true)
       if (rehearsed === null) return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
       if (currentDryRun() !== null) return yield* this.rehearse(caller, clock.offset(), rehearsed)
-      // Afterwards the expectation must be reset however the jump ends: it makes the service accept times that far
-      // ahead.
+      // While the expectation is set, the service accepts times that far ahead. It must be reset after the jump,
+      // however the jump ends.
       return yield* Effect.ensuring(
         this.jump(caller, millis, this.own().wallNow + rehearsed),
         Effect.sync(() => clock.expect(0))
@@ -174,7 +174,7 @@ class Jump {
     })
   }
 
-  /** `to`: the target of the venue, Unix ms of business time. */
+  /** Moves venue and clock. `to`: the target of the venue, Unix ms of business time. */
   private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const { clock, timers } = this.parts
@@ -192,7 +192,7 @@ class Jump {
       // The clock has moved: a failed audit row must not make the caller retry.
       yield* Effect.mapError(this.audit(caller, before, offset), unsure)
       const fired = yield* this.fireDue(left())
-      // The venue has moved on while the service worked; this brings both to the same moment again.
+      // The venue has moved on while the service worked, so both are brought to the same moment again.
       const met = !moved.success || (yield* this.meet(left))
       // The clock has moved: a failed read must not make the caller retry.
       const shown = yield* Effect.mapError(this.shown, unsure)
@@ -207,14 +207,14 @@ class Jump {
     return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
   }
 
-  /** Stores the offset before it takes effect. Null: it would exceed the end of time. */
+  /** Stores the new offset, before it takes effect. Null: business time would exceed its end. */
   private store(millis: number, dry: boolean) {
     return Effect.suspend(() =>
       Effect.catch(moveClock(this.parts.sql, millis, clockEnd - this.own().wallNow, dry), whenUnsure)
     )
   }
 
-  /** The result of the jump, after a check that the venue is reachable. */
+  /** The result that the jump would have. It checks first that the venue is reachable. */
   private rehearse(caller: OperatorCaller, before: number, offset: number) {
     return Effect.gen({ self: this }, function* () {
       const { control } = this.parts
@@ -236,8 +236,8 @@ class Jump {
   }
 
   /**
-   * Advances the venue to `to` and waits until its events up to there are applied. False: a timeout. An attempt with a
-   * lost reply is repeated. A jump names its end, so that a repetition changes nothing.
+   * Advances the venue to `to`, and waits until its events up to that time are applied. False: timeout. An attempt with
+   * a lost reply is repeated, which is safe because a jump names its end.
    */
   private moveVenue(to: number, left: () => number): Effect.Effect<boolean, VenueControlError> {
     const { control, clock } = this.parts
@@ -263,21 +263,22 @@ class Jump {
   }
 
   /**
-   * Moves the venue to the service's present moment. False: a timeout before all events of the interval were applied.
+   * Moves the venue to the service's present moment, and waits until its events up to that moment are applied. False:
+   * timeout, or the venue did not respond.
    */
   private meet(left: () => number): Effect.Effect<boolean> {
     const { control, progress, clock } = this.parts
     if (!control.attached) return Effect.succeed(true)
     return control.command({ type: "advance", to: clock.now() }).pipe(
       Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
-      // A venue that does not respond now reaches the same moment by `ClockMeeting`.
+      // If the venue does not respond now, `ClockMeeting` moves it later.
       Effect.catch(() => Effect.succeed(false)),
       Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
       Effect.interruptible
     )
   }
 
-  /** Fires the due timers. False: a timeout; the rest fires in the background. */
+  /** Fires the due timers. False: timeout; the remaining timers fire in the background. */
   private fireDue(millis: number): Effect.Effect<boolean> {
     return waitAtMost(this.parts.timers.fireDue, () => null, Duration.millis(millis)).pipe(
       Effect.as(true),
@@ -314,7 +315,7 @@ const millisOf = ({ advanceMillis, to }: Move, now: number): Verdict<number> => 
 const countsOf = (names: ReadonlyArray<string>): AdvanceView["fired"] =>
   [...Map.groupBy(names, (name) => name)].map(([name, all]) => ({ name, count: all.length }))
 
-/** The timers fired between two tallies. */
+/** The numbers of timers that fired between two counts. */
 const firedSince = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): AdvanceView["fired"] =>
   [...after].flatMap(([name, count]) => {
     const more = count - (before.get(name) ?? 0)

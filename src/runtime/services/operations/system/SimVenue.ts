@@ -1,6 +1,7 @@
 /**
- * A tester's commands to the simulated venue, in a sandbox only. A command is sent to the venue once and audited when
- * it is done, or may be done. A dry run checks that the venue is reachable and has the market, and sends nothing (C1).
+ * A tester's commands to the simulated venue, in a sandbox only. A command is sent to the venue once, and audited if
+ * the venue has run it or may have run it. A dry run checks that the venue is reachable and has the market, and sends
+ * nothing (C1).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
@@ -19,10 +20,10 @@ import { tradedMarkets } from "../../trading/tradedMarkets.ts"
 import { openAccount } from "../../venue/openAccount.ts"
 import { describeCommand, venueRefusal } from "./venueTexts.ts"
 
-/** `sim clock advance` has its own command, so `advance` is excluded. */
+/** The commands of this service. `sim clock advance` sends `advance`; `execute` and `restart` have methods of their own. */
 export type TesterCommand = Exclude<VenueCommand, { readonly type: "advance" | "restart" | "execute" }>
 
-/** A trade that the venue itself executes for a client, by id or uid (A2-97). */
+/** A trade that the venue itself initiates for a client, by id or uid (A2-97). */
 export interface ExecuteBody extends Omit<Extract<VenueCommand, { readonly type: "execute" }>, "type" | "account"> {
   readonly client: string
 }
@@ -34,9 +35,9 @@ export class SimVenue extends Context.Service<
   {
     readonly show: Effect.Effect<Verdict<VenueView>>
     command(caller: OperatorCaller, command: TesterCommand): Commanded
-    /** Opens the client's account at the venue first if there is none. */
+    /** Executes a trade for a client. Opens the client's account at the venue first if there is none. */
     execute(caller: OperatorCaller, request: ExecuteBody): Commanded
-    /** Ends the venue's process; returns when it is back. */
+    /** Ends the venue's process, and returns once the next process responds. */
     restart(caller: OperatorCaller): Commanded
   }
 >()("brokerage/runtime/services/operations/system/SimVenue") {
@@ -67,7 +68,10 @@ export class SimVenue extends Context.Service<
             ])
         })
 
-      /** Runs the command and audits it: once it may be done, no reply may make the caller retry. */
+      /**
+       * Runs the command and writes its audit row. If the venue may have run the command, no reply may make the caller
+       * retry.
+       */
       const carryOut = (
         caller: OperatorCaller,
         command: VenueCommand,
@@ -87,7 +91,7 @@ export class SimVenue extends Context.Service<
         )
       }
 
-      /** The result of a dry run; its audit row is dropped with it. */
+      /** The result of a dry run. Its audit row is discarded with the run. */
       const rehearse = (caller: OperatorCaller, command: VenueCommand): Commanded =>
         control.show.pipe(
           Effect.flatMap((view): Commanded => {
@@ -98,7 +102,7 @@ export class SimVenue extends Context.Service<
           Effect.catchTag("VenueControlError", (error) => Effect.succeed(refuse(venueRefusal(error))))
         )
 
-      /** The venue only trades an account that it knows; a failure here means that nothing was done. */
+      /** Opens the account at the venue, which trades known accounts only. After a failure here nothing was done. */
       const opened = (account: string): Effect.Effect<void, VenueControlError> =>
         openAccount(
           (request) => venue.write("openAccount", request),
@@ -114,8 +118,8 @@ export class SimVenue extends Context.Service<
         )
 
       /**
-       * Waits after the command that normalises the venue until the service is connected again, so that later commands
-       * meet no broken connection.
+       * Sends a command. After `clear`, which ends the venue's faults, it waits until the service is connected again,
+       * so that later commands do not meet a broken connection.
        */
       const straight = (command: VenueCommand): Effect.Effect<CommandAnswer, VenueControlError> => {
         const reached = Effect.gen(function* () {
@@ -167,11 +171,11 @@ const withFullSymbol = (command: VenueCommand): VenueCommand =>
 const restart = { type: "restart" } as const
 const sandboxOnly = refuse(conflict("SANDBOX_ONLY", "The venue can be controlled in a sandbox service only."))
 
-/** The venue has run the command: a failed audit row must not make the caller retry. */
+/** The venue has run the command, so a failed audit row must not make the caller retry. */
 const unsure = (error: DispatchError): DispatchError =>
   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
 
-/** Commands whose symbol may be a staking market, which has no price and is not listed in the view. */
+/** Commands whose symbol may be a staking market. Such a market has no price, and the view does not list it. */
 const staking: ReadonlySet<string> = new Set(["offer", "halt", "resume", "delist"])
 
 /** The refusal if the venue lacks the market; null if it has it, or if the command needs no market with a price. */
@@ -182,12 +186,12 @@ const symbolFault = (command: VenueCommand, { markets }: VenueView): string | nu
     : "The venue has no market of this name with a price."
 }
 
-/** Timeouts for a restarted venue and for the service's connection, and the interval of the checks. */
+/** Timeouts of a restart of the venue and of the service's connection, and the interval of checks. */
 const backWithin = Duration.seconds(30)
 const reachedWithin = Duration.seconds(10)
 const pollEvery = Duration.millis(50)
 
-/** Ends the process and waits for the next one: the reply may be lost with the process. */
+/** Ends the venue's process and waits for the next one. The reply may be lost with the process. */
 const restarted = (control: VenueControl["Service"]): Effect.Effect<CommandAnswer, VenueControlError> =>
   Effect.gen(function* () {
     const { startedAt } = yield* control.show

@@ -1,7 +1,7 @@
 /**
  * `sim verify`: compares service and venue. Waits until no call or event is in flight between them, then compares each
- * account's holdings on both sides. Differing accounts go to the comparison that opens breaks (`VenueComparison`).
- * Without a venue there is nothing to compare.
+ * account's holdings on both sides. Accounts with differences are queued for the comparison that opens breaks
+ * (`VenueComparison`). Without a venue there is nothing to compare.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -56,15 +56,15 @@ export interface Agreement {
   readonly accounts: number
   /** Number of compared holdings of each kind. */
   readonly compared: { readonly [Kind in HoldingKind]: number }
-  /** Accounts whose money was not compared: they are older than the venue's records of it. */
+  /** Accounts whose money was not compared, because they are older than the venue's money records. */
   readonly withoutMoney: number
-  /** Refs of calls in flight, the oldest ones. */
+  /** The refs of the oldest calls in flight. */
   readonly inFlight: ReadonlyArray<string>
   /** Events of the venue that the service has not applied yet. */
   readonly eventsBehind: number
   /**
-   * Gaps in the event stream that the service has skipped because the venue did not deliver them; the newest, until
-   * staff drop them.
+   * The newest gaps in the event stream that the service has skipped because the venue did not deliver the events.
+   * Staff drop them.
    */
   readonly eventsLost: ReadonlyArray<MissingEvents>
   readonly differences: ReadonlyArray<HoldingDifference>
@@ -72,7 +72,7 @@ export interface Agreement {
 
 const patienceMillis = 10_000
 const pollMillis = 100
-/** Limit of listed differences. */
+/** The most differences that are listed. */
 const mostListed = 20
 /** Accounts per database read. */
 const pageLength = 500
@@ -144,7 +144,7 @@ interface Reads {
   readonly traffic: Effect.Effect<VenueTraffic, Unavailable>
   readonly lost: Effect.Effect<ReadonlyArray<MissingEvents>, Unavailable>
   readonly open: (uids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, OpenHere>, Unavailable>
-  /** Requests the comparison that opens breaks for a differing account. */
+  /** Queues an account with differences for the comparison that opens breaks. */
   readonly want: (uid: string) => void
 }
 
@@ -183,7 +183,7 @@ const waitingSentence = ({ inFlight: [ref], taken }: VenueTraffic, eventsBehind:
     : `${eventsBehind} events of the venue are not taken yet`
 }
 
-/** Waits until no call is in flight and all events that the venue had published at the beginning are applied. */
+/** Waits until no call is in flight, and all events that the venue had published when the wait began are applied. */
 const untilQuiet = (venue: VenueShape, traffic: Effect.Effect<VenueTraffic, Unavailable>) =>
   Effect.gen(function* () {
     let sent: number | null = null
@@ -196,10 +196,7 @@ const untilQuiet = (venue: VenueShape, traffic: Effect.Effect<VenueTraffic, Unav
     }
   })
 
-/**
- * The number of the venue's last event, from the start of its stream. Null: the venue no longer keeps the events after
- * `after`.
- */
+/** The number of the venue's last event. Null: the venue no longer keeps the events after `after`. */
 const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | null, VenueUnanswered> =>
   venue.events(after).pipe(
     Stream.filter((line) => "heartbeat" in line),
@@ -208,7 +205,7 @@ const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | nu
     Effect.catchTag("VenueEventsGone", () => Effect.succeed(null))
   )
 
-/** The service's holdings: each noun of trading maps its own. */
+/** The service's holdings of an account, in the form of the comparison. */
 const serviceHoldings = ({ contracts, swaps, requests, positions, orders }: OpenHere): ReadonlyArray<Holding> => [
   ...positions.map(({ symbol, qty }): Holding => ({ kind: "position", name: symbol, figure: qty })),
   ...orders.map(({ id, left }): Holding => ({ kind: "order", name: orderRef(id), figure: left })),
@@ -217,7 +214,7 @@ const serviceHoldings = ({ contracts, swaps, requests, positions, orders }: Open
   ...requests.map((id): Holding => ({ kind: "request", name: requestRef(id), figure: "OPEN" }))
 ]
 
-/** This service's requests that are open at the venue: the venue has no list, so each is queried. */
+/** Those requests of this service that are open at the venue. The venue has no list of requests, so each is queried. */
 const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
   requests.length === 0
     ? Effect.succeed([])
@@ -227,10 +224,7 @@ const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
           .map(({ ref }): Holding => ({ kind: "request", name: ref, figure: "OPEN" }))
       )
 
-/**
- * The trades on both sides. They are not queried for an account without booked trades and without holdings at the
- * venue.
- */
+/** The trades on both sides. An account without booked trades and without positions at the venue is not queried. */
 const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenHere) => {
   if (found === null || (ours.trades.length === 0 && found.positions.length === 0)) return Effect.succeed(neither)
   const after = Math.max(0, found.sequence - accountEventsAtMost)
@@ -241,7 +235,7 @@ const tradesOfBoth = (venue: VenueShape, found: VenueAccount | null, ours: OpenH
 
 const neither = { ours: [], theirs: [] }
 
-/** Empty for an account whose money the venue has not recorded from its beginning. */
+/** Balances on both sides. Empty for an account that is older than the venue's money records. */
 const moneyOfBoth = (found: VenueAccount | null, ours: OpenHere) => {
   const theirs = found === null ? new Map<string, never>() : venueMoney(found)
   return theirs === null ? neither : { ours: moneyHoldings(ownMoney(ours.money)), theirs: moneyHoldings(theirs) }
@@ -270,10 +264,7 @@ const compare = (venue: VenueShape, account: string, ours: OpenHere = nothingOpe
     }
   })
 
-/**
- * Compares accounts page by page; a difference counts when a second pass confirms it, because data in flight differs
- * for a moment.
- */
+/** Compares accounts page by page. */
 const compareAll = (venue: VenueShape, open: Reads["open"], accounts: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const found: Array<Effect.Success<ReturnType<typeof compare>>> = []

@@ -1,6 +1,6 @@
 /**
  * The next due work by the business clock: durable timers, the next statement job, and each partner's next delivery
- * attempt. The service does not know the venue's own schedule, such as funding.
+ * attempt. The service does not know the venue's own schedule, for example of funding.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -30,7 +30,7 @@ export interface DueParts {
 
 /** The next due work, and how much follows. */
 export interface DueList {
-  /** The earliest first; a readable number of them. */
+  /** The first due items, earliest first. */
   readonly next: ReadonlyArray<DueNext>
   /** Number of further due items, counted up to `counted`. */
   readonly more: number
@@ -39,12 +39,12 @@ export interface DueList {
 const shown = 10
 const counted = 1_000
 
-/** A timer's name without its object. */
+/** The handler in a timer's name: the name without its object. */
 export const handlerOf = (name: string): string => name.split(":")[0] ?? name
 
 const away = () => new Unavailable({ unknown: false })
 
-/** `after`: only work due later than that, Unix ms of business time; of the jobs only the first. */
+/** The next due work after `after` (Unix ms of business time). It includes only the first statement job. */
 export const dueNext = (
   { timers, stored, sql }: DueParts,
   after = Number.NEGATIVE_INFINITY
@@ -70,7 +70,7 @@ export const dueNext = (
 
 const jobNamed = ({ name }: JobPlan): string => `statement.${name}`
 
-/** Far more than the longest jump passes. */
+/** A limit far above the number of jobs in the longest jump. */
 const mostJobs = 10_000
 
 const firstJob = (place: JobPlace, after: number): JobPlan => {
@@ -79,7 +79,10 @@ const firstJob = (place: JobPlace, after: number): JobPlan => {
   return job
 }
 
-/** The jobs for equities and statements that are due by `to` (Unix ms of business time) and not begun, by name. */
+/**
+ * The number of jobs for equities and statements that are due by `to` (Unix ms of business time) and have not begun, by
+ * name.
+ */
 export const jobsDueBy = (
   stored: RowReads["Service"],
   to: number
@@ -88,7 +91,7 @@ export const jobsDueBy = (
     const place = yield* jobsPlace(stored)
     const counts = new Map<string, number>()
     if (place === null) return []
-    // One job keeps the equities of all past midnights, before the statements that use them.
+    // One job stores the equities of all past midnights, and precedes the statements that use them.
     const equities = equitiesDue(to, yield* equitiesKept(stored))
     if (equities !== null) counts.set(jobNamed(equities), 1)
     let job = jobAfter(place)

@@ -1,7 +1,7 @@
 /**
- * The books for metrics, followed incrementally: each read sums the postings since the last one, by key, so that its
- * cost does not depend on the size of the books. A read only reads; its result is applied in one step, so an abandoned
- * read has no effect.
+ * The books for metrics, followed incrementally. Each read sums the postings since the last one, by key, so its cost
+ * does not depend on the size of the books. A result is applied in one step after the read, so an abandoned read has no
+ * effect.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -23,7 +23,10 @@ import {
   type PostedSum
 } from "../../../store/reads/metricReads.ts"
 
-/** Limit of posting ids per read: after a longer pause the sums restart, and the metrics report it. */
+/**
+ * The most posting ids per read. After a longer pause the sums begin again, and the metrics report the number of
+ * omitted ids.
+ */
 const followLimit = 2_000_000n
 
 export interface BooksRead {
@@ -45,10 +48,10 @@ export class FollowedBooks {
   private marks: NewestIds | null = null
   private readonly seqs = new Map<bigint, bigint>()
   readonly sums = new Map<string, bigint>()
-  /** By partner under PARTNER custody, each since the last change of the custody model. */
+  /** The difference of each partner under PARTNER custody, since the last change of its custody model. */
   readonly differences = new Map<bigint, { readonly since: bigint; readonly amount: bigint }>()
   gaps = 0n
-  /** Posting ids that no read has summed. */
+  /** Posting ids that no read has summed, because the pause before it was too long. */
   unfollowed = 0n
 
   /** Reads the new postings; `now` is business time. */
@@ -58,8 +61,8 @@ export class FollowedBooks {
       const marks = yield* newestIds(sql)
       const distance = before === null ? 0n : marks.posting - before.posting
       const unfollowed = distance > followLimit ? distance : 0n
-      // The first read and a read after too long a pause sum nothing; the partners under PARTNER custody are queried
-      // all the same.
+      // The first read, and a read after too long a pause, sum no postings. They still query the partners under PARTNER
+      // custody.
       const from = before === null || unfollowed > 0n ? marks : before
       const seqs = yield* lastSeqs(sql)
       const unsealed = yield* countUnsealed(sql)
@@ -96,7 +99,7 @@ export class FollowedBooks {
   }
 }
 
-/** One query for all partners, each with its own range of numbers. */
+/** The number of missing events of all partners, in one query. Each partner has its own range of numbers. */
 const missingEvents = (
   sql: PgClient.PgClient,
   known: ReadonlyMap<bigint, bigint>,

@@ -1,6 +1,6 @@
 /**
- * Event loop delay per minute, for metrics. All readers get the last whole minute, so that none resets another's
- * figures; the first minute is shown while it runs.
+ * Event loop delay per minute, for metrics. All readers get the figures of the last whole minute, so that no reader
+ * resets the figures of another. During the first minute they get its figures so far.
  */
 import { Effect, type Scope } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
@@ -42,7 +42,7 @@ const figuresOf = (histogram: Histogram): LagFigures => {
   return { mean: seconds(histogram.mean), p99: seconds(histogram.percentile(99)), max: seconds(histogram.max) }
 }
 
-/** Measures while its scope is open. */
+/** Measures the delay while its scope is open. */
 export const loopLag: Effect.Effect<LagWindows, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {

@@ -45,7 +45,7 @@ export const databaseFamilies = (
 ]
 
 export interface ProcessFigures {
-  /** True if this reply has the database's figures. */
+  /** True if this reply contains the figures of the database. */
   readonly databaseUp: boolean
   readonly mailboxes: { readonly resident: number; readonly waiting: number }
   readonly batches: ReturnType<Journal["Service"]["batches"]>
@@ -162,7 +162,7 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
   ]
 }
 
-/** Figures of the risk index: watched accounts, how often marks move them, accounts due for a check. */
+/** Figures of the risk index: watched accounts, the number of range computations, accounts due for a judgement. */
 export const riskFamilies = ({ size, positions, waiting, counts }: RiskIndex): ReadonlyArray<Family> => [
   gauge("brokerage_risk_accounts", "Accounts with positions on perpetuals that are watched.", [{ value: size }]),
   gauge("brokerage_risk_positions", "Their positions.", [{ value: positions }]),

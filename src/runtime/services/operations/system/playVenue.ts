@@ -8,7 +8,7 @@ import type { VenueProgress } from "../../../ports/VenueProgress.ts"
 
 /** The length of the first two steps, business ms. Events are counted from the second step on. */
 const firstStep = 60_000
-/** The wanted number of events in a step, and how many times longer a step may be than the last one. */
+/** The intended number of events in a step, and the largest ratio of a step's length to that of the step before. */
 const eventsWanted = 2_000
 const growth = 4
 

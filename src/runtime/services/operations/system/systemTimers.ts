@@ -1,4 +1,4 @@
-/** A handler for every durable timer of the system, by name: a missing one does not compile. */
+/** The handlers of every durable timer of the system, by name. The types reject a missing handler. */
 import { Effect } from "effect"
 import type { SystemTimer } from "../../../../machines/timerNames.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"

@@ -1,4 +1,7 @@
-/** Texts for operators on the venue's controls: why a command got no reply, and a command as the audit shows it. */
+/**
+ * Texts for operators on the venue's controls: the reason why a command got no reply, and the form of a command in the
+ * audit.
+ */
 import { conflict, type Refusal } from "../../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
 import type { VenueCommand } from "../../../../venue/VenueCommand.ts"
@@ -33,10 +36,10 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
   }
 }
 
-/** Longer values are shown by their length. */
+/** Longer values are replaced by their length. */
 const longest = 64
 
-/** For example `symbol BTC-USDC-PERP, price 60000`. */
+/** The arguments of a command as text, for example `symbol BTC-USDC-PERP, price 60000`. */
 export const describeCommand = (command: VenueCommand): string =>
   Object.entries(command)
     .filter(([name, value]) => name !== "type" && value !== null)
