@@ -1,7 +1,7 @@
 /**
- * The partner's calls behind level MICA_MIFID: test, acknowledgement and the MiFID blocks, each one turn of the
- * client's mailbox. The mailbox decides races: exactly one call moves the level (doc 1, Appropriateness and MiFID
- * blocks; D1, D19).
+ * The partner's calls for level MICA_MIFID: test, acknowledgement and the MiFID blocks. Each is one turn of the
+ * client's mailbox, so of concurrent calls exactly one moves the level (doc 1, Appropriateness and MiFID blocks; D1,
+ * D19).
  */
 import { Context, Effect, Layer } from "effect"
 import { decodeSubmission } from "../../../../machines/appropriateness/AppropriatenessBody.ts"

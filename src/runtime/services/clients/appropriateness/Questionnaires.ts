@@ -1,6 +1,6 @@
 /**
- * The appropriateness questionnaire in force: the built-in version 1 until the operator publishes another. A
- * projection: filled at start, changed only by committed rows (F24, A1-39).
+ * The appropriateness questionnaire in force: the built-in version 1 until the operator publishes another. This is a
+ * projection: loaded at the start and changed by committed rows only (F24, A1-39).
  */
 import { Context, Effect, Layer } from "effect"
 import { decodeQuestionnaire, type Questionnaire } from "../../../../machines/appropriateness/Questionnaire.ts"
@@ -33,7 +33,7 @@ export class Questionnaires extends Context.Service<
     readonly current: () => CurrentQuestionnaire
     /** Publishes the content as the next version; `file` is any JSON value. */
     publish(caller: OperatorCaller, file: unknown): Effect.Effect<Verdict<Published>, DispatchError>
-    /** Sandbox only: answers that lead to the outcome. */
+    /** Sandbox only: sample answers that lead to the outcome. */
     answers(outcome: Outcome): Verdict<{ readonly version: number; readonly answers: Answers }>
   }
 >()("brokerage/runtime/services/clients/appropriateness/Questionnaires") {
@@ -60,7 +60,8 @@ export class Questionnaires extends Context.Service<
             subject: systemSubject,
             by: caller.by,
             decide: (turn): Verdict<Published> => {
-              // The mailbox's own rows, not the projection: two publications at once get two numbers.
+              // Reads the mailbox's rows instead of the projection, so that two concurrent publications get different
+              // numbers.
               const before = Math.max(1, ...turn.state.all("questionnaires").map(({ version }) => version))
               const version = before + 1
               turn.draft.put("questionnaires", {

@@ -1,5 +1,5 @@
 /**
- * The end of the cooling period of an appropriateness test: a durable timer of the client fires at retakeAt and the
+ * The end of the cooling period of an appropriateness test. A durable timer of the client fires at retakeAt, and the
  * assessment's machine decides whether a retake is due. A client that is closed or refused for good gets no notice
  * (D19; A1-40, A2-64).
  */
@@ -10,7 +10,7 @@ import { instanceOf } from "../../account/clientState.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { partnerOfTurn } from "../../partners/partnerOfTurn.ts"
 
-/** The timer's handler by name; it runs in the client's mailbox. */
+/** The handler of the timer, which runs in the client's mailbox. */
 export const retakeHandlers = (directory: Directory["Service"]) => ({
   [retakeTimer]: (turn: Turn) => {
     const client = turn.state.one("clients")

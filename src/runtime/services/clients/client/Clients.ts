@@ -32,7 +32,7 @@ export class Clients extends Context.Service<
   {
     /** True if the client exists and is the partner's. */
     owns(partnerId: number, clientId: number): Effect.Effect<boolean, Unavailable>
-    /** Null: unknown, or another partner's. */
+    /** The client; null: it does not exist, or belongs to another partner. */
     get(partnerId: number, clientId: number): Effect.Effect<ClientWire | null, Unavailable>
     byRef(partnerId: number, ref: string): Effect.Effect<ClientWire | null, Unavailable>
     list(partnerId: number | null, query: ClientQuery): Effect.Effect<ClientPage, Unavailable>

@@ -54,7 +54,7 @@ export class Onboarding extends Context.Service<
       const sealing = yield* SealingService
       const stored = yield* RowReads
 
-      /** The new client's id names its mailbox, so it is taken before the turn. */
+      /** The id of the new client, taken before the turn because it names the mailbox. */
       const newClientId: Effect.Effect<number> = Effect.suspend(() => {
         try {
           return Effect.succeed(journal.nextId("client"))
@@ -64,7 +64,7 @@ export class Onboarding extends Context.Service<
       })
 
       const planOf = (caller: Caller, request: OnboardingBody, clientId: number): OnboardingPlan => {
-        // The sections as received; validation guarantees that their fields exist.
+        // The sections as received. Validation has checked that their fields exist.
         const sections = request.received.kyc as unknown as PersonSections & { readonly pep: Json }
         const screened = resultOf(screening.find(screenedPerson(sections.personalInfo)), new Set())
         return {
@@ -96,7 +96,10 @@ export class Onboarding extends Context.Service<
           store
         })
 
-      /** Repeats attempts until no claim is lost any more; a lost reference or e-mail ends it. */
+      /**
+       * Repeats the attempt until its commit loses no claim. A lost reference or e-mail address ends the repetition
+       * with a refusal.
+       */
       const run = (
         caller: Caller,
         plan: OnboardingPlan,
@@ -108,7 +111,10 @@ export class Onboarding extends Context.Service<
             : afterLoss(caller, plan, error.claims, store)
         )
 
-      /** The commit lost a claim: its holder decides the reply (A1-16: the reference before the e-mail). */
+      /**
+       * Handles a commit that lost a claim. The holder of the claim decides the reply, that of the reference before
+       * that of the e-mail address (A1-16).
+       */
       const afterLoss = (
         caller: Caller,
         plan: OnboardingPlan,
@@ -130,7 +136,8 @@ export class Onboarding extends Context.Service<
       const referenceTaken = (clientId: number): Effect.Effect<OnboardingVerdict, Unavailable> =>
         host.read(clientSubject(clientId), (state) => {
           const client = state.one("clients")
-          // Once refused for good or closed, no request onboards the client again.
+          // A client whose reliance was rejected can be onboarded again by the partner. A client that is refused for
+          // good or closed can't.
           const rejected = client?.state === "KYC_PENDING" && state.one("kycPackages")?.state === "REJECTED"
           return refuse(
             conflict(
@@ -162,7 +169,8 @@ export class Onboarding extends Context.Service<
           }
           return Effect.gen(function* () {
             const plan = planOf(caller, decoded.body, yield* newClientId)
-            // Facts already taken are refused without a commit, which could only lose; the claims decide races.
+            // If another client holds a claim already, a commit would only lose it. So it is refused without one; the
+            // claims decide races.
             const taken = yield* stored.holders(onboardingClaims(plan))
             if (taken.length > 0) return yield* afterLoss(caller, plan, taken, store)
             const same = yield* samePersonAs(stored, plan.personKey, plan.clientId)
@@ -174,7 +182,7 @@ export class Onboarding extends Context.Service<
   )
 }
 
-/** The plan for a known person: the onboarding claims no person, and compliance reviews the new client. */
+/** The plan for the onboarding of a known person: it claims no person, and compliance reviews the new client. */
 const duplicateOf = (
   plan: OnboardingPlan,
   { clientId, refused }: Pick<Namesake, "clientId" | "refused">

@@ -1,10 +1,11 @@
 /**
- * Compares stored clients with persons refused for good, in the background. After an upgrade it writes the keys of clients again,
- * those once refused first. The rows themselves show which keys are missing, so that a new process continues after a kill. A
- * client that matches a refused person is restricted and gets a case.
+ * Compares stored clients with persons refused for good, in the background. After an upgrade it writes the person keys
+ * of clients again, first those of clients that were ever refused. The rows themselves show which keys are missing, so
+ * a new process continues after a kill. A client that matches a refused person is restricted and gets a case.
  *
- * Onboarding and revisions search before their commit. A refusal between the search and the commit would stay unseen there. This
- * watch finds it in the committed rows. After a crash, the walk at the start searches once for every refused person (A1-28).
+ * Onboarding and revisions search for the person before their commit, so they miss a refusal between the search and the
+ * commit. This watch finds it in the committed rows. After a crash, the walk at the start searches once for every
+ * refused person (A1-28).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Latch, Layer } from "effect"
@@ -26,10 +27,11 @@ import { personFindings, settlePerson } from "./settlePerson.ts"
 /** Clients per page. The pause after a page lasts as long as the page took, and at least `pauseMillis`. */
 const pageSize = 128
 const pauseMillis = 20
-/** Clients that match one refused person and are settled concurrently. */
+/** Clients that match one refused person and are decided concurrently. */
 const settledAtOnce = 2
 /**
- * The most clients that may wait, and the most keys of recently refused persons. When more clients wait, the walk starts again.
+ * The most clients in a queue, and the most keys of recently refused persons. If more clients wait, the walk over all
+ * refused persons begins again.
  */
 const waitingLimit = 10_000
 /** Retries of a client's decision when another client takes a claim in between. */
@@ -42,7 +44,7 @@ const byPersons: Attribution = {
   actor: "system:persons"
 }
 
-/** Runs until the service ends. A client that can't be settled does not block the others. */
+/** Runs until the service ends. A client that can't be decided does not block the others. */
 export const layerPersonWatch: Layer.Layer<
   never,
   never,
@@ -78,7 +80,7 @@ export const layerPersonWatch: Layer.Layer<
     const settleAll = (ids: ReadonlyArray<number>): Effect.Effect<void, DispatchError> =>
       Effect.forEach(ids, (id) => settle(id), { concurrency: settledAtOnce, discard: true })
 
-    /** Settles every open client that shares a key with the refused client. */
+    /** Decides on every open client that shares a key with the refused client. */
     const meet = (refusedId: number): Effect.Effect<void, DispatchError> =>
       Effect.gen(function* () {
         const refused = yield* host.read(clientSubject(refusedId), (state) => state.one("clients") ?? null)
@@ -142,17 +144,20 @@ interface Cursor {
 
 const isOpen = ({ state }: ClientRow): boolean => state !== "CLOSED" && state !== "KYC_REJECTED"
 
-/** Work that the committed rows require. */
+/** Work that committed rows have made necessary. */
 class WaitingPersons {
   readonly wake = Latch.makeUnsafe(true)
-  /** `refused`: persons refused since the start, to compare with open clients. `due`: clients that may match one of them. */
+  /**
+   * `refused`: persons refused since the start, who are compared with open clients. `due`: clients that may match one
+   * of them.
+   */
   readonly refused = new Set<number>()
   readonly due = new Set<number>()
   refusedWalk: Cursor = { after: 0, done: false }
   readonly keyWalk: Cursor = { after: 0, done: false }
   /**
-   * Keys of persons that this process saw refused, oldest first. A search that began before the oldest refusal has committed long
-   * ago.
+   * Keys of refused persons that this process has handled, oldest first; the oldest are dropped. A search that began
+   * before a dropped refusal has committed long ago.
    */
   readonly #lately = new Set<string>()
 
@@ -169,7 +174,7 @@ class WaitingPersons {
     }
   }
 
-  /** Keeps the keys of a refused person, because a client that searched before the refusal may commit after it. */
+  /** Keeps the keys of a refused person. A client that searched before the refusal may commit after it. */
   note({ personKey }: ClientRow): void {
     for (const key of personKey.split(" ")) {
       this.#lately.delete(key)

@@ -1,6 +1,6 @@
 /**
- * Decisions of compliance on a client, inside the client's turn: the client, its package, its blocks and its cases
- * each take their event in one commit. Pure except for the turn's draft and ids (D1, D2, D3; A1-28, A1-48, A3-10).
+ * Decisions of compliance on a client, inside the client's turn. The client, its package, its blocks and its cases take
+ * their events in one commit. Pure except for the turn's draft and ids (D1, D2, D3; A1-28, A1-48, A3-10).
  */
 import { type AssessmentEvent, factsOf } from "../../../../machines/appropriateness/Assessment.ts"
 import type { AppropriatenessFacts, ClientEvent } from "../../../../machines/client/Client.ts"
@@ -59,7 +59,7 @@ export const restrictClient = (
   )
 }
 
-/** Lifts a restriction; when the last hold goes, the client becomes ACTIVE again. */
+/** Lifts a restriction. Once no hold is left, the client becomes ACTIVE again. */
 export const liftRestriction = (
   at: ClientTurn,
   row: ClientRow,
@@ -77,11 +77,11 @@ export const liftRestriction = (
 }
 
 /**
- * Clears the client: closes the open cases, records the present candidates of screening as false positives of this
+ * Clears the client: closes the open cases, stores the present candidates of screening as false positives of this
  * identity, accepts the package, and runs the grant again over the approved blocks.
  *
- * One refusal writes rows: candidates that compliance has not seen in their present form join the case with an audit
- * row, so that the officer finds them when reading the case again.
+ * One refusal writes rows. Candidates that compliance has not seen in their present form are added to the case, with an
+ * audit row. The officer finds them when reading the case again.
  */
 export const clearClient = (
   at: ClientTurn,
@@ -138,7 +138,8 @@ export const clearClient = (
     identityKey: again?.identityKey ?? null,
     pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
   })
-  // The partner was asked for documents, so it gets the outcome even if the review did not hold the client (rule 6).
+  // The partner received a request for documents, so it also receives the outcome, even if the review did not hold the
+  // client (rule 6).
   if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
     applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
   }
@@ -172,7 +173,7 @@ const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusa
   )
 }
 
-/** The candidates of an outcome that the cases show. */
+/** The candidates with this outcome in the open cases. */
 const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
   cases.flatMap((open) =>
     candidatesOf(open)
@@ -181,8 +182,8 @@ const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
   )
 
 /**
- * Stores the present screening; candidates that compliance has not seen in this form join the newest open case.
- * Returns their number.
+ * Stores the present screening. Candidates that compliance has not seen in their present form are added to the newest
+ * open case. Returns their number.
  */
 const noteScreening = (
   at: ClientTurn,
@@ -213,9 +214,9 @@ const noteScreening = (
   return candidates.length
 }
 
-/** Clears one case of a client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
+/** Clears one case of a client. The first case ends KYC_PENDING with the grant; later cases only lift their hold. */
 const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow => {
-  // A case that never held the client (a sample of an ACTIVE one) leaves the lifecycle alone.
+  // A case that never held the client, such as a sample, does not affect the client's state.
   if (!client.context.openCases.includes(caseId)) return client
   const event: ClientEvent =
     client.state === "KYC_PENDING"
@@ -233,7 +234,7 @@ const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackage
   return next
 }
 
-/** Compliance refuses to rely on the partner's KYC: level NONE, package and all twelve blocks REJECTED. */
+/** Ends the reliance on the partner's KYC: level NONE, and the package and all twelve blocks become REJECTED. */
 export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): Verdict<ClientRow> => {
   const { turn } = at
   const kyc = turn.state.one("kycPackages")
@@ -254,7 +255,7 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   return accept(next)
 }
 
-/** The two halves of level MICA_MIFID: all five blocks approved, and the assessment behind them. */
+/** The facts of level MICA_MIFID: whether all five blocks are approved, and the assessment behind them. */
 export const mifidFacts = (
   statuses: BlockStatuses,
   assessment: Pick<AssessmentRow, "state" | "context"> | undefined
@@ -265,8 +266,8 @@ export const mifidFacts = (
 }
 
 /**
- * The client after an event, or null when its state does not accept it. A client that may take no new risk loses its
- * open requests (A2-101).
+ * Applies an event to the client; null: its state does not accept the event. A client that may no longer take new risk
+ * loses its open requests (A2-101).
  */
 export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
   const next = advance(at.turn, "clients", row, event, { of: at.instance })
@@ -279,8 +280,8 @@ export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): 
 }
 
 /**
- * The assessment after an event, as a row of the draft; null when it does not accept the event. A first one starts
- * IDLE.
+ * Applies an event to the assessment, and writes its row; null: its state does not accept the event. The first event
+ * starts the assessment in IDLE.
  */
 export const moveAssessment = (at: ClientTurn, client: ClientRow, event: AssessmentEvent): AssessmentRow | null => {
   const { id: clientId, partnerId, shard } = client
@@ -305,7 +306,7 @@ export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, ev
   return (advance(at.turn, "verificationBlocks", before, event, { of: at.instance }) ?? before).state
 }
 
-/** The MiCA blocks that are neither approved nor waiting for compliance's approval, in order. */
+/** The MiCA blocks that are neither approved nor submitted for approval, in order. */
 const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCode> =>
   micaBlockCodes.filter((code) => !["APPROVED", "SUBMITTED"].includes(blockOf(at, client.id, code)?.state ?? ""))
 

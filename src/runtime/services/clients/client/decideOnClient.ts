@@ -1,7 +1,7 @@
 /**
- * Runs an operator's command on a client: finds the client by id or uid and decides in its mailbox. A command that
- * also depends on rows outside the mailbox reads them first, and is decided only if the mailbox did not change them in
- * between.
+ * Runs an operator's command on a client: finds the client by id or uid, and decides in its mailbox. If the command
+ * also depends on rows outside the mailbox, they are read first, and the decision counts only if the mailbox has not
+ * changed in between.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ import type { Directory } from "../../partners/Directory.ts"
 import type { OperatorCaller } from "../../shared/OperatorCaller.ts"
 import { readThenDecide } from "../../shared/readThenDecide.ts"
 
-/** The result of a decision is the client's id: the caller reads the client's new state from its actor. */
+/** The verdict of a decision holds the client's id. The caller reads the client's new state from its actor. */
 export type Ruled = Effect.Effect<Verdict<number>, DispatchError>
 
 export interface CommandTools {
@@ -26,7 +26,7 @@ export interface CommandTools {
   readonly sql: PgClient.PgClient
 }
 
-/** The gate lets only these two roles through; another role here is a defect. */
+/** The role of a caller who decides for compliance. The route admits only these two roles; another role here is a defect. */
 const complianceLabel = ({ role }: OperatorCaller): RoleLabel => {
   if (role !== "COMPLIANCE" && role !== "ADMIN") throw new Error("a compliance decision needs a compliance role")
   return role
@@ -43,7 +43,7 @@ export const decideOnClient = (
   decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
 ): Ruled => ruleOnClient(tools, caller, client, (at, row) => idOf(decide(at, row)))
 
-/** As `decideOnClient`, with a result of the caller's own. */
+/** Like `decideOnClient`, with a result of the caller's choice. */
 export const ruleOnClient = <A>(
   tools: CommandTools,
   caller: OperatorCaller,
@@ -60,8 +60,8 @@ export const ruleOnClient = <A>(
   )
 
 /**
- * Decides on the state in the mailbox and on the facts that `read` finds outside it; `decide` sees both as of one
- * moment. `how` as in `readThenDecide`.
+ * Decides on the state in the mailbox and on facts that `read` finds outside it. Both are of the same moment. `how`:
+ * options of `readThenDecide`.
  */
 export const decideOnFacts = <Facts, A>(
   tools: CommandTools,

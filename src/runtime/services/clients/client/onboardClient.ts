@@ -1,6 +1,6 @@
 /**
- * The turn that creates a client: machines decide, rows follow. Pure except for the turn's draft and ids (doc 1, Rules
- * of POST /clients 3 to 6).
+ * The turn that creates a client. It drives the machines and writes the rows. Pure except for the turn's draft and ids
+ * (doc 1, Rules of POST /clients 3 to 6).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
 import type { OnboardingResult } from "../../../../machines/client/ClientWire.ts"
@@ -28,7 +28,7 @@ import {
 } from "../kyc/kycDecisions.ts"
 import { start } from "../../../effects/advance.ts"
 
-/** The turn's input, computed before it. */
+/** The input of the turn, computed beforehand. */
 export interface OnboardingPlan {
   readonly partner: PartnerView
   readonly request: OnboardingBody
@@ -38,9 +38,12 @@ export interface OnboardingPlan {
   readonly screened: ScreeningResult
   readonly listVersion: number
   readonly listVersions: Readonly<Record<string, string>>
-  /** Why compliance must review the client; empty: the grant succeeds. */
+  /** The reasons why compliance must review the client; empty: the grant succeeds. */
   readonly reasons: ReadonlyArray<CaseReason>
-  /** Another client that is the same person, or a client refused for good that may be. Null: the search found none. */
+  /**
+   * Another client that is the same person, or a client refused for good that may be the same person. Null: the search
+   * found neither.
+   */
   readonly duplicateOf: number | null
   /** Clients refused for good that may be the same person. */
   readonly refused: ReadonlyArray<number>
@@ -48,8 +51,8 @@ export interface OnboardingPlan {
 }
 
 /**
- * The unique facts that a new client claims. The first client of a person holds that claim; a duplicate goes to review
- * without it.
+ * The unique facts that a new client claims. Only the first client of a person claims the person; a duplicate goes to
+ * review without that claim.
  */
 export const onboardingClaims = ({
   partner,

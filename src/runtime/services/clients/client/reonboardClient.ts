@@ -1,7 +1,7 @@
 /**
- * The turn of a PUT .../kyc that onboards a client again after its reliance was rejected: every MiCA block is written
- * again, with the next revision, a new identity session, and the grant of POST /clients. The MiFID blocks stay as they
- * are until the partner writes them. Pure except for the turn's draft and ids (doc 1, Rules of POST /clients and PUT
+ * The turn of a PUT .../kyc that onboards a client again after its reliance was rejected. It writes every MiCA block
+ * again, the next revision, a new identity session, and the grant of POST /clients. The MiFID blocks stay as they are
+ * until the partner writes them. Pure except for the turn's draft and ids (doc 1, Rules of POST /clients and PUT
  * .../kyc 8; D1, D2, D3; A1-28).
  */
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
@@ -21,7 +21,7 @@ import type { ScreenedAgain } from "../screening/rescreening.ts"
 export interface Reonboarding {
   readonly plan: KycUpdatePlan
   readonly screened: ScreenedAgain
-  /** Why compliance must review the client; empty: the grant succeeds, unless a case holds the client already. */
+  /** The reasons why compliance must review the client; empty: the grant succeeds, unless a case already holds the client. */
   readonly reasons: ReadonlyArray<CaseReason>
   /** Lifetime deposits from which the source of wealth is required (F25). */
   readonly threshold: bigint
@@ -77,7 +77,8 @@ export const reonboardClient = (
 }
 
 /**
- * The case that the grant waits for: its own, otherwise the newest one that already holds the client; null: none (D1).
+ * The case that the grant waits for: the case of this onboarding, otherwise the newest one that already holds the
+ * client. Null: there is none (D1).
  */
 const reviewOf = (
   { turn }: ClientTurn,

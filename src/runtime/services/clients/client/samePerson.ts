@@ -1,7 +1,7 @@
 /**
  * Decides whether another client is the same person, or may be a person refused for good. The search reads the clients
- * themselves. The claims of a person only settle races between clients that become the same person at once. Claims end with their
- * holder, who may be the first to leave (A1-28).
+ * themselves. Claims of a person only decide races between clients that become the same person at the same moment. They
+ * can't replace the search, because a claim ends with the client that holds it (A1-28).
  */
 import { Effect } from "effect"
 import { isDuplicate, meetsRefused } from "../../../../machines/kyc/personKey.ts"
@@ -16,14 +16,17 @@ type Stored = Pick<RowReads["Service"], "page" | "persons">
 /** Another client that matches. */
 export interface SamePerson {
   readonly clientId: number
-  /** The time at which this person was refused for good. Null: the client is open. */
+  /** The time of the final refusal of this person. Null: the client is open. */
   readonly refusedAt: number | null
 }
 
 /** The most refusals of one person that a case shows. */
 const mostRefused = 20
 
-/** The other clients that match this person: at most 20 refused for good, closed or not, newest first, and one open client. */
+/**
+ * The other clients that match this person: up to 20 that were refused for good (closed ones included), newest first,
+ * and one open client.
+ */
 export const samePersons = (
   stored: Stored,
   personKey: string,
@@ -52,12 +55,15 @@ export const samePersons = (
     }
   })
 
-/** The client that a case names, with all refused ones. A refused client takes precedence over an open one. */
+/**
+ * The matching client that a case names, and all matching clients refused for good. The case names a refused client
+ * rather than an open one.
+ */
 export interface Namesake extends SamePerson {
   readonly refused: ReadonlyArray<number>
 }
 
-/** Null: no other client is this person. */
+/** The client that a case would name; null: no other client is this person. */
 export const samePersonAs = (
   stored: Stored,
   personKey: string,
@@ -70,7 +76,7 @@ export const samePersonAs = (
   })
 
 /**
- * The time of the refusal in force. The state of a closed client does not show the refusal, so this reads the
+ * The time of the refusal in force; null: none is. A closed client's state does not show a refusal, so this reads the
  * decisions.
  */
 const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | null, Unavailable> =>
@@ -93,8 +99,8 @@ const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | nu
   })
 
 /**
- * True if a case has shown compliance the other client in its present state. A refusal after the case needs a new
- * case.
+ * True if a case of this client has shown compliance the other client in its present state. A refusal after the case
+ * requires a new case.
  */
 export const isSettled = ({ details, openedAt, closedAt }: CaseRow, { clientId, refusedAt }: SamePerson): boolean => {
   const { duplicateOf, refused } = details as { readonly duplicateOf?: unknown; readonly refused?: unknown }
@@ -103,8 +109,8 @@ export const isSettled = ({ details, openedAt, closedAt }: CaseRow, { clientId, 
 }
 
 /**
- * Restricts the client of a case that names a person refused for good. The client opens no new risk until compliance lifts the
- * restriction.
+ * Restricts a client whose case names a person refused for good. The client may take no new risk until compliance lifts
+ * the restriction.
  */
 export const restrictMatched = (
   at: ClientTurn,

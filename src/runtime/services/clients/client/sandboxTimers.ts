@@ -1,4 +1,4 @@
-/** Durable timers of a sandbox client with a published last name; `sandboxDecisions` runs their decisions (D1, D2, D3). */
+/** Sets the durable timers of a sandbox client with a published last name. `sandboxDecisions` handles them (D1, D2, D3). */
 import { sandboxNameOf } from "../../../../machines/sandbox/sandboxNames.ts"
 import { type SandboxDecision, sandboxTimer } from "../../../../machines/timerNames.ts"
 import type { Instance } from "../../../effects/Instance.ts"

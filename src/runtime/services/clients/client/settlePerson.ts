@@ -1,7 +1,8 @@
 /**
- * The turn that writes the person keys of a stored client by the present rules, and compares the person with other clients. A
- * client that matches a person refused for good opens no new risk and gets a case. A client that has become a duplicate only gets
- * a case. A match that compliance has already seen opens no second case, so that a repeated turn writes nothing (A1-28; D1).
+ * The turn that writes the person keys of a stored client by the present rules, and compares the person with other
+ * clients. A client that matches a person refused for good is restricted and gets a case. A client that has become a
+ * duplicate only gets a case. A match that compliance has already seen opens no second case, so a repeated turn writes
+ * nothing (A1-28; D1).
  */
 import { Effect } from "effect"
 import { personKeyOf } from "../../../../machines/kyc/personKey.ts"
@@ -63,14 +64,15 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
   const keyed = { ...client, personKey }
   if (!isKeyed) {
     turn.draft.put("clients", keyed)
-    // A closed client takes no claims, as at its closing.
+    // As in closing, a closed client claims no person.
     writeClaims(at, client, client.state === "CLOSED" ? { ...claims, claim: [] } : claims)
   }
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return
-  // The partner has to onboard this client again, which repeats the search. No case opened now could be cleared (D1, D2).
+  // The partner has to onboard this client again, which repeats the search. Until then compliance could not clear a
+  // case (D1, D2).
   if (turn.state.one("kycPackages")?.state === "REJECTED") return
   const refused = found.refused.map(({ clientId }) => clientId)
-  // The comparison with open clients happens once, when the keys are written.
+  // Open clients are compared only in the turn that writes the keys.
   const duplicateOf = refused[0] ?? (isKeyed ? null : (found.open?.clientId ?? null))
   if (duplicateOf === null) return
   const caseId = turn.nextId("case")

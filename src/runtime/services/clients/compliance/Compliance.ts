@@ -55,14 +55,14 @@ export interface CaseFile extends CaseView {
 }
 
 /**
- * The state of the client that compliance has reviewed before it clears; an absent fact is not compared with the
- * present state.
+ * The state of the client that compliance reviewed before clearing it. Absent facts are not compared with the present
+ * state.
  */
 export interface ReadCase {
   readonly revision?: number
   /** Ids of all open cases. */
   readonly cases?: ReadonlyArray<number>
-  /** The latest screening that the cases showed; 0 when they showed none. */
+  /** The latest screening run in the cases; 0: they show none. */
   readonly screeningRun?: number
 }
 
@@ -76,15 +76,15 @@ export class Compliance extends Context.Service<
     restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
     lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
     /**
-     * Clears every open case of the client, unless a case or a revision was added after the review; the grant runs
-     * again.
+     * Clears every open case of the client, and runs the grant again. Refused if a case or a revision was added after
+     * the review.
      */
     clear(caller: OperatorCaller, client: string, note: string | null, looked?: ReadCase): Ruled
     /** Requests the underlying documents from the partner. */
     requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
-    /** Takes the client's accepted package as a sample. */
+    /** Selects the client's accepted package as a sample for review. */
     sample(caller: OperatorCaller, client: string): Ruled
-    /** Refuses reliance on the client's KYC package, unless a revision was added after the reviewed one. */
+    /** Ends the reliance on the client's KYC package. Refused if a revision was added after the reviewed one. */
     reject(caller: OperatorCaller, client: string, reason: string, revision?: number): Ruled
     /** Newest first; `client` limits the list to one client. */
     cases(
@@ -110,7 +110,7 @@ export class Compliance extends Context.Service<
         decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
       ): Ruled => decideOnClient(tools, caller, client, decide)
 
-      /** The grant needs a new screening: the client's latest names against the present list (doc 1, rule 6). */
+      /** Screens the client's latest names against the present list, as the grant requires (doc 1, rule 6). */
       const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
         Effect.gen(function* () {
           const [person] = yield* pageOf(
@@ -131,7 +131,7 @@ export class Compliance extends Context.Service<
           return { ...unseen, ...screening.lists(), found, identityKey }
         })
 
-      /** Clears only what the caller could have reviewed: a revision or a case added meanwhile is not cleared. */
+      /** Clears the client. Refused if a revision or a case was added after the caller's review. */
       const clear = (caller: OperatorCaller, client: string, note: string | null, looked: ReadCase): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
@@ -202,8 +202,8 @@ export class Compliance extends Context.Service<
 }
 
 /**
- * Tables whose rows decide a screening: a revision of the package brings the names, cases and dispositions show what
- * compliance has seen.
+ * Tables that the result of a screening depends on. Revisions of the package change the names; cases and dispositions
+ * show which candidates compliance has seen.
  */
 const screeningRestsOn = ["clients", "kycPackages", "verificationBlocks", "cases", "dispositions"] as const
 
@@ -248,7 +248,7 @@ const screeningRunOf = ({ details }: CaseRow): number | null =>
 /** The package's latest revision. */
 const revisionOf = (state: SubjectState): number | null => state.one("kycPackages")?.context?.revision ?? null
 
-/** The package's revision and the open cases with their details: the state that a clearance was reviewed on. */
+/** The state that a clearance depends on, as text: the package's revision, and the open cases with their details. */
 const fileMark = (state: SubjectState): string =>
   JSON.stringify([revisionOf(state), state.all("cases").map(({ id, details }) => [id, details])])
 

@@ -1,4 +1,4 @@
-/** Notes on a client's open cases about later submissions, for compliance (D2). */
+/** Writes notes about later submissions on a client's open cases, for compliance (D2). */
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { Instance } from "../../../effects/Instance.ts"
 import { advance } from "../../../effects/advance.ts"

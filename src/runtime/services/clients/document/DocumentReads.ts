@@ -1,7 +1,7 @@
 /**
- * Compliance reads clients' documents: the facts of all of a client's documents, and one with its content. Reads take
- * --reason and are audited. The audit row is committed before the reply, and names the document by its id alone,
- * because file names often contain names of people (A1-38).
+ * Reads of clients' documents by compliance: the facts of all documents of a client, or one document with its content.
+ * Reads require --reason and are audited. The audit row is committed before the reply. It names the document by its id
+ * only, because file names often contain names of people (A1-38).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -30,7 +30,7 @@ export interface DocumentReading {
 export class DocumentReads extends Context.Service<
   DocumentReads,
   {
-    /** A client's documents, deleted ones too, newest first. By id or uid. */
+    /** The documents of a client (by id or uid), newest first, including deleted ones. */
     list(
       caller: OperatorCaller,
       client: string,
@@ -51,7 +51,7 @@ export class DocumentReads extends Context.Service<
       const sql = yield* PgClient.PgClient
 
       let open = 0
-      /** Limits the files in memory; over the limit the operator must retry. */
+      /** Limits the number of files in memory. Above the limit the operator has to retry. */
       const holding = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> =>
         Effect.suspend((): Effect.Effect<A, E | Unavailable> => {
           if (open === contentsAtOnce) return Effect.fail(new Unavailable({ unknown: false }))
@@ -80,7 +80,7 @@ export class DocumentReads extends Context.Service<
           }
         })
 
-      /** Null after a deletion. Checked against the stored size, so that a wrong content is never returned. */
+      /** The content of a document; null: it was deleted. A content whose size differs from the stored size is an error. */
       const contentOf = ({ id, sizeBytes }: DocumentRow) =>
         Effect.flatMap(
           stored.page("documentContents", [{ column: "document_id", value: id }], { limit: 1 }),
@@ -101,7 +101,7 @@ export class DocumentReads extends Context.Service<
           const facts = factsOf(verdict.value)
           if (!reading.content) return accept({ ...facts, dataBase64: null })
           const dataBase64 = yield* contentOf(verdict.value)
-          // Deleted between the audit and the read.
+          // The document was deleted between the audit row and the read.
           return dataBase64 === null ? refuse(contentGone) : accept({ ...facts, dataBase64 })
         })
 
@@ -111,7 +111,7 @@ export class DocumentReads extends Context.Service<
             const named = yield* findClient(host, sql, client)
             if (!named.ok) return named
             const found = named.value
-            // The list shows file names, which often contain names of people.
+            // The list is audited too, because it shows file names, which often contain names of people.
             yield* host.dispatch({
               subject: clientSubject(found.id),
               by: caller.by,
@@ -129,7 +129,7 @@ export class DocumentReads extends Context.Service<
   )
 }
 
-/** Limit of full files in memory. */
+/** The most complete files in memory. */
 export const contentsAtOnce = 2
 
 const contentGone = conflict("DOCUMENT_DELETED", "The document was deleted: its content is gone.")

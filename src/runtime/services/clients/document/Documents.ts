@@ -46,8 +46,8 @@ import { RowReads } from "../../../ports/RowReads.ts"
 
 const longest = bodyCaps.documentBase64
 /**
- * Characters of base64 that uploads hold in memory while they are judged, sealed and written; while they arrive `BodyBudget` counts
- * them. The longest content fits each limit. An upload that waits has been received in full.
+ * Limits of uploads that are checked, sealed and written, in base64 characters. While an upload arrives, `BodyBudget`
+ * counts it. The longest content fits each limit. An upload in this queue has been received completely.
  */
 export const uploadRoom: LimiterOptions = {
   capacity: 4 * longest,
@@ -71,9 +71,9 @@ export class Documents extends Context.Service<
       body: unknown,
       store: StoreAnswer<UploadVerdict>
     ): Effect.Effect<UploadVerdict, DispatchError>
-    /** The client's documents, deleted ones too, newest first; null when the partner has no such client. */
+    /** The client's documents, newest first, including deleted ones; null: the partner has no such client. */
     list(partnerId: number, clientId: number): Effect.Effect<ReadonlyArray<Document> | null, Unavailable>
-    /** Deletes a live document's content for good; its facts stay, with the time (A1-38). */
+    /** Deletes the content of a live document for good. The facts of the document stay, with the time of deletion (A1-38). */
     remove(
       caller: OperatorCaller,
       documentId: number,
@@ -92,7 +92,7 @@ export class Documents extends Context.Service<
 
       const room = new FairLimiter(uploadRoom)
 
-      /** The content is stored under the document's id, so the id is taken before the turn. */
+      /** The id of the new document, taken before the turn because the content is stored under it. */
       const newDocumentId: Effect.Effect<number> = Effect.suspend(() => {
         try {
           return Effect.succeed(journal.nextId("document"))
@@ -141,14 +141,15 @@ export class Documents extends Context.Service<
           if (!judged.ok) return judged
           if (dataBase64.length >= longWork) yield* yieldToEventLoop
           const partnerId = caller.partner.row.id
-          // A certain refusal must not cost the write of a content; the turn checks again.
+          // The turn checks this again. The check here avoids a stored content for an upload that would be refused
+          // anyway.
           const refusal = yield* host.read(clientSubject(clientId), (state) => uploadRefusal(state, partnerId))
           if (refusal !== null) return refuse(refusal)
           const type = documentTypeOf(purpose, purpose === "identity" ? yield* identificationType(clientId) : null)
           const documentId = yield* newDocumentId
           const forget = Effect.ignore(contents.discard(documentId))
           const document = { ...judged.value, documentId, partnerId, clientId, type, purpose, filename }
-          // An interrupted caller must not leave a content behind.
+          // An interruption of the caller must not leave a stored content without a document.
           return yield* Effect.uninterruptible(
             Effect.gen(function* () {
               yield* contents.write({ documentId, partnerId, clientId, content: dataBase64 })
@@ -221,7 +222,7 @@ interface NewDocument extends DocumentFacts {
   readonly filename: string
 }
 
-/** Why this client can't take another document, or null. */
+/** The reason why this client can't take another document, or null. */
 const uploadRefusal = (state: SubjectState, partnerId: number): Refusal | null => {
   const client: ClientRow | null = ownClient(state, partnerId)
   if (client === null) return unknown("Client")
@@ -232,7 +233,7 @@ const uploadRefusal = (state: SubjectState, partnerId: number): Refusal | null =
     : conflict("TOO_MANY_DOCUMENTS", `The client has ${documentLimits.livePerClient} documents already.`)
 }
 
-/** Writes the document; a package that requested documents and the client's cases note it (D2). */
+/** Writes the document. A package that requested documents and the client's open cases record its arrival (D2). */
 const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): UploadedDocument => {
   const { documentId, partnerId, clientId, type, purpose, filename, mimeType, sizeBytes } = document
   turn.draft.put("documents", {

@@ -1,6 +1,6 @@
 /**
- * Verification blocks that depend on an identity document expire with it: a durable timer fires on the first UTC day
- * after the document's last day and the block's machine decides (D3).
+ * Expires verification blocks with the identity document that they depend on. A durable timer fires on the first UTC
+ * day after the last day of the document, and the block's machine decides (D3).
  */
 import type { BlockCode } from "../../../../machines/verification/Blocks.ts"
 import { utcDateAt } from "../../../../machines/shared/CalendarDate.ts"
@@ -15,7 +15,7 @@ import { advance } from "../../../effects/advance.ts"
 
 const dayMillis = 86_400_000
 
-/** The timer that ends each block, at the client. */
+/** The timer at the client that expires each block. */
 export const expiryTimers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
 
 /** Sets the timer for a block's new document, replacing an earlier one; date YYYY-MM-DD, null when none was given. */
@@ -48,9 +48,9 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
       ? undefined
       : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
   if (client === undefined || partner === null || row === undefined) return
-  // A document submitted since this timer became due has a later day: the firing belongs to the earlier document.
+  // A document submitted since the timer became due has a later last day. This firing belongs to the earlier document.
   if ((row.context.updatedAt ?? 0) >= dueAt) return
-  // A person refused for good has had the final notice; a closed account gets none (A1-48).
+  // A person refused for good has already received the final notice; a closed account receives none (A1-48).
   const ended = client.state === "KYC_REJECTED" || client.state === "CLOSED"
   advance(
     turn,

@@ -1,6 +1,6 @@
 /**
- * The end of documents: their content is emptied in the commit that records it, by an operator's deletion or, five
- * years after the account was closed, by a durable timer of the client. Their facts stay (A1-38).
+ * Deletes the contents of documents, in the commit that records the deletion: on an operator's command, or by a durable
+ * timer of the client five years after the account was closed. The facts of the documents stay (A1-38).
  */
 import { documentLimits } from "../../../../machines/shared/Limits.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -8,10 +8,10 @@ import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { TimerHandlers } from "../../../engine/timers/Timers.ts"
 import type { DocumentRow } from "../../../tables/document.ts"
 
-/** The timer of a closed client; it fires in the client's mailbox. */
+/** The timer of a closed client, which fires in the client's mailbox. */
 export const retentionTimer = "documents.retention"
 
-/** Sets the timer that ends the documents of a client that is being closed; a client without documents needs none. */
+/** Sets the timer that deletes the contents of a client that is being closed. A client without documents needs none. */
 export const keepDocumentsUntilDue = (turn: Turn): void => {
   if (turn.state.all("documents").length === 0) return
   applyEffects(turn, { partnerId: null, clientId: null }, [

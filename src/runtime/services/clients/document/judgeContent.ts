@@ -27,13 +27,13 @@ export const judgeContent = (dataBase64: string): Verdict<DocumentFacts> => {
 }
 
 /**
- * Decodes base64 in its only valid spelling, otherwise null. Node's decoder skips unknown characters, which shows in
- * the length. It also accepts the URL alphabet and stray bits after the last byte; these are tested directly, because
- * encoding eight megabytes again takes much longer.
+ * Decodes base64 in its only valid spelling; any other text gives null. Node's decoder skips unknown characters, which
+ * the length reveals. It also accepts the URL alphabet and stray bits after the last byte. These two are tested
+ * directly, because encoding eight megabytes again for a comparison takes much longer.
  */
 export const decodeBase64Strict = (text: string): Buffer | null => {
   if (text.includes("-") || text.includes("_")) return null
-  // A character beyond ASCII has two bytes at least.
+  // A character beyond ASCII has at least two bytes.
   if (Buffer.byteLength(text, "utf8") !== text.length) return null
   const bytes = Buffer.from(text, "base64")
   if (bytes.length !== decodedLength(text) || text.length !== 4 * Math.ceil(bytes.length / 3)) return null
@@ -46,10 +46,10 @@ const signatures: ReadonlyArray<readonly [DocumentMimeType, Buffer]> = [
   ["image/jpeg", Buffer.from("ffd8ff", "hex")]
 ]
 
-/** A PDF may begin within these first bytes. Scanners, printers and old systems put their own bytes before it. */
+/** A PDF may begin within these first bytes: scanners, printers and old systems put their own bytes before it. */
 const pdfHead = 1_024
 
-/** An optional byte order mark and white space may precede the header. */
+/** A byte order mark and white space may precede the header of a PDF. */
 const pdfStart = /^(?:\u00ef\u00bb\u00bf|\u00fe\u00ff|\u00ff\u00fe)?[\t\n\f\r ]*%PDF-/
 
 /** The lines of a printer job (PJL) begin with this. */

@@ -1,7 +1,7 @@
 /**
  * A client's KYC file for compliance: the latest data of every section, checks, decisions, and the documents' facts.
- * Every read is audited with its reason, and returned only after that commit; the audit names no content (A1-25,
- * A1-32; F26).
+ * Every read is audited with its reason, and the reply follows that commit. The audit contains no data of the file
+ * (A1-25, A1-32; F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -71,7 +71,7 @@ export interface KycFile {
   readonly dispositions: ReadonlyArray<{
     readonly entryId: number
     readonly disposition: DispositionRow["disposition"]
-    /** The judged outcome; null in findings of earlier versions of the service. */
+    /** The judged outcome; null: earlier versions of the service did not store it. */
     readonly outcome: DispositionRow["outcome"]
     readonly score: number | null
     readonly decidedAt: number
@@ -95,7 +95,7 @@ export interface KycFile {
   readonly documents: ReadonlyArray<Document>
 }
 
-/** The parts of a file that only the database holds. */
+/** The parts of a file that are only in the database. */
 type StoredFile = Pick<
   KycFile,
   | "attestation"
@@ -108,12 +108,12 @@ type StoredFile = Pick<
   | "documents"
 > & { readonly payloads: ReadonlyArray<BlockPayloadRow> }
 
-/** Limit of each list, newest rows first: people read the file. */
+/** The most rows of each list, newest first. People read the file. */
 const listLimit = 200
 
 /**
- * Every commit that adds to a file writes one of these tables; money movements write none, so they cannot keep the
- * file from being read.
+ * Tables that a file depends on: every commit that adds to a file writes to one of them. Money movements write to none,
+ * so they do not delay the read of a file.
  */
 const fileRestsOn = ["clients", "kycPackages", "verificationBlocks", "documents", "cases", "dispositions"] as const
 

@@ -1,6 +1,6 @@
 /**
  * The input of a KYC update's turn, computed beforehand from stored rows: the identity of the person, the findings of
- * screening, and the state they were read in, which the turn compares with its own. Pure (doc 1, Rules of POST
+ * screening, and the state that was read. The turn compares that state with its own. Pure (doc 1, Rules of POST
  * /clients and PUT .../kyc 7 and 8; A1-28, A1-33; F26).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
@@ -16,7 +16,7 @@ import { ownClient } from "../../account/clientState.ts"
 import { identityChanged, type PersonSections } from "./sectionValues.ts"
 import { type ScreenedAgain, shownCandidates } from "../screening/rescreening.ts"
 
-/** The committed state that an update is decided on. Two equal bases mean that nothing it read has changed. */
+/** The committed state that an update is decided on. If two bases are equal, no fact that the update has read has changed. */
 export interface KycBase {
   readonly kycPackageId: number
   readonly revision: number
@@ -30,7 +30,7 @@ export interface KycBase {
   readonly personKey: string
 }
 
-/** Null when the partner has no such client, or the client no package. */
+/** The base of an update. Null: the partner has no such client, or the client has no package. */
 export const kycBase = (state: SubjectState, partnerId: number): KycBase | null => {
   const client = ownClient(state, partnerId)
   const kyc = state.one("kycPackages")
@@ -47,8 +47,8 @@ export const kycBase = (state: SubjectState, partnerId: number): KycBase | null 
 }
 
 /**
- * True if the turn finds the state that was read before it. Further documents do not matter: only referenced ones must
- * exist.
+ * True if the turn finds the state that was read before it. Only the documents that the update refers to must still
+ * exist; further ones do not matter.
  */
 export const sameBase = (read: KycBase, now: KycBase, referred: ReadonlyArray<number>): boolean =>
   read.revision === now.revision &&
@@ -64,9 +64,9 @@ export interface KycUpdatePlan {
   /** The sections as they are after the update. */
   readonly sections: PersonSections
   readonly identityChanged: boolean
-  /** Without false positives that compliance has found for this identity; null: no screening was needed. */
+  /** The screening without false positives that compliance has found for this identity; null: no screening was needed. */
   readonly screened: ScreenedAgain | null
-  /** `screened` without candidates that an open case already shows with at least this likeness. */
+  /** `screened` without candidates that an open case shows with at least the same closeness of the match. */
   readonly unseen: ScreeningResult | null
   /** Keyed hashes of the person after the update. */
   readonly personKey: string
@@ -89,8 +89,9 @@ export const claimsToQuery = (before: string, after: string): ReadonlyArray<stri
 ]
 
 /**
- * Takes a free claim. Releases a claim that this client holds if it is a different person now. `same` is a client that
- * is this person, whether or not it holds the claims.
+ * The changes of claims from one identity to the next. Takes a claim that is free, and releases a claim of this client
+ * that the new identity does not need. `same`: a client that is this person, whether or not it holds a claim; null: the
+ * holder of a claim, if there is one, takes its place.
  */
 export const claimsAfter = (
   clientId: number,
@@ -120,7 +121,7 @@ export const sectionsAfter = ({ kyc }: KycUpdateBody, stored: PersonSections): P
 export const changesIdentity = ({ kyc }: KycUpdateBody, stored: PersonSections): boolean =>
   kyc.personalInfo !== undefined && identityChanged(stored.personalInfo, kyc.personalInfo)
 
-/** Stored block data by the section it came from; a section without a row is null. */
+/** The stored data of blocks by the section of the request body; a section without a row is null. */
 export const storedSections = (rows: ReadonlyArray<{ readonly code: string; readonly data: Json }>): PersonSections => {
   const of = (code: string): Json => rows.find((row) => row.code === code)?.data ?? null
   return { personalInfo: of("PERSONAL_INFO"), identification: of("IDENTIFICATION"), taxResidency: of("TAX_RESIDENCY") }

@@ -1,8 +1,8 @@
 /**
- * PUT and GET .../kyc. An update depends on stored sections that no mailbox holds: they are read first, and a turn
- * that finds another revision than the one read restarts the update, so that two updates never merge from one base.
- * Updates of one client queue, so that one turn each suffices (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8;
- * A1-32..A1-36; D1, D2).
+ * PUT and GET .../kyc. An update depends on stored sections that no mailbox holds, so they are read first. A turn that
+ * finds another revision than the one read restarts the update, so two updates are never merged into the same base.
+ * Updates of one client queue, so that each normally needs one turn (doc 1, Rules of POST /clients and PUT .../kyc 7
+ * and 8; A1-32..A1-36; D1, D2).
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Json } from "../../../../machines/shared/Json.ts"
@@ -78,7 +78,10 @@ export class KycUpdates extends Context.Service<
       const stored = yield* RowReads
       const alone = makeQueues()
 
-      /** A declaration that compliance has judged must not open a case with every update that repeats it (A1-28). */
+      /**
+       * The declarations of this update that the previous revision did not have. A declaration that compliance has
+       * judged must not open a case with every update that repeats it (A1-28).
+       */
       const declaredNow = ({ kycPackageId, revision }: KycBase, { kyc, attestation }: KycUpdateBody, pep: Json) =>
         Effect.gen(function* () {
           const now = declaredRisks(kyc.pep ?? null, attestation)
@@ -173,8 +176,8 @@ export class KycUpdates extends Context.Service<
         })
 
       /**
-       * Restarts the update when the turn found another state than was read, or when another client took a person's
-       * claim.
+       * Restarts an update whose turn found another state than was read, or whose commit lost the claim of a person to
+       * another client.
        */
       const settled = (
         work: Effect.Effect<KycUpdateVerdict, DispatchError>,
@@ -211,16 +214,16 @@ export class KycUpdates extends Context.Service<
   )
 }
 
-/** Restarts of an update before its caller must retry. */
+/** The most restarts of an update, after which its caller must retry. */
 const redecideLimit = 8
-/** Limit of queued updates per client; a further one is refused for now. */
+/** The most queued updates per client. Further updates are refused, and their caller must retry. */
 const waitingLimit = 64
 
 const isStale = (error: DispatchError): boolean =>
   error._tag === "FactNeeded" ||
   (error._tag === "ClaimLost" && error.claims.every(({ name }) => name.startsWith("person:")))
 
-/** Runs updates of one client one after the other; those of different clients in parallel. */
+/** Runs the updates of one client in sequence, and those of different clients concurrently. */
 const makeQueues = () => {
   const queues = new Map<number, { readonly one: Semaphore.Semaphore; waiting: number }>()
   const enter = (clientId: number) =>
@@ -242,7 +245,7 @@ const makeQueues = () => {
     )
 }
 
-/** Why the client can't be revised any more, or null (doc 1, Client lifecycle and level; A1-48). */
+/** The reason why the client can no longer be revised, or null (doc 1, Client lifecycle and level; A1-48). */
 const endedRefusal = ({ state }: ClientRow): Refusal | null => {
   if (state === "CLOSED") return conflict("ACCOUNT_CLOSED", "The account is closed.")
   return state === "KYC_REJECTED"

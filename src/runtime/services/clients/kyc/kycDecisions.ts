@@ -1,6 +1,6 @@
 /**
- * The rows that POST /clients and PUT .../kyc both write inside the client's turn: blocks with their data, the
- * revision, the identity session, the screening run, the reporting record, cases and the grant. Pure except for the
+ * Writes the rows that POST /clients and PUT .../kyc have in common, inside the client's turn: blocks with their data,
+ * the revision, the identity session, the screening run, the reporting record, cases and the grant. Pure except for the
  * turn's draft and ids (doc 1, Rules of POST /clients and PUT .../kyc 4 to 8; D2, D3).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
@@ -20,7 +20,7 @@ import type { ScreenedAgain } from "../screening/rescreening.ts"
 import type { SettingsShape } from "../../../Settings.ts"
 import { start } from "../../../effects/advance.ts"
 
-/** The section of the request body for each of six blocks; IDENTITY_CHECK comes from identityCheck. */
+/** The block of each of six sections of the request body. The data of IDENTITY_CHECK come from identityCheck. */
 export const sectionBlocks = {
   personalInfo: "PERSONAL_INFO",
   identification: "IDENTIFICATION",
@@ -31,7 +31,8 @@ export const sectionBlocks = {
 } as const satisfies Record<string, BlockCode>
 
 /**
- * Why the automatic grant fails, the most important reason first (A1-28); a duplicate is added when a claim finds it.
+ * The reasons why the automatic grant fails, the most important one first. The reason of a duplicate is added once a
+ * claim reveals it (A1-28).
  */
 export const reviewReasons = (
   declared: { readonly pep: boolean; readonly high: boolean },
@@ -55,8 +56,8 @@ export const screeningReasons = ({ outcome }: ScreeningResult): ReadonlyArray<Ca
 }
 
 /**
- * Writes the blocks of the given sections, and IDENTITY_CHECK when there is an identity check: SUBMITTED then
- * APPROVED, with the data as received and the timers of their documents (D3). Returns the new statuses.
+ * Writes the blocks of the given sections, and IDENTITY_CHECK if there is an identity check. Each moves to SUBMITTED
+ * and then to APPROVED, with the data as received and the timer of its document (D3). Returns the new statuses.
  */
 export const writeSections = (
   at: ClientTurn,
@@ -94,7 +95,7 @@ const writeIdentitySession = ({ turn }: ClientTurn, client: ClientRow, data: Jso
     createdAt: turn.now
   })
 
-/** Stores the revision as received, only its own sections (A1-32). */
+/** Stores the revision as received. It contains only the sections of its request (A1-32). */
 export const writeRevision = (
   { turn }: ClientTurn,
   client: ClientRow,
@@ -107,7 +108,7 @@ export const writeRevision = (
     receivedAt: turn.now
   })
 
-/** Stores a screening run and returns its id; `passId` names the pass over stored clients that made it, if any. */
+/** Stores a screening run and returns its id. `passId`: the pass over stored clients that caused the run, if any. */
 export const writeScreening = (
   { turn }: ClientTurn,
   client: ClientRow,
@@ -152,7 +153,7 @@ export const writeReportingRecord = (
 /** The content of a case for compliance. */
 export interface CaseFacts {
   readonly caseId: number
-  /** At least one; the first names the case. */
+  /** At least one. The first becomes the reason of the case. */
   readonly reasons: ReadonlyArray<CaseReason>
   readonly screeningRunId: number | null
   readonly candidates: ReadonlyArray<ScreeningCandidate>

@@ -29,8 +29,9 @@ const reviewable = (at: ClientTurn, client: ClientRow): PackageRow | Refusal => 
 const isRefusal = (value: PackageRow | Refusal): value is Refusal => "_tag" in value
 
 /**
- * Requests underlying documents; the partner reads the note, which names them. The client's state does not change.
- * Without an open case this opens one that does not hold the client, so that the request appears in compliance's list.
+ * Requests the underlying documents. The partner reads the note, which names them. The client's state does not change.
+ * If no case is open, this opens one that does not hold the client, so that compliance finds the request in its list of
+ * cases.
  */
 export const requestDocuments = (at: ClientTurn, client: ClientRow, note: string): Verdict<ClientRow> => {
   const kyc = reviewable(at, client)
@@ -43,7 +44,7 @@ export const requestDocuments = (at: ClientTurn, client: ClientRow, note: string
   return accept(client)
 }
 
-/** Takes an accepted package as a sample: a case for compliance, without consequence for the client (D2). */
+/** Selects an accepted package as a sample. This opens a case for compliance, without consequences for the client (D2). */
 export const sampleClient = (at: ClientTurn, client: ClientRow): Verdict<ClientRow> => {
   const kyc = reviewable(at, client)
   if (isRefusal(kyc)) return refuse(kyc)
@@ -58,8 +59,8 @@ export const sampleClient = (at: ClientTurn, client: ClientRow): Verdict<ClientR
 }
 
 /**
- * Refuses the person for good: level NONE, package and open cases rejected, the candidates remembered as the person.
- * `blockers` are the results of the zero check.
+ * Refuses the person for good: level NONE, package and open cases rejected. The candidates of the cases are stored as
+ * true matches. `blockers`: the results of the zero check.
  */
 export const rejectPerson = (
   at: ClientTurn,

@@ -1,7 +1,7 @@
 /**
- * The turn of an ordinary PUT .../kyc: the present sections are written and approved again, the next revision is
- * stored, and a changed identity is screened; findings that compliance has not seen hold the client. Pure except for
- * the turn's draft and ids (doc 1, Rules of POST /clients and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36).
+ * The turn of an ordinary PUT .../kyc. It writes and approves the submitted sections again, stores the next revision,
+ * and screens a changed identity. Findings that compliance has not seen hold the client. Pure except for the turn's
+ * draft and ids (doc 1, Rules of POST /clients and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36).
  */
 import type { ClientEvent } from "../../../../machines/client/Client.ts"
 import { type CaseReason, partnerReason } from "../../../../machines/compliance/Case.ts"
@@ -69,7 +69,7 @@ export const reviseClient = (
   return updateAnswer(next, kyc, plan, status)
 }
 
-/** The reply to an update; `next` is the client after it. */
+/** The reply to an update. `next`: the client after the update. */
 export const updateAnswer = (
   next: ClientRow,
   kyc: PackageRow,
@@ -94,21 +94,21 @@ const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screenin
   return screened.outcome === "CLEAR" ? "CLEAR" : "PENDING_REVIEW"
 }
 
-/** The client after an event that its state accepts, as the caller has tested. */
+/** Applies an event to the client. The caller has checked that the client's state accepts it. */
 export const move = (at: ClientTurn, client: ClientRow, event: ClientEvent): ClientRow => {
   const next = moveClient(at, client, event)
   if (next === null) throw new Error(`a ${client.state} client refused ${event.type}`)
   return next
 }
 
-/** The client under its new name, which applies at once, whatever the screening's outcome (A1-36). */
+/** The client under its new name, which applies at once and does not wait for the outcome of the screening (A1-36). */
 export const named = (client: ClientRow, { identityChanged, sections, personKey }: KycUpdatePlan): ClientRow => ({
   ...client,
   personKey,
   displayName: identityChanged ? displayNameOf(sections.personalInfo) : client.displayName
 })
 
-/** Moves the claims of the person along with the person (A1-28). */
+/** Applies the changes of the person's claims (A1-28). */
 export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, claims: ClaimsOfPerson): void => {
   for (const name of claims.release) turn.draft.release(name)
   for (const name of claims.claim) turn.draft.claim(name, client.id)
@@ -135,7 +135,7 @@ export const writeNextRevision = (
 }
 
 interface Review extends Required<Omit<CaseFacts, "screeningRunId">> {
-  /** A screening holds the client; a duplicate or a declaration only needs a review. */
+  /** True: the case holds the client. A screening holds it; a duplicate or a declaration only needs a review. */
   readonly holds: boolean
 }
 
@@ -165,7 +165,7 @@ const newlyDeclared = ({ turn }: ClientTurn, { declared }: KycUpdatePlan): Reado
   return declared.filter((reason) => !known.has(reason))
 }
 
-/** Another client that is the same person since this revision, unless an open case shows it already. */
+/** Another client that is the same person since this revision. Null: there is none, or an open case already shows it. */
 const newSame = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): Namesake | null => {
   const { same } = claims
   if (same === null || personKey === client.personKey) return null

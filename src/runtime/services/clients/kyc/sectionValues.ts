@@ -1,7 +1,7 @@
 /**
  * Reads KYC sections, which are stored as received: names, birth date, citizenships, document and tax numbers, in the
- * normal form that the rules compare. The sections were valid when they were stored (doc 1, Rules of POST /clients and
- * PUT .../kyc 7; A1-10, A1-14, A1-33, F27).
+ * normal form that the rules compare. The sections were validated before they were stored (doc 1, Rules of POST
+ * /clients and PUT .../kyc 7; A1-10, A1-14, A1-33, F27).
  */
 import type { Json } from "../../../../machines/shared/Json.ts"
 import { normaliseTin } from "../../../../machines/kyc/TaxResidency.ts"
@@ -77,7 +77,7 @@ export const expirationOf = (identification: Json): string => text(record(identi
 export const documentExpiryOf = (identityCheck: Json): string | null =>
   text(record(identityCheck)["documentExpiry"]) || null
 
-/** Declarations that need a review by compliance, whatever the screening's outcome (A1-28). */
+/** The declarations that need a review by compliance, whatever the outcome of the screening (A1-28). */
 export const declaredRisks = (pep: Json, attestation: Json) => {
   const { is_pep, has_associations } = record(pep)
   return {

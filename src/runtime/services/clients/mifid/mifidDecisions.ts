@@ -1,7 +1,7 @@
 /**
  * The two halves of level MICA_MIFID inside the client's turn: the four blocks that the partner writes, and the
- * assessment. The half that completes the pair moves the level in its own commit, so that it moves exactly once. Pure
- * except for the turn's draft and ids (doc 1, MiFID blocks and Appropriateness; D1, D3, D19; A1-40..A1-43).
+ * assessment. The commit of the second half also moves the level, so that it moves exactly once. Pure except for the
+ * turn's draft and ids (doc 1, MiFID blocks and Appropriateness; D1, D3, D19; A1-40..A1-43).
  */
 import type {
   AcknowledgeResult,
@@ -27,13 +27,13 @@ import type { CurrentQuestionnaire } from "../appropriateness/Questionnaires.ts"
 
 const closed = refuse(conflict("ACCOUNT_CLOSED", "The account is closed."))
 
-/** Error 400 4000 for one or more fields, with the first sentence. */
+/** Error 400 4000 for one or more fields. It shows the sentence of the first field. */
 export const refusalByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
   invalidBody({ sentence: Object.values(errors)[0] ?? notAnObject, errors })
 
 /**
- * The client after the event that completes both halves; the same row if one is missing or the level has already
- * moved.
+ * Raises the level if both halves are complete. Returns the same row if a half is missing, or if the level was raised
+ * before.
  */
 const grant = (at: ClientTurn, client: ClientRow, statuses: BlockStatuses, assessment?: AssessmentRow): ClientRow => {
   const { appropriateness } = mifidFacts(statuses, assessment)
@@ -46,7 +46,7 @@ const withStatus = (at: ClientTurn, changed: ReadonlyMap<BlockCode, BlockStatus>
   return { get: (code) => changed.get(code) ?? before.get(code) }
 }
 
-/** PUT .../mifid: the four blocks written SUBMITTED then APPROVED, their data sealed beside them (A1-43, A1-44). */
+/** PUT .../mifid: moves the four blocks to SUBMITTED and then to APPROVED, and stores their data sealed (A1-43, A1-44). */
 export const writeMifid = (
   at: ClientTurn,
   client: ClientRow,
@@ -85,7 +85,7 @@ export const writeMifid = (
   })
 }
 
-/** POST .../appropriateness in the order of A1-41: closed, version, block, cooling period, answers. */
+/** POST .../appropriateness. Its checks run in the order of A1-41: closed, version, block, cooling period, answers. */
 export const submitAssessment = (
   at: ClientTurn,
   client: ClientRow,
@@ -142,7 +142,7 @@ export const submitAssessment = (
   })
 }
 
-/** POST .../acknowledge: a pending WARN counts as a PASS from here on (A1-42). */
+/** POST .../acknowledge: a pending WARN counts as a PASS from now on (A1-42). */
 export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: unknown): Verdict<AcknowledgeResult> => {
   const { turn } = at
   const decoded = decodeAcknowledgement(body, { now: turn.now })
@@ -166,14 +166,14 @@ export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: u
   })
 }
 
-/** The assessment after an event that its state accepts, as earlier checks have established. */
+/** Applies an event to the assessment. Earlier checks have established that its state accepts the event. */
 const moved = (at: ClientTurn, client: ClientRow, event: AssessmentEvent) => {
   const row = moveAssessment(at, client, event)
   if (row === null) throw new Error(`an assessment refused ${event.type}`)
   return { row, context: row.context }
 }
 
-/** Applies the result to the assessment's block, and raises the level if the other half is complete. */
+/** Applies the result of the assessment to its block, and raises the level if the other half is complete. */
 const judged = (
   at: ClientTurn,
   client: ClientRow,

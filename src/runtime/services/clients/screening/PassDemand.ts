@@ -12,18 +12,24 @@ import { type PassPlan } from "../../screening/passDecisions.ts"
 import { subscribe } from "../../../subscriptions.ts"
 import type { PassTools } from "./passWalk.ts"
 
-/** Limit of clients screened on a list that changed before their commit; the nightly pass covers the rest. */
+/**
+ * The most clients that are screened again because the list changed before their commit. The nightly pass covers
+ * further ones.
+ */
 const lateLimit = 10_000
 
 export class PassDemand {
   readonly wake = Latch.makeUnsafe(true)
   /** The highest entry id. */
   last = 0
-  /** The highest entry id that requires a pass: entries of an import count when it becomes current. */
+  /** The highest entry id that requires a pass. The entries of an import count once the import becomes current. */
   private due = 0
-  /** Clients whose screening missed an entry that was committed before they were. */
+  /** Clients whose screening missed an entry that was committed before their own commit. */
   readonly late = new Set<number>()
-  /** The state before the first pass: all clients count as unscreened, unless there was no client. */
+  /**
+   * The position before the first pass. By default all clients count as unscreened. If the database has no client yet,
+   * the present list counts as passed.
+   */
   private unpassed: { readonly toEntry: number; readonly rules: number | null } = { toEntry: 0, rules: null }
   private readonly tools: PassTools
 

@@ -1,8 +1,8 @@
 /**
- * Automatic screening of stored clients: against new entries when an import becomes current or an operator adds one,
- * against the whole list when the rules of comparison have changed and every night. One pass at a time walks through
- * the clients in the background, page by page with pauses; its cursor is a row, so that the pass continues after a
- * crash. Each client is decided in its own mailbox (F26).
+ * Automatic screening of stored clients. A pass compares them with new entries when an import becomes current or an
+ * operator adds an entry. It compares them with the whole list when the rules of comparison have changed, and every
+ * night. One pass at a time walks through the clients in the background, page by page with pauses. Its cursor is a row,
+ * so it continues after a crash. Each client is decided in its own mailbox (F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -28,11 +28,11 @@ export interface PassView {
   readonly trigger: PassTrigger
   readonly scope: PassScope
   readonly status: ScreeningPassState
-  /** Version of the rules of comparison. */
+  /** The version of the rules of comparison. */
   readonly rules: number
   /** Clients screened so far. */
   readonly screened: number
-  /** Clients with new candidates: with a sanctions hit, and without one. */
+  /** Clients with new candidates: `hits` with a sanctions hit, `possible` without one. */
   readonly hits: number
   readonly possible: number
   readonly startedAt: number

@@ -1,6 +1,7 @@
 /**
- * The walk of a screening pass: a page of clients is compared, those with a candidate are decided in their mailboxes,
- * then the cursor moves to the end of the page. A repeated page finds its own rows, and writes nothing (F26).
+ * The walk of a screening pass. It compares a page of clients, decides those with a candidate in their mailboxes, and
+ * then moves the cursor to the end of the page. A repeated page finds the rows of the first attempt, and writes nothing
+ * (F26).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect } from "effect"
@@ -33,10 +34,10 @@ export interface PassTools {
   readonly sql: PgClient.PgClient
 }
 
-/** Clients per page, and clients compared in one step: a millisecond, then the event loop runs other work. */
+/** Clients per page, and clients per step. A step takes about a millisecond, then the event loop runs other work. */
 const pageSize = 128
 const stretch = 3
-/** Least pause between two pages; after a slow page the pause is as long as the page took. */
+/** The least pause between two pages. After a slow page the pause is as long as the page took. */
 const pauseMillis = 20
 /** Clients decided in parallel. */
 const judgedAtOnce = 2
@@ -82,11 +83,11 @@ const moveBehind = (turn: Turn, passId: number, persons: ReadonlyArray<StoredPer
   )
 }
 
-/** Limit of new entries that get an index of their own; above it every client is compared with the whole list. */
+/** The most new entries that get an index of their own. Above this number every client is compared with the whole list. */
 const changedLimit = 20_000
 const entriesPage = 1_000
 
-/** The live entries above `from` up to `to`; null when they are too many for an index of their own. */
+/** The live entries with ids above `from` and up to `to`; null: they are too many for an index of their own. */
 const entriesBetween = (
   { stored }: PassTools,
   from: number,
@@ -123,11 +124,12 @@ const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: Scre
 
 type Found = ReturnType<Screening["Service"]["find"]>
 
-/** Tables that change an identity; the turn itself reads the findings of compliance. */
+/** Tables of which every commit that changes an identity writes a row. Findings of compliance are read in the turn itself. */
 const identityRestsOn = ["kycPackages", "verificationBlocks"] as const
 
 /**
- * Screens one client against the whole list and decides in its mailbox. A client that fails does not block the others.
+ * Screens one client against the whole list, and decides in its mailbox. If this fails for one client, the pass
+ * continues with the others.
  */
 export const judgeClient = (
   { host, directory, screening, sealing, stored }: PassTools,

@@ -1,7 +1,7 @@
 /**
- * The turn of a stored client that a pass has screened again: a finding that compliance has not seen opens a case and
- * restricts the client, a hit freezes it. An unchanged result writes nothing, so that passes may repeat a client any
- * number of times. Pure except for the turn's draft and ids (F26; D1; A3-10).
+ * The turn of a stored client after a pass has screened it. A finding that compliance has not seen opens a case and
+ * restricts the client; a hit freezes it. An unchanged result writes nothing, so passes may repeat a client any number
+ * of times. Pure except for the turn's draft and ids (F26; D1; A3-10).
  */
 import type { PassTrigger } from "../../../../machines/screening/ScreeningPass.ts"
 import { type findAll, resultOf, type ScreeningOutcome } from "../../../../machines/screening/screen.ts"
@@ -14,13 +14,13 @@ import { newFinding, noteWorse, seenBy, shownCandidates } from "./rescreening.ts
 import type { ListVersions } from "../../screening/Screening.ts"
 
 export interface PassFinding {
-  /** Every entry at or above a threshold for the stored name. */
+  /** All entries with a score at or above their threshold for the stored name. */
   readonly found: ReturnType<typeof findAll>
   /** Fingerprint of the identity that was screened. */
   readonly identityKey: string
   readonly lists: ListVersions
   readonly trigger: PassTrigger
-  /** Null outside a pass: the list changed between a submission's screening and its commit. */
+  /** Null: no pass caused this. The list changed between the screening of a submission and its commit. */
   readonly passId: number | null
 }
 
@@ -42,7 +42,8 @@ export const rescreenClient = (at: ClientTurn, client: ClientRow, finding: PassF
   if (fresh !== null && caseId !== null) {
     openCase(at, client, { caseId, reasons, screeningRunId, candidates: fresh.candidates, duplicateOf: null })
   }
-  // A candidate that a case shows already has had its consequence, unless it has become a hit.
+  // The client was restricted when a case first showed the candidate. Only a candidate that has become a hit has a
+  // further consequence.
   if (caseId === null && outcome !== "HIT") return
   moveClient(at, client, {
     type: "MATCHED",
@@ -54,8 +55,9 @@ export const rescreenClient = (at: ClientTurn, client: ClientRow, finding: PassF
 }
 
 /**
- * After a rejected reliance only money can still move, so a hit freezes it, once. Other findings wait for the
- * partner's re-onboarding, which screens again; a case could not be cleared before it (D1, D2).
+ * True if the finding needs no action now. After a rejected reliance only money can still move, so only a hit acts: it
+ * freezes the client once. The partner's re-onboarding screens the client again, and before it no case could be cleared
+ * (D1, D2).
  */
 const needsNothing = ({ turn }: ClientTurn, client: ClientRow, outcome: ScreeningOutcome): boolean =>
   turn.state.one("kycPackages")?.state === "REJECTED" &&

@@ -1,6 +1,7 @@
 /**
- * Screening a client again: the list, the rules or the client's name may have changed since compliance reviewed it. A
- * candidate that compliance has not seen in its present form is never cleared (doc 1, Rules of POST /clients 6; F26).
+ * Screens a client again, because the list, the rules or the client's name may have changed since compliance reviewed
+ * it. A candidate that compliance has not seen in its present form is never cleared (doc 1, Rules of POST /clients 6;
+ * F26).
  */
 import type { Json, JsonObject } from "../../../../machines/shared/Json.ts"
 import type { CaseReason } from "../../../../machines/compliance/Case.ts"
@@ -22,15 +23,15 @@ import type { CaseRow } from "../../../tables/compliance.ts"
 import { clearedFor } from "../../screening/dispositions.ts"
 import { advance } from "../../../effects/advance.ts"
 
-/** A present screening without the candidates that compliance need not review. */
+/** A present screening. It omits the candidates that compliance need not review. */
 export interface ScreenedAgain extends ScreeningResult {
   readonly listVersion: number
   readonly listVersions: Readonly<Record<string, string>>
 }
 
-/** The screening of a clearance: the result has only candidates that compliance has not seen; `found` has all. */
+/** The screening of a clearance. The result contains only candidates that compliance has not seen; `found` contains all. */
 export interface Rescreening extends ScreenedAgain {
-  /** Every entry at or above a threshold for the client's present name. */
+  /** All entries with a score at or above their threshold for the client's present name. */
   readonly found: ReadonlyArray<Found>
   /** Fingerprint of the identity that was screened. */
   readonly identityKey: string
@@ -46,15 +47,15 @@ export const candidatesOf = ({ details }: CaseRow): ReadonlyArray<ScreeningCandi
 export const shownCandidates = (state: SubjectState): ReadonlyArray<ScreeningCandidate> =>
   state.all("cases").flatMap(candidatesOf)
 
-/** A shown candidate with its outcome. */
+/** A candidate of a case, with its outcome. */
 export const withOutcome = (shown: ScreeningCandidate): Found => ({
   ...shown,
   outcome: outcomeOf(shown.list, shown.score, shown.nameScore)
 })
 
 /**
- * Candidates that compliance has seen for a client of this identity: cleared, or shown in an open case with at least
- * this likeness.
+ * The candidates that compliance has seen for a client of this identity: it has cleared them, or an open case shows
+ * them with at least the same closeness of the match.
  */
 export const seenBy = (cleared: Settled, shown: ReadonlyArray<ScreeningCandidate>): Settled => {
   const byEntry = Map.groupBy(shown, ({ entryId }) => entryId)
@@ -64,18 +65,19 @@ export const seenBy = (cleared: Settled, shown: ReadonlyArray<ScreeningCandidate
   }
 }
 
-/** `seenBy` for a client's mailbox. */
+/** `seenBy` with the rows of a client's mailbox. */
 export const seenFor = (state: SubjectState, identityKey: string): Settled =>
   seenBy(clearedFor(state.all("dispositions"), identityKey), shownCandidates(state))
 
-/** A later screening's finding, for the case that will show it. */
+/** A finding of a later screening, for the case that will show it. */
 export interface LaterFinding extends ScreeningResult {
   readonly screeningRunId: number
 }
 
 /**
- * Adds a later finding to a case: new candidates, present scores of known ones, the run, and the reason when it has
- * become a hit. No new case opens, so the partner gets no notification (D1); the case's machine writes the audit.
+ * Adds a later finding to a case: new candidates, present scores of known ones, and the run. If it is a hit, the reason
+ * of the case changes. No new case opens, so the partner gets no notification; the case's machine writes the audit
+ * (D1).
  */
 export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later: LaterFinding): void => {
   const { outcome, candidates, screeningRunId } = later
@@ -91,9 +93,9 @@ export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later
 }
 
 /**
- * The part of a screening that needs a case: all of it, unless a case that holds the client already shows it (A1-34,
- * A1-35). `screened` omits candidates that compliance has cleared; `unseen` also those that open cases show (`shown`)
- * with at least this likeness.
+ * The part of a screening that needs a case. If no case holds the client, this is the whole result. Otherwise it is the
+ * unseen part, and only if it has an entry that no case shows (A1-34, A1-35). `screened` omits candidates that
+ * compliance has cleared. `unseen` also omits those that open cases show with at least the same closeness of the match.
  */
 export const newFinding = (
   isHeld: boolean,
@@ -107,7 +109,7 @@ export const newFinding = (
   return unseen.candidates.every(({ entryId }) => known.has(entryId)) ? null : unseen
 }
 
-/** Updates the newest case of known candidates whose likeness has grown. */
+/** Updates the newest case of candidates that match more closely than it shows. */
 export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): void => {
   const worse = new Set(later.candidates.map(({ entryId }) => entryId))
   const showing = turn.state
@@ -117,7 +119,7 @@ export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): 
   if (showing !== undefined) noteFinding(turn, instance, showing, later)
 }
 
-/** The reasons of a case after another screening: a hit comes first and replaces weaker screening reasons. */
+/** The reasons of a case after a further screening. A hit comes first, and replaces weaker screening reasons. */
 const reasonsAfter = ({ reason, details }: CaseRow, outcome: ScreeningResult["outcome"]): ReadonlyArray<CaseReason> => {
   const before = ((details as { readonly reasons?: ReadonlyArray<CaseReason> }).reasons ?? [
     reason
@@ -132,7 +134,7 @@ const reasonsAfter = ({ reason, details }: CaseRow, outcome: ScreeningResult["ou
 
 const text = (value: unknown): string => (typeof value === "string" ? cleanText(value) : "")
 
-/** The compared facts of a stored PERSONAL_INFO section. */
+/** The compared facts of a person, from a stored PERSONAL_INFO section. */
 export const screenedPerson = (personalInfo: Json): ScreenedPerson => {
   const section: Readonly<Record<string, unknown>> = isRecord(personalInfo) ? personalInfo : {}
   const { citizenships } = section
