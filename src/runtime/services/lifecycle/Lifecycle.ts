@@ -1,7 +1,7 @@
 /**
  * The operator's decisions on a client's lifecycle: final refusal of the person, closing, reopening, downgrading, and
- * the categorization. Decisions that end a client pass the zero check, in the mailbox that money passes too (D1;
- * A1-38, A1-47).
+ * the categorization. Decisions that end a client pass the zero check in the client's mailbox, which also books its
+ * money (D1; A1-38, A1-47).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -39,15 +39,18 @@ type Ruling = (caller: OperatorCaller, client: string, reason: string) => Ruled
 export class Lifecycle extends Context.Service<
   Lifecycle,
   {
-    /** Refuses the person for good; refused while money or anything else is open. */
+    /** Refuses the person for good. The decision is refused while the client has money or open objects. */
     readonly rejectPerson: Ruling
-    /** Closes the account for good; refused while money or anything else is open. */
+    /** Closes the account for good. The decision is refused while the client has money or open objects. */
     readonly close: Ruling
-    /** Brings a refused person back under review. */
+    /** Returns a refused person to review. */
     readonly reopen: Ruling
     /** Takes level MICA_MIFID back to MICA. */
     readonly downgrade: Ruling
-    /** Refused where the account's margin does not allow it; returns the effect on the account (A2-102). */
+    /**
+     * Changes the categorization. Refused if the account's margin does not allow it; returns the effect on the account
+     * (A2-102).
+     */
     categorize(
       caller: OperatorCaller,
       client: string,
@@ -93,8 +96,8 @@ export class Lifecycle extends Context.Service<
 }
 
 /**
- * A settlement item is written with its posting, and a posting with its balance. Holding the mailbox in the last round
- * keeps steady postings from blocking the decision.
+ * Settlement items are written with postings, and postings with balances, so these two tables cover the facts read. The
+ * last round holds the mailbox, so that steady postings do not block the decision.
  */
 const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
 
@@ -108,7 +111,8 @@ const accountFacts =
     withinTime(
       Effect.gen(function* () {
         const openItems = yield* openOutside(sql, client.id)
-        // A claim that its holder left behind is released too: another open client is found without it (A1-28).
+        // This includes claims whose holder is closed or has become another person. The search finds another open
+        // client of the person without a claim (A1-28).
         return { openItems, personClaims: yield* freeClaims(sql, personClaims(client.personKey), client.id) }
       }).pipe(Effect.catch(whenAway)),
       () => new Unavailable({ unknown: false })

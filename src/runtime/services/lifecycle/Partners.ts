@@ -1,6 +1,6 @@
 /**
- * Partner firms and their keys as the operator manages them. Each command is one turn of the partner's mailbox; facts
- * outside it that the command depends on (balances of clients) are read before (D15, D16, D17; A1-06, A1-08).
+ * Partner firms and their keys as the operator manages them. Each command is one turn of the partner's mailbox. Facts
+ * outside the mailbox, such as balances of clients, are read before the turn (D15, D16, D17; A1-06, A1-08).
  */
 import { Context, Effect, Layer } from "effect"
 import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
@@ -110,39 +110,39 @@ type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Partners extends Context.Service<
   Partners,
   {
-    /** `notes` name choices made for the operator, such as a uid prefix other than the default. */
+    /** Creates a partner. `notes` name choices that the service made, such as a uid prefix other than the default. */
     create(
       caller: OperatorCaller,
       request: PartnerBody
     ): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
     readonly list: Effect.Effect<ReadonlyArray<PartnerProfile>>
-    /** By id or code, with its changes of custody model, oldest first; the list is absent when there were none. */
+    /** A partner by id or code, with its changes of custody model, oldest first. The list is absent if there were none. */
     show(
       partner: string
     ): Effect.Effect<Verdict<PartnerProfile & { readonly custodyChanges?: ReadonlyArray<CustodyView> }>, Unavailable>
     status(caller: OperatorCaller, partner: string, to: PartnerStatus, reason: string): Answer<PartnerProfile>
     reliance(caller: OperatorCaller, partner: string, to: RelianceStatus, reason: string): Answer<PartnerProfile>
-    /** The blockers of closing the partner now. */
+    /** The reasons why the partner can't be closed now. */
     closingBlockers(partner: string): Effect.Effect<Verdict<Blockers>, Unavailable>
-    /** Changes the custody model, once nothing is open under the present one. */
+    /** Changes the custody model. Refused while objects are open under the present model. */
     custody(caller: OperatorCaller, partner: string, request: CustodyBody): Answer<PartnerProfile>
-    /** The blockers of `custody` now; refused if `custody` would be refused even without blockers. */
+    /** The reasons why `custody` would be blocked now. Refused if `custody` would be refused even without blockers. */
     custodyBlockers(partner: string, request: CustodyBody): Effect.Effect<Verdict<Blockers>, Unavailable>
-    /** Dry run of `custody`, before a second person must approve it. */
+    /** Dry run of `custody`, for the check before a second person's approval. */
     mayChangeCustody(
       partner: string,
       request: CustodyBody
     ): Effect.Effect<Verdict<{ readonly partnerId: number }>, Unavailable>
-    /** Requests per minute; an absent limit stays unchanged, and naming none changes nothing. */
+    /** Sets the limits in requests per minute. An absent limit stays unchanged. */
     limits(
       caller: OperatorCaller,
       partner: string,
       limits: { readonly read?: number; readonly trade?: number }
     ): Answer<PartnerProfile>
-    /** Replaces the list; an empty one lifts the restriction. */
+    /** Replaces the list of address ranges. An empty list lifts the restriction. */
     cidrs(caller: OperatorCaller, partner: string, cidrs: ReadonlyArray<string>): Answer<PartnerProfile>
     issueKey(caller: OperatorCaller, partner: string, request: KeyBody): Answer<IssuedKey>
-    /** Dry run of `issueKey`, before a second person must approve it. */
+    /** Dry run of `issueKey`, for the check before a second person's approval. */
     mayIssueKey(partner: string): Verdict<{ readonly partnerId: number }>
     keys(partner: string): Effect.Effect<Verdict<ReadonlyArray<KeyView>>>
     key(keyId: number): Effect.Effect<Verdict<KeyView>>
@@ -181,7 +181,7 @@ export class Partners extends Context.Service<
         })
       }
       const changed = (answer: Answer<PartnerRow>): Answer<PartnerProfile> =>
-        // After COMMIT the directory shows the committed partner, reliance included.
+        // After the commit the directory shows the committed partner, reliance included.
         Effect.map(answer, (verdict) => (verdict.ok ? accept(profile(verdict.value)) : verdict))
 
       const createWith = (caller: OperatorCaller, request: PartnerBody, uidPrefix: string) =>
@@ -216,7 +216,7 @@ export class Partners extends Context.Service<
           if (refusal !== null) return Effect.succeed(refuse(invalidFields(refusal)))
           const chosen = request.uidPrefix?.trim()
           const inUse = new Set(directory.partners().map((view) => view.row.uidPrefix))
-          // Another creation may take a free prefix first: then the next one is tried.
+          // A concurrent creation may take the prefix first; then the next one is tried.
           const createFirst = ([prefix = "", ...rest]: ReadonlyArray<string>): Effect.Effect<
             PartnerRow,
             DispatchError
@@ -360,7 +360,7 @@ export const profileOf = (row: PartnerRow, reliance: RelianceStatus): PartnerPro
   createdAt: row.createdAt
 })
 
-/** Limit of changes shown with a partner, newest ones. */
+/** The most changes that are shown with a partner, newest ones. */
 const shownChanges = 100
 
 const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({

@@ -13,20 +13,18 @@ import { openInMailbox } from "../shared/openWork.ts"
 import { expiryTimers } from "../clients/document/documentExpiry.ts"
 import { keepDocumentsUntilDue } from "../clients/document/documentRetention.ts"
 
-/**
- * Facts of the zero check that no mailbox holds. They hold only while the mailbox stays as it was when they were read.
- */
+/** Facts of the zero check that no mailbox holds. They are valid only if the mailbox has not changed since they were read. */
 export interface AccountFacts {
-  /** Sentences on open objects outside the mailbox: settlement items that are not settled. */
+  /** Sentences on open objects outside the mailbox, which are unsettled settlement items. */
   readonly openItems: ReadonlyArray<string>
-  /** The claims of the person that no other open client holds as its own. */
+  /** The claims of the person that no other open client holds. */
   readonly personClaims: ReadonlyArray<string>
 }
 
-/** The unique fact of an e-mail, by the name under which onboarding claims it. */
+/** The unique fact of an e-mail address, in the form that onboarding claims. */
 const emailClaim = (email: string): string => `email:${email}`
 
-/** Sentences on what blocks the end of a client: money, and open objects. */
+/** Sentences on money and open objects that block the end of a client. */
 export const accountBlockers = (
   state: SubjectState,
   { openItems }: Pick<AccountFacts, "openItems">
@@ -43,7 +41,7 @@ export const accountBlockers = (
   ...openItems
 ]
 
-/** CLOSED from any other state: the cases end, the e-mail becomes free, the reference stays taken. */
+/** Closes the client from any other state: its cases end and its e-mail address becomes free. Its reference stays taken. */
 export const closeClient = (
   at: ClientTurn,
   client: ClientRow,
@@ -56,11 +54,11 @@ export const closeClient = (
   const next = moveClient(at, client, { type: "CLOSE", at: turn.now, reason, blockers })
   if (next === null) return refuse(conflict("BLOCKED", "The account can't be closed yet.", { blockers }))
   for (const open of turn.state.all("cases")) {
-    // Compliance made no finding on the candidates, so none is remembered.
+    // Compliance made no finding on the candidates of the case, so no finding is stored.
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: `account closed: ${reason}` })
   }
   turn.draft.release(emailClaim(client.email))
-  // A person refused for good stays known: the next onboarding of the same person goes to review.
+  // The claims of a person refused for good stay, so that the next onboarding of the same person goes to review.
   if (client.state !== "KYC_REJECTED") for (const name of facts.personClaims) turn.draft.release(name)
   // A closed account gets no notice of its documents' expiry.
   applyEffects(

@@ -28,7 +28,7 @@ import { openPlainCase } from "../clients/kyc/reviewDecisions.ts"
 import { stateToRecord } from "../margin/riskDecisions.ts"
 import { cappedChoices, putChoices } from "../trading/order/leverageDecisions.ts"
 
-/** Brings a refused person back under review: the new case holds the client until compliance clears it. */
+/** Returns a refused person to review. The new case holds the client until compliance clears it. */
 export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
   if (client.state !== "KYC_REJECTED") {
     return refuse(conflict("WRONG_STATE", `The client is ${client.state}: only a rejected person can be reopened.`))
@@ -44,8 +44,8 @@ export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string):
 }
 
 /**
- * A rejected reliance has rejected every block, and only the partner's re-onboarding approves the MiCA ones again
- * (D3).
+ * True if reliance on the package was rejected. The rejection has rejected every block, and only the partner's
+ * re-onboarding approves the MiCA blocks again (D3).
  */
 const relianceRejected = ({ turn }: ClientTurn): boolean => {
   const statuses = blockStatuses(turn.state)
@@ -74,7 +74,7 @@ export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: strin
 
 export interface Categorization {
   readonly categorization: ClientRow["categorization"]
-  /** Allows the change even if a retail account leaves NORMAL by it. */
+  /** Allows the change even if a retail account leaves NORMAL because of it. */
   readonly force: boolean
   readonly reason: string
 }
@@ -85,9 +85,9 @@ export interface Categorized {
 }
 
 /**
- * Sets the categorization that the risk figures use. No state moves, so the audit row is written here. Chosen
- * leverages above the new cap become the cap, in the same commit. Returns the effect on the account: a dry run shows
- * it first (A2-102).
+ * Sets the categorization that the risk figures use. No machine moves, so the audit row is written here. Chosen
+ * leverages above the new cap are lowered to the cap in the same commit. Returns the effect on the account, which a dry
+ * run shows first (A2-102).
  */
 export const categorizeClient = (
   at: ClientTurn,

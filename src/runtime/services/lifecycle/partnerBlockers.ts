@@ -1,16 +1,17 @@
 /**
- * Open matters between a partner, its clients and the service, each as a sentence with its figures and its remedy: the
- * blockers of a change of the custody model (doc 3, Changing the custody model) and of closing (D15).
+ * Open matters between a partner, its clients and the service, each as a sentence with its figures and its remedy. They
+ * block a change of the custody model (doc 3, Changing the custody model) and closing (D15).
  *
  * Two guards go beyond the text of doc 3. A balance in another currency than USDC also blocks leaving BROKER custody,
- * because no route of the other model lets the partner withdraw it. So does money outstanding between the firms,
- * because under BROKER custody no report shows it any more.
+ * because under the other model no route lets the partner withdraw it. Money outstanding between the firms blocks it
+ * too, because under BROKER custody no report shows such money any more.
  *
- * One guard follows the purpose of its rule. After gains or losses of clients, the recipe of doc 3 (settle, pay the
- * interfirm balance, report the collateral as withdrawn) leaves the house account at the sum of the firms' payments,
- * because a recorded payment posts nothing. It must not post: client cash would no longer equal the collateral held
- * plus the net of the items. So the account is compared with the recorded payments. By that identity the two are equal
- * exactly when clients' cash equals the outstanding amount, and so when both are zero.
+ * One guard follows the purpose of its rule instead of its words. The procedure of doc 3 is: settle, pay the interfirm
+ * balance, report the collateral as withdrawn. After gains or losses of clients it leaves the house account at the sum
+ * of the firms' payments, because a recorded payment posts nothing. It must not post: otherwise client cash would no
+ * longer equal the collateral held plus the net of the items. So this guard compares the account with the recorded
+ * payments. By that identity the two are equal exactly if the clients' cash equals the outstanding amount, and
+ * therefore if both are zero.
  */
 import { Effect } from "effect"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
@@ -40,11 +41,14 @@ const payOut = ({ custodyModel }: PartnerRow, currency: string): string =>
       ? "POST /clients/{clientId}/collateral with direction WITHDRAWAL, or client payout C for who can't ask"
       : "client payout C"
 
-/** A balance that BROKER custody can pay out too does not block leaving PARTNER custody. */
+/**
+ * True if only USDC counts. Leaving PARTNER custody is not blocked by other currencies, because BROKER custody can pay
+ * them out too.
+ */
 const countsUsdcAlone = ({ custodyModel }: PartnerRow, purpose: Purpose): boolean =>
   purpose === "custody" && custodyModel === "PARTNER"
 
-/** Cash to pay out, negative cash to make good, reserves to release. */
+/** Client balances: cash to pay out, negative cash to cover, reserves to release. */
 const balances: Question = (books, partner, purpose) =>
   Effect.map(books.held(partner.id, countsUsdcAlone(partner, purpose)), (found) =>
     found.map((group) => {
@@ -61,7 +65,10 @@ const balances: Question = (books, partner, purpose) =>
 
 const withdrawAll = "POST /clients/{clientId}/collateral with direction WITHDRAWAL until clients hold nothing, and "
 
-/** The house account compared with the firms' recorded payments; positive: the service paid the partner. */
+/**
+ * A difference between the house account and the recorded payments of the firms. A positive payment is one by the
+ * service to the partner.
+ */
 const custodyAccount: Question = (books, partner) =>
   Effect.map(books.custodyAccount(partner.id), ({ account, paid }) =>
     account === paid
@@ -95,13 +102,13 @@ const questions = {
   custody: [balances, custodyAccount, openWork, outstanding]
 } as const satisfies Readonly<Record<Purpose, ReadonlyArray<Question>>>
 
-/** All blockers; empty: there is none. */
+/** All blockers; empty: none. */
 export const partnerBlockers = (
   books: PartnerBooks["Service"],
   partner: PartnerRow,
   purpose: Purpose
 ): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
-  // Bounded: the partner's clients wait meanwhile.
+  // The read is limited in time, because the partner's clients wait for it.
   withinTime(
     Effect.map(
       Effect.forEach(questions[purpose], (question) => question(books, partner, purpose)),

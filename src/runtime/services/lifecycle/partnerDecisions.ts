@@ -1,6 +1,6 @@
 /**
- * Operator commands on a partner, inside the partner's turn: every state through its machine. Each change that other
- * commits may depend on raises the epoch. Pure except for the turn's draft and ids (D15, D16, D17).
+ * Operator commands on a partner, inside the partner's turn. Every state changes through its machine. A change on which
+ * other commits may depend raises the epoch. Pure except for the turn's draft and ids (D15, D16, D17).
  */
 import type { PartnerEvent, PartnerStatus } from "../../../machines/partner/Partner.ts"
 import { type RelianceStatus, reliancePath } from "../../../machines/partner/Reliance.ts"
@@ -29,7 +29,7 @@ export interface NewPartner {
   readonly uidPrefix: string
 }
 
-/** A new partner: ACTIVE, reliance NONE, the default rates, callable from any address. */
+/** Creates a partner: ACTIVE, reliance NONE, default rate limits, calls from any address. */
 export const createPartner = (turn: Turn, partner: NewPartner): PartnerRow => {
   turn.draft.claim(codeClaim(partner.code), partner.id)
   turn.draft.claim(uidPrefixClaim(partner.uidPrefix), partner.id)
@@ -49,7 +49,7 @@ export const createPartner = (turn: Turn, partner: NewPartner): PartnerRow => {
   return row
 }
 
-/** People would confuse codes that differ in case alone. */
+/** The unique fact of a code. People would confuse codes that differ only in case, so they count as equal. */
 export const codeClaim = (code: string): string => `code:${code.toUpperCase()}`
 export const uidPrefixClaim = (prefix: string): string => `uidPrefix:${prefix}`
 
@@ -96,15 +96,15 @@ export interface CustodyChange {
   readonly changedBy: string
 }
 
-/** Why the change is refused even without blockers: a closed partner, or the model it already has. */
+/** The reason why the change is refused even without blockers: the partner is closed, or already has the model. */
 export const custodyRefusal = (row: PartnerRow, to: CustodyChange["to"]): Refusal | null => {
   if (row.state === "CLOSED") return conflict("PARTNER_CLOSED", "The partner is CLOSED.")
   return row.custodyModel === to ? conflict("ALREADY", `The partner is under ${to} custody already.`) : null
 }
 
 /**
- * Changes the custody model and records the transaction from which on it holds. `blockers` were counted while no turn
- * of the partner's clients could be decided (doc 3, Changing the custody model; D15).
+ * Changes the custody model, and records the first transaction under it. `blockers` were counted while no turn of the
+ * partner's clients could be decided (doc 3, Changing the custody model; D15).
  */
 export const changeCustody = (
   turn: Turn,
@@ -145,7 +145,7 @@ export const changeCustody = (
 
 const custodyName = (model: string, asset: string): string => (asset === "" ? model : `${model} ${asset}`)
 
-/** Moves reliance along D16; APPROVED from NONE records both moves. */
+/** Moves reliance along the path of D16. A move from NONE to APPROVED records both of its steps. */
 export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Verdict<PartnerRow> => {
   const row = turn.state.one("partners")
   const reliance = turn.state.one("reliances")
@@ -165,7 +165,7 @@ export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Ver
   return accept(next)
 }
 
-/** A change of settings: no state moves, so the audit row is written here and not by a machine. */
+/** Changes settings. No machine moves, so the audit row is written here. */
 export const configure = (
   turn: Turn,
   action: string,
@@ -183,7 +183,7 @@ export const configure = (
   return accept(next)
 }
 
-/** Commits that were decided under the old row are rejected and decided again. */
+/** Raises the epoch, so that commits decided under the old row are rejected and decided again. */
 const raised = (row: PartnerRow): PartnerRow => ({ ...row, epoch: row.epoch + 1 })
 
 const raising = (row: PartnerRow, change: Partial<Pick<PartnerRow, "custodyModel" | "collateralAsset">> = {}) => ({
@@ -213,8 +213,8 @@ export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Ve
 }
 
 /**
- * The revoked row, or null when the key was already revoked. Requests under the key that are admitted but not
- * committed are decided again, and barred (D17).
+ * Revokes a key; null: it was already revoked. Requests under the key that are admitted but not committed are decided
+ * again, and then barred (D17).
  */
 export const revokeOneKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null => {
   const next = revokeKey(turn, key, reason)

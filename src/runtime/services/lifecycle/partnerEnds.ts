@@ -1,8 +1,8 @@
 /**
- * Ending a partner, or its custody model: both only when nothing is open, and nothing may come between the count and
- * the change. The partner's clients are held meanwhile: their turns wait, and are then decided under the partner's new
- * state. Earlier decisions are included in the count, so no turn writes under the old model after the change (doc 3,
- * Changing the custody model; D15).
+ * Ends a partner, or changes its custody model. Both require that nothing is open, and no commit may come between the
+ * count and the change. So the partner's clients are held: their new turns wait, and are then decided under the
+ * partner's new state. The count includes all earlier decisions. So no turn writes under the old model after the change
+ * (doc 3, Changing the custody model; D15).
  */
 import { Effect } from "effect"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -23,7 +23,7 @@ export type CustodyBody = {
   readonly reason: string
 }
 
-/** The blockers of a custody change or a closing, found by a dry run. */
+/** The reasons that block a custody change or a closing, found by a dry run. */
 export interface Blockers {
   readonly dryRun: true
   readonly partnerId: number
@@ -47,7 +47,10 @@ export interface EndTools {
 type Moved = Effect.Effect<Verdict<PartnerRow>, DispatchError>
 type Found = Effect.Effect<Verdict<Blockers>, Unavailable>
 
-/** PARTNER custody names its stablecoin, BROKER custody has none (doc 1, Partner profile). */
+/**
+ * The errors of the collateral asset: PARTNER custody requires a stablecoin, BROKER custody allows none (doc 1, Partner
+ * profile).
+ */
 export const assetErrors = ({
   custody,
   collateralAsset
@@ -64,7 +67,7 @@ export const assetErrors = ({
 const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "close" | "custody"): Found =>
   Effect.map(partnerBlockers(books, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
 
-/** The blockers of closing the partner now. */
+/** The reasons why the partner can't be closed now. */
 export const closingBlockers = ({ directory, books }: EndTools, partner: string): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
@@ -81,7 +84,7 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
     read: () => partnerBlockers(books, row, "close"),
     decide: (turn, found) => setStatus(turn, "CLOSED", reason, found)
   })
-  // Corrections are refused at once from here on: a closed partner would refuse them anyway.
+  // From here on corrections are refused, as they would be for a closed partner.
   const closing = closingPartners(host)
   const settle = Effect.suspend(() => {
     closing.add(row.id)
@@ -90,13 +93,13 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
       Effect.sync(() => closing.delete(row.id))
     )
   })
-  // A command that is certain to be refused must not hold the clients.
+  // A command that would be refused anyway must not hold the clients.
   return Effect.flatMap(closingBlockers(tools, String(row.id)), (found) =>
     found.ok && found.value.blockers.length === 0 ? directory.hold(row.id, settle) : decide
   )
 }
 
-/** The blockers of the change now; refused if the change would be refused even without blockers. */
+/** The reasons that block the change now. Refused if the change would be refused even without blockers. */
 export const custodyBlockers = ({ directory, books }: EndTools, partner: string, request: CustodyBody): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
@@ -106,7 +109,7 @@ export const custodyBlockers = ({ directory, books }: EndTools, partner: string,
   return refusal === null ? blockersOf(books, view.row, "custody") : Effect.succeed(refuse(refusal))
 }
 
-/** Refused if the change could not be made now. */
+/** Like `custodyBlockers`, but refused if there is a blocker. */
 export const mayChangeCustody = (tools: EndTools, partner: string, request: CustodyBody): Found =>
   Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
     verdict.ok && verdict.value.blockers.length > 0
@@ -114,7 +117,7 @@ export const mayChangeCustody = (tools: EndTools, partner: string, request: Cust
       : verdict
   )
 
-/** Changes the custody model. */
+/** Changes the custody model while the partner's clients are held. Refused with the blockers, if there are any. */
 export const movePartner = (tools: EndTools, caller: OperatorCaller, partner: string, request: CustodyBody): Moved =>
   Effect.flatMap(mayChangeCustody(tools, partner, request), (verdict): Moved => {
     if (!verdict.ok) return Effect.succeed(verdict)

@@ -1,7 +1,7 @@
 /**
- * Ends the remaining deliveries of a closed partner: the commit that closes it ends a bounded number only (migration
- * 0023). No worker tries them in between, because a closed partner's endpoint is INACTIVE for good. Runs when a
- * partner is closed, and at start for those that a crash has left (D13, D15).
+ * Ends the remaining deliveries of a closed partner, because the commit that closes it ends only a bounded number
+ * (migration 0023). Workers do not attempt them meanwhile, because a closed partner's endpoint is INACTIVE for good.
+ * This runs when a partner is closed, and at the start for deliveries that a crash has left (D13, D15).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
@@ -10,9 +10,9 @@ import { closedPartners } from "../../store/reads/partnerReads.ts"
 import { endDeliveries } from "../../store/writes/deliveryWrites.ts"
 import { subscribe } from "../../subscriptions.ts"
 
-/** Deliveries per statement: short enough that no worker's statement waits for it. */
+/** Deliveries per statement. The statement is short enough that workers' statements need not wait for it. */
 const atOnce = 2_000
-/** Limit of queued partner ids; beyond it all closed partners are checked again. */
+/** The most queued partner ids. Beyond it all closed partners are checked again. */
 const namedLimit = 1_000
 /** Pause after a database failure. */
 const retryEvery = "5 seconds"
@@ -42,7 +42,7 @@ export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClie
     const endAll = Effect.flatMap(insistently(closedPartners(sql)), (ids) =>
       Effect.forEach(ids, end, { discard: true })
     )
-    // Reset before the check, so that a partner closed during the check is checked again.
+    // The flag is reset before the check, so that a partner closed during the check causes another one.
     const round = Effect.suspend(() => {
       if (!checkAll) return Effect.flatMap(Queue.take(closed), end)
       checkAll = false

@@ -1,25 +1,26 @@
 /**
- * Decides the next delivery to send. Each partner has a lane with at most four deliveries in flight, and lanes are
- * served round robin, so that a hanging endpoint only fills its own partner's slots. A lane whose endpoint responds
- * quickly may hold leased deliveries ahead of its slots, which saves a lease per slot; after a failure it gives them
- * back at once. Some slots are reserved for quick lanes, and once many slow ones are busy each slow lane has one slot
- * only: hundreds of hanging endpoints at once leave slots for the others. No time and no effects (A3-34).
+ * Decides the next delivery to send. Each partner has a lane with at most four deliveries in flight. Lanes are served
+ * round robin, so a hanging endpoint fills only its own partner's slots. A lane whose endpoint responds quickly may
+ * hold leased deliveries ahead of its slots, which saves a lease per slot; after a failure it returns them at once.
+ *
+ * Some slots are reserved for quick lanes. Once many slow lanes are busy, each slow lane has only one slot. So hundreds
+ * of hanging endpoints leave slots for the others. No clock and no effects (A3-34).
  */
 import type { DeliveryRow } from "../../tables/webhook.ts"
 import type { Lane as DueLane } from "../../store/writes/deliveryWrites.ts"
 
 export interface LaneLimits {
-  /** In flight per partner. */
+  /** The most deliveries in flight per partner. */
   readonly perPartner: number
-  /** In flight for all partners together: sockets and bodies in memory. */
+  /** The most deliveries in flight in total. They use sockets, and memory for bodies. */
   readonly total: number
-  /** The part of `total` that is reserved for quick lanes. */
+  /** The part of `total` that only quick lanes may use. */
   readonly reserved: number
-  /** Leased per partner while its endpoint responds quickly, in flight included. */
+  /** The most leased deliveries per partner while its endpoint responds quickly, in flight included. */
   readonly ahead: number
-  /** Leased for all partners together. */
+  /** The most leased deliveries in total. */
   readonly held: number
-  /** Partners in one lease. */
+  /** The most partners in one lease. */
   readonly perLease: number
 }
 
@@ -38,7 +39,7 @@ interface Lane {
   /** Leased and not yet started, the oldest first. */
   ready: Array<DeliveryRow>
   quick: boolean
-  /** True while it is in `startable`. */
+  /** True while the lane is in `startable`. */
   queued: boolean
 }
 
@@ -49,9 +50,9 @@ export class DeliveryLanes {
   private waiting = 0
   private readonly limits: LaneLimits
   private readonly lanes = new Map<number, Lane>()
-  /** Partners that may have due deliveries without a lease; the one longest without a lease comes first. */
+  /** Partners that may have due deliveries without a lease, the longest wait first. */
   private readonly hungry = new Set<number>()
-  /** Lanes with a ready delivery and a free slot, round robin; the two kinds alternate, too. */
+  /** Lanes with a ready delivery and a free slot, round robin. Quick and slow lanes alternate. */
   private readonly startable: { readonly quick: Array<Lane>; readonly slow: Array<Lane> } = { quick: [], slow: [] }
   private slowFirst = false
 
@@ -64,7 +65,7 @@ export class DeliveryLanes {
     this.hungry.add(partnerId)
   }
 
-  /** The next lease: partners with their limits. They are not leased again until `mayHave` names them. */
+  /** The partners of the next lease, with their limits. A partner is leased again only after `mayHave` has named it. */
   nextLease(): ReadonlyArray<DueLane> {
     const lease: Array<DueLane> = []
     let room = this.limits.held - this.inFlight - this.waiting
@@ -91,7 +92,7 @@ export class DeliveryLanes {
     return this.hungry.has(partnerId) && this.room(this.lane(partnerId)) > 0
   }
 
-  /** Adds the rows of a lease; a lane that got its full limit may have more. */
+  /** Adds the rows of a lease. A lane that received its full limit may have further due deliveries. */
   leased(lease: ReadonlyArray<DueLane>, rows: ReadonlyArray<DeliveryRow>): void {
     for (const row of rows) {
       this.lane(row.partnerId).ready.push(row)
@@ -104,7 +105,7 @@ export class DeliveryLanes {
     }
   }
 
-  /** The next delivery to send, with its slot taken; null when there is none or no slot is free. */
+  /** Takes the next delivery to send, with a slot. Null: no delivery is ready, or no slot is free. */
   next(): DeliveryRow | null {
     if (this.inFlight >= this.limits.total) return null
     this.slowFirst = !this.slowFirst
@@ -119,7 +120,7 @@ export class DeliveryLanes {
   private start(queue: Array<Lane>): DeliveryRow | null {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       lane.queued = false
-      // A lane without a free slot is queued again when one of its own is free.
+      // A lane without a free slot is queued again once one of its slots becomes free.
       const row = lane.inFlight < this.slots(lane) ? lane.ready.shift() : undefined
       if (row === undefined) continue
       this.waiting--
@@ -132,13 +133,13 @@ export class DeliveryLanes {
     return null
   }
 
-  /** A lane's slots: only one for a slow lane while slow lanes use half of their share. */
+  /** The slots of a lane. While slow lanes use half of their share, each slow lane has only one. */
   private slots(lane: Lane): number {
     const crowded = this.slow * 2 >= this.limits.total - this.limits.reserved
     return crowded && !lane.quick ? 1 : this.limits.perPartner
   }
 
-  /** Frees a slot. `quick`: the endpoint acknowledged without delay. Returns leased deliveries to give back. */
+  /** Frees a slot. `quick`: the endpoint acknowledged quickly. Returns leased deliveries that have to be returned. */
   finished(partnerId: number, quick: boolean): ReadonlyArray<DeliveryRow> {
     const lane = this.lane(partnerId)
     if (!lane.quick) this.slow -= lane.inFlight
@@ -153,7 +154,7 @@ export class DeliveryLanes {
     return surplus
   }
 
-  /** Removes every leased delivery of the partner that has not been started, to give it back. */
+  /** Removes every leased delivery of the partner that has not been started, for its return. */
   drop(partnerId: number): ReadonlyArray<DeliveryRow> {
     const lane = this.lane(partnerId)
     const rows = lane.ready.splice(0)
@@ -165,7 +166,10 @@ export class DeliveryLanes {
     return [...this.lanes.keys()].flatMap((partnerId) => this.drop(partnerId))
   }
 
-  /** How many more deliveries the lane may lease; a quick lane is refilled when half of its deliveries are done. */
+  /**
+   * The number of further deliveries that the lane may lease. A quick lane is refilled once half of its deliveries are
+   * done.
+   */
   private room(lane: Lane): number {
     const holds = lane.inFlight + lane.ready.length
     if (!lane.quick) return Math.max(0, this.limits.perPartner - holds)

@@ -1,7 +1,7 @@
 /**
- * Writes the results of attempts in batches: one statement for all that queued during the last write. A result is kept
- * until the database has stored it. After another worker took the lease over, a failure is dropped, because that
- * worker's result counts; a 2xx still makes the delivery SENT, because the receiver has it (D14).
+ * Writes the results of attempts in batches: one statement for all results that were queued during the last write. A
+ * result stays in memory until the database has stored it. If another worker has taken the lease over, a failure is
+ * dropped, because that worker's result counts. A 2xx still makes the delivery SENT, because the receiver has it (D14).
  */
 import { Effect, Latch } from "effect"
 import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
@@ -11,7 +11,7 @@ import type { DeliveryStore } from "../../ports/DeliveryStore.ts"
 import type { DeliveryChange } from "../../store/writes/deliveryWrites.ts"
 import { nextRow } from "../../effects/machineRow.ts"
 
-/** A finished attempt of a leased delivery; `event` null: no attempt was made, and the lease is given back. */
+/** A finished attempt of a leased delivery. `event` null: no attempt was made, and the lease is returned. */
 export interface AttemptResult {
   readonly row: DeliveryRow
   readonly event: Exclude<DeliveryEvent, { readonly type: "REDELIVER" | "PARTNER_CLOSED" }> | null
@@ -21,12 +21,12 @@ type Late = AttemptResult & { readonly event: Extract<DeliveryEvent, { readonly 
 
 /** Results per statement. */
 const batchLimit = 256
-/** Pause between two attempts while the database is away. */
+/** The pause between two attempts while the database is unavailable. */
 const retryEvery = "500 millis"
-/** Attempts to store a late 2xx on a delivery that other workers keep changing. */
+/** The most attempts to store a late 2xx, if other workers change the delivery in between. */
 const lateTries = 3
 
-/** The change an event makes to a row; null when the machine ignores it. */
+/** The change that an event makes to a row; null: the machine ignores the event. */
 const changeOf = (row: DeliveryRow, event: NonNullable<AttemptResult["event"]>): DeliveryChange | null => {
   const moved = nextRow("webhookDeliveries", row, event)
   if (moved === null) return null
@@ -48,7 +48,7 @@ export class DeliveryResults {
   private readonly work = Latch.makeUnsafe(false)
   private writing = 0
 
-  /** `settled` is called for every result that is written or obsolete. */
+  /** `settled` is called for every result that is written or has become obsolete. */
   constructor(store: DeliveryStore["Service"], settled: (deliveryId: number) => void) {
     this.store = store
     this.settled = settled
@@ -92,7 +92,7 @@ export class DeliveryResults {
     )
   }
 
-  /** After the database rejected a batch: writes each result alone, so that one bad row does not block the others. */
+  /** Writes each result of a rejected batch alone, so that one bad row does not block the others. */
   private apart(batch: ReadonlyArray<AttemptResult>, defect: unknown): Effect.Effect<void> {
     const [only, ...more] = batch
     if (only === undefined) return Effect.void
@@ -104,7 +104,7 @@ export class DeliveryResults {
     ).pipe(Effect.annotateLogs({ delivery: only.row.id }))
   }
 
-  /** A 2xx counts even if the lease was taken over. */
+  /** Stores a 2xx although another worker has taken the lease over. */
   private afterTakeover(lost: ReadonlyArray<AttemptResult>, tries = lateTries): Effect.Effect<void> {
     const late = new Map(
       lost.flatMap(({ row, event }) => (event?.type === "ACKNOWLEDGED" ? [[row.id, { row, event }] as const] : []))
@@ -119,7 +119,7 @@ export class DeliveryResults {
     })
   }
 
-  /** While the database is away the results wait; the log has it once. */
+  /** Repeats the work until it succeeds. An unavailable database is logged once. */
   private insistently<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {
     const again: Effect.Effect<A> = Effect.suspend(() => Effect.catch(work, () => Effect.delay(again, retryEvery)))
     return Effect.catch(work, () =>

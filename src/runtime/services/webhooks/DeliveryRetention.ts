@@ -9,10 +9,10 @@ import { deleteEndedPage } from "../../store/writes/deliveryWrites.ts"
 
 export const retentionMillis = 90 * 24 * 60 * 60 * 1_000
 const pageSize = 2_000
-/** Pages per run: a backlog takes several runs. */
+/** Pages per run. A backlog takes several runs. */
 const pagesPerRun = 100
 
-/** One run; returns the number of rows deleted. `now`: business time, Unix ms. */
+/** Runs once and returns the number of deleted rows. `now`: business time, Unix ms. */
 export const deleteOldDeliveries = (now: number) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient

@@ -1,8 +1,8 @@
 /**
  * Sends due deliveries: leases them, passes each to the sender with the endpoint's current url and secret, applies the
- * outcome to the delivery's machine and stores the result. It runs when a delivery is committed, every five seconds,
- * when the business clock moves, when a slot becomes free and when an endpoint is registered. Rows of an endpoint that
- * is not ACTIVE stay untouched (D14; A3-31).
+ * outcome to the delivery's machine, and stores the result. It runs when a delivery is committed, every five seconds,
+ * when the business clock moves, when a slot becomes free, and when an endpoint is registered. It does not lease
+ * deliveries of an endpoint that is not ACTIVE (D14; A3-31).
  */
 import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
@@ -22,31 +22,31 @@ export interface DeliveryWorkerOptions {
   /** The worker's name in leases; unique among the workers on one database. */
   readonly name: string
   readonly limits?: LaneLimits
-  /** How long a stop waits for attempts in flight, wall clock ms; the stop of the service has 15 s in all. */
+  /** The longest wait of a stop for attempts in flight, wall clock ms. The whole stop of the service may take 15 s. */
   readonly stopMillis?: number
 }
 
-/** An endpoint that acknowledges within this time may have deliveries leased ahead of its slots. */
+/** An endpoint that acknowledges within this time counts as quick: it may have deliveries leased ahead of its slots. */
 const quickMillis = 1_000
-/** Age of a lease from which no attempt starts any more: another worker might take it over before the attempt ends. */
+/** The age of a lease from which no attempt starts. Another worker might take the lease over before such an attempt ends. */
 const staleMillis = webhookLimits.leaseTakeoverMillis - webhookLimits.acknowledgeMillis - 5_000
 const defaultStopMillis = 9_000
 /**
- * Interval of the checks whether internal commands still queue (as after a price move that ends very many contracts),
- * ms.
+ * The interval of checks whether internal commands still queue, ms. Many queue after a price move that ends very many
+ * contracts.
  */
 const yieldMillis = 100
-/** Limit on consecutive pauses before a lease: internal commands can slow deliveries down, but never stop them. */
+/** The most consecutive pauses before a lease, so that internal commands can slow deliveries down but never stop them. */
 const yieldsAtMost = 10
-/** Pause after a failed lease (database away). */
+/** The pause after a failed lease, when the database is unavailable. */
 const pauseAfterFailure = "1 second"
 
 export class DeliveryWorker extends Context.Service<
   DeliveryWorker,
   {
-    /** Leases nothing more, waits (bounded) for attempts in flight, writes their results. Calling it twice is safe. */
+    /** Stops leasing, waits for attempts in flight up to a limit, and writes their results. Repeated calls are safe. */
     readonly stop: Effect.Effect<void>
-    /** For metrics and tests. `held`: leased here, result not written yet. */
+    /** For metrics and tests. `held`: deliveries leased here whose result is not written yet. */
     readonly stats: () => { readonly inFlight: number; readonly held: number; readonly leasing: boolean }
   }
 >()("brokerage/runtime/services/webhooks/DeliveryWorker") {
@@ -104,7 +104,7 @@ class Worker {
   private leases = 0
   private leasing = false
   private failing = false
-  /** Deadline of the stop, wall clock ms; null until a stop is requested. */
+  /** The deadline of the stop, wall clock ms; null: no stop is requested. */
   private stopBy: number | null = null
 
   constructor(options: DeliveryWorkerOptions, ports: Ports) {
@@ -157,7 +157,7 @@ class Worker {
           })
         ),
         Effect.catchCause((cause) => {
-          // Warned once while the database is away, not every second.
+          // An unavailable database is logged once as a warning, not with each attempt.
           const logged = this.failing
             ? Effect.void
             : Effect.logWarning("webhook deliveries could not be leased: the service tries again each second", cause)
@@ -170,8 +170,8 @@ class Worker {
   })
 
   /**
-   * Backpressure: leases, sends and their results take resources from callers, so they pause while the internal queue
-   * is over its limit.
+   * Backpressure: waits while the internal queue is over its limit, because leases, sends and their results take
+   * resources from callers.
    */
   private giveWay(checks: number): Effect.Effect<void> {
     return Effect.suspend(() =>
@@ -207,7 +207,7 @@ class Worker {
     )
   })
 
-  /** Starts every delivery that has a slot. */
+  /** Starts every ready delivery for which a slot is free. */
   private start(): void {
     if (this.stopping) return
     for (let row = this.lanes.next(); row !== null; row = this.lanes.next()) this.send(row)
@@ -216,10 +216,10 @@ class Worker {
   private send(row: DeliveryRow): void {
     const { endpoints, clock, wallClock, sender, fork } = this.ports
     const endpoint = endpoints.find(row.partnerId)
-    // Wall clock: an endpoint is no slower because business time was advanced.
+    // The wall clock measures the endpoint, because an advance of business time must not make it look slower.
     const startedAt = wallClock.currentTimeMillisUnsafe()
     if (endpoint === null || clock.now() - (row.claimedAt ?? 0) > staleMillis) {
-      // No attempt was made: none is counted, and the row is leased again when it is due.
+      // No attempt was made, so none is counted. The row is leased again when it is due.
       const rows = [row, ...(endpoint === null ? this.lanes.drop(row.partnerId) : [])]
       this.giveBack([...rows, ...this.lanes.finished(row.partnerId, false)])
       if (endpoint !== null) this.lanes.mayHave(row.partnerId)
@@ -227,7 +227,7 @@ class Worker {
     }
     const { url, secret } = endpoint
     const sending = sender.send({ deliveryId: row.id, event: row.event, body: row.body, url, secret }).pipe(
-      // A defect must not keep the slot and the lease: it counts as a failed attempt.
+      // A defect must not keep the slot and the lease, so it counts as a failed attempt.
       Effect.catchDefect((defect) =>
         Effect.as(Effect.logError("a webhook attempt failed by a defect: it counts as a failed attempt", defect), {
           _tag: "Failed",
@@ -271,7 +271,7 @@ class Worker {
     this.giveBack(this.lanes.dropAll())
     if (!this.leasing && this.held.size === 0) return Effect.void
     this.quiet.closeUnsafe()
-    // An attempt that does not end in time keeps its lease: the next worker takes it over after 60 s.
+    // An attempt that does not end in time keeps its lease, which the next worker takes over after 60 s.
     return Effect.timeoutOption(this.quiet.await, Math.max(0, this.stopBy - now)).pipe(
       Effect.andThen(Effect.suspend(() => Fiber.interruptAll([...this.sends.values()])))
     )

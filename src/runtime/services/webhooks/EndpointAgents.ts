@@ -1,7 +1,7 @@
 /**
- * Keep-alive connections to endpoints. Each agent connects only to the addresses it was made for, and is reused only
- * while the host resolves to exactly these: a name that resolves elsewhere gets new connections. So the address check
- * also covers each new connection (A3-32).
+ * Keep-alive connections to endpoints. An agent connects only to the checked addresses that it was created for. It is
+ * reused only while the host resolves to exactly these addresses; otherwise another agent with new connections replaces
+ * it. So the address check covers every connection (A3-32).
  */
 import { Agent } from "node:https"
 import { BlockList, type LookupFunction, type Socket } from "node:net"
@@ -10,12 +10,15 @@ import type { CheckedAddress } from "./WebhookAddresses.ts"
 
 /** Limit of agents; the least recently used is evicted. */
 const agentLimit = 512
-/** Idle connections kept per endpoint: as many as a partner has deliveries in flight (A3-34). */
+/** Idle connections per endpoint: as many as a partner may have deliveries in flight (A3-34). */
 const idlePerAgent = 4
-/** An idle connection is closed after this time, wall clock ms; many servers close theirs after 5 s and announce it. */
+/**
+ * The time after which an idle connection is closed, wall clock ms. Many servers close theirs after 5 s and announce
+ * that.
+ */
 const idleMillis = 20_000
 
-/** A connection to an unchecked address: it is closed before a request is sent. */
+/** The fault of a connection to an unchecked address, which is closed before a request is sent. */
 export class UncheckedAddress extends Error {
   readonly code = "UNCHECKED_ADDRESS"
 }
@@ -23,7 +26,7 @@ export class UncheckedAddress extends Error {
 export interface AgentRequest {
   readonly origin: string
   readonly addresses: ReadonlyArray<CheckedAddress>
-  /** Trusts the operator's own certificate authority besides the public ones (hosts of --allow-webhook-host). */
+  /** True for hosts of --allow-webhook-host: the operator's own certificate authority is trusted besides the public ones. */
   readonly exempt: boolean
 }
 
@@ -37,12 +40,12 @@ export class EndpointAgents {
     this.authority = authority
   }
 
-  /** The agent for exactly these addresses of the origin. */
+  /** The agent of the origin for exactly these addresses. */
   get({ origin, addresses, exempt }: AgentRequest): Agent {
     const key = [origin, exempt, ...addresses.map(({ address }) => address).toSorted()].join(" ")
     const found = this.agents.get(key)
     const agent = found ?? this.make(addresses, exempt)
-    // Re-inserted at the end: the map's order is the order of last use.
+    // Inserted again at the end, so that the map is in the order of last use.
     this.agents.delete(key)
     this.agents.set(key, agent)
     if (this.agents.size > agentLimit) this.evict()
@@ -90,19 +93,19 @@ export class EndpointAgents {
   private evict(): void {
     for (const [key, agent] of this.agents) {
       if (this.agents.size <= agentLimit) return
-      // Connections in use finish their request; the agent is collected after them.
+      // Connections in use finish their requests. After them the agent is garbage collected.
       closeIdle(agent)
       this.agents.delete(key)
     }
   }
 }
 
-/** Closes an agent's idle connections; those in use go on. */
+/** Closes an agent's idle connections. Connections in use continue. */
 export const closeIdle = (agent: Agent): void => {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
-/** A resolver that returns the checked addresses for any name: no second resolution happens before the connection. */
+/** A lookup that returns the checked addresses for any name, so that no second resolution happens before the connection. */
 const lookupOf =
   (addresses: ReadonlyArray<CheckedAddress>): LookupFunction =>
   (_host, options, callback) => {

@@ -1,10 +1,10 @@
 /**
  * Forwards the clients' notification feeds as webhook events: every five seconds, and when the business clock moves,
- * for each partner with an ACTIVE endpoint. The first sweep after activation starts at the activation. A notification
- * is forwarded once: the commit that queues its delivery claims it (A3-38).
+ * for each partner with an ACTIVE endpoint. The first sweep after an activation begins at the time of the activation.
+ * Each notification is forwarded once, because the commit that queues its delivery claims it (A3-38).
  *
- * The progress per partner is kept in memory. After a restart it resumes at the last forwarded notification: all older
- * ones were read before it, so the re-read is as short as the time since.
+ * The progress of each partner is in memory. After a restart a sweep resumes at the last forwarded notification. All
+ * older ones were read before it, so only the notifications since then are read again.
  */
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { notificationLimits } from "../../../machines/shared/Limits.ts"
@@ -22,15 +22,18 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "feed", requestId: "feed", a
 
 /** Notifications of one partner per commit. */
 const pageSize = 500
-/** A row may become visible this long after its writtenAt (a commit under load); the re-read covers it, business ms. */
+/**
+ * The longest time from a row's writtenAt until the row is visible (a commit under load), business ms. Sweeps read it
+ * again.
+ */
 const commitMillis = 30_000
 const rereadMillis = notificationLimits.rereadMillis + commitMillis
 
-/** The sweep's progress at a partner since its endpoint became ACTIVE. */
+/** The progress of the sweeps of a partner since its endpoint became ACTIVE. */
 interface Progress {
   /** Older notifications are not forwarded, Unix ms. */
   readonly activeFrom: number
-  /** Start of the last complete sweep, Unix ms. */
+  /** The start of the last complete sweep, Unix ms. */
   sweptAt: number
 }
 
@@ -51,7 +54,7 @@ export class FeedSweep extends Context.Service<
         const endpoints = yield* WebhookEndpoints
         const progressOf = followProgress(host, source)
         const wake = Latch.makeUnsafe(false)
-        // One sweep at a time: two would claim the same notifications.
+        // Only one sweep at a time, because two would claim the same notifications.
         const one = Semaphore.makeUnsafe(1)
         clock.onMove(() => wake.openUnsafe())
 
@@ -90,7 +93,7 @@ export class FeedSweep extends Context.Service<
             ({ partnerId, state }) =>
               sweepPartner(partnerId, found.get(partnerId) ?? []).pipe(
                 Effect.tap(() => Effect.sync(() => (state.sweptAt = now))),
-                // Claimed by another process, or the partner's mailbox is full: the next sweep reads it again.
+                // Another process has claimed it, or the partner's mailbox is full. The next sweep reads it again.
                 Effect.catch((error) =>
                   Effect.as(
                     Effect.logDebug("a notification feed was not forwarded: the next sweep reads it again", error),
@@ -125,10 +128,10 @@ export class FeedSweep extends Context.Service<
     )
 }
 
-/** The progress per partner, computed from the delivery log on first use. */
+/** The progress of each partner, derived from the delivery log on first use. */
 const followProgress = (host: ActorHost["Service"], source: FeedSource["Service"]) => {
   const progress = new Map<number, Progress>()
-  // A rotation of the secret is no activation: progress restarts only for an endpoint that was not ACTIVE.
+  // A rotation of the secret is no activation. Progress restarts only if the endpoint was not ACTIVE before.
   subscribe(host, "FeedSweep", {
     webhookEndpoints: (row) => {
       if (row.state !== "ACTIVE") progress.delete(row.partnerId)
@@ -151,7 +154,7 @@ const startOf = (row: EndpointRow, sweptAt: number): Progress => ({
   sweptAt
 })
 
-/** Queues a delivery for each item and claims the item with it; returns the number queued. */
+/** Queues a delivery for each item, and claims the item in the same commit. Returns the number of queued deliveries. */
 const queueItems = (turn: Turn, items: ReadonlyArray<FeedItem>): number => {
   const endpoint = turn.state.one("webhookEndpoints") ?? null
   let queued = 0

@@ -1,7 +1,7 @@
 /**
- * Attempts over HTTPS. The host's addresses are checked again for every attempt and the connection goes to one of
- * them. The timeout is ten seconds from connecting to the response headers. Redirects are not followed, no proxy is
- * used, certificates are always verified (A3-32, A3-33).
+ * Attempts over HTTPS. The host's addresses are checked for every attempt, and the connection goes to one of the
+ * checked addresses. The timeout is ten seconds from the start of the connection to the response headers. Redirects are
+ * not followed, no proxy is used, and certificates are always verified (A3-32, A3-33).
  */
 import { Clock, Effect, Layer } from "effect"
 import type { ClientRequest, IncomingMessage } from "node:http"
@@ -22,18 +22,21 @@ import { WebhookAddresses } from "./WebhookAddresses.ts"
 import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
 
 export interface HttpsWebhookSenderOptions {
-  /** From connecting to the response headers, wall clock ms. */
+  /** Timeout from the start of the connection to the response headers, wall clock ms. */
   readonly acknowledgeMillis?: number
 }
 
 /**
- * Limit of interim responses (1xx, as 103) before the final one. Each costs work, and a receiver could send them
+ * The most interim responses (1xx, such as 103) before the final one. Each costs work, and a receiver could send them
  * without end.
  */
 const interimAnswers = 8
-/** Timeout for the ignored body of an acknowledgement, wall clock ms; then its connection is closed. */
+/** Timeout of reading the body of an acknowledgement, wall clock ms. After it the connection is closed. */
 const drainMillis = 2_000
-/** Limit of such bodies per endpoint; beyond it the connection is closed at once, because the slot is already free. */
+/**
+ * The most such bodies per endpoint. Beyond it the connection is closed at once, because the slot of the delivery is
+ * already free.
+ */
 const drainsPerEndpoint = 4
 const draining = new WeakMap<Agent, number>()
 
@@ -80,7 +83,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
   Effect.callback<SendOutcome>((resume) => {
     const body = Buffer.from(given.webhook.body, "utf8")
     let outgoing: ClientRequest
-    /** The outcome so far, from a response that has begun; null before that. */
+    /** The outcome as of the part of the response that has arrived; null: no response has begun. */
     let readSoFar: (() => SendOutcome) | null = null
     let settled = false
     const settle = (outcome: SendOutcome): void => {
@@ -111,7 +114,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
         readSoFar = answered(incoming, given.agent, settle)
       })
       mine.on("error", (error) => {
-        // If the receiver has just closed an idle connection, that is no failure of the receiver: connect once more.
+        // The receiver may have closed an idle connection just now, which is no failure: connect once more.
         if (mayRedial && mine.reusedSocket && isGone(error) && !settled) {
           closeIdle(given.agent)
           return dial(false)
@@ -134,7 +137,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
 const isGone = (error: unknown): boolean =>
   ["ECONNRESET", "EPIPE"].includes((error as { readonly code?: string }).code ?? "")
 
-/** Handles a response. Returns the outcome that counts if the timeout comes before its end. */
+/** Handles a response. Returns the outcome that applies if the timeout comes before its end. */
 const answered = (
   incoming: IncomingMessage,
   agent: Agent,
@@ -157,7 +160,7 @@ const answered = (
     if (room > 0 && !isAcknowledged) chunks.push(chunk.subarray(0, room))
     size += chunk.length
     if (size <= webhookLimits.failureBodyReadBytes) return
-    // The rest stays unread, so the connection can't be reused.
+    // The unread remainder of the body makes the connection unusable for another request.
     settle(outcome())
     incoming.destroy()
   })

@@ -1,7 +1,7 @@
 /**
- * Resolves a webhook's host and lets only public addresses through: at registration and again before every attempt,
- * because a name can resolve differently later. Nothing is cached, and the sender connects to a checked address, never
- * to the name (A3-32).
+ * Resolves a webhook's host and accepts only public addresses. The check runs at registration and before every attempt,
+ * because a name may resolve differently later. Nothing is cached, and the sender connects to a checked address instead
+ * of the name (A3-32).
  */
 import { lookup, Resolver } from "node:dns/promises"
 import { isIP } from "node:net"
@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { Settings } from "../../Settings.ts"
 import { isPublicAddress } from "./publicAddress.ts"
 
-/** The host is not allowed or not found. The sentence is shown to the partner and kept in the delivery log. */
+/** The host is not allowed or was not found. The partner sees the sentence, and the delivery log stores it. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   sentence: Schema.String
 }) {}
@@ -19,19 +19,22 @@ export interface CheckedAddress {
   readonly family: 4 | 6
 }
 
-/** All addresses of a name; an error or an empty list when it has none. */
+/** Resolves a name to all its addresses. A name without addresses gives an error or an empty list. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 
-/** One sentence for an internal host and for a missing one: two would reveal which names exist internally. */
+/** Internal and missing hosts get the same sentence, because two sentences would reveal which names exist internally. */
 export const notPublic = "The url's host must be public: it has no address, or one that isn't."
 
-/** Timeout of a resolution, within the ten seconds of an attempt. */
+/** Timeout of a resolution. It is part of the ten seconds of an attempt. */
 const patience = "4 seconds"
 
 export class WebhookAddresses extends Context.Service<
   WebhookAddresses,
   {
-    /** The current addresses of `host`; refused when one of them is not public. An exempt host is only resolved. */
+    /**
+     * The current addresses of `host`. Refused if one of them is not public. The addresses of an exempt host are not
+     * checked.
+     */
     readonly check: (host: string) => Effect.Effect<ReadonlyArray<CheckedAddress>, AddressRefused>
     /** True for the hosts in --allow-webhook-host, on any port (sandbox only). */
     readonly isExempt: (host: string) => boolean
@@ -75,8 +78,8 @@ export class WebhookAddresses extends Context.Service<
 }
 
 /**
- * Normalizes a host as parseWebhookUrl does, also when an operator typed it: lower case, no brackets, port or trailing
- * dot.
+ * Normalises a host as parseWebhookUrl does, also if an operator typed it: lower case, without brackets, port or
+ * trailing dot.
  */
 const plainHost = (host: string): string => {
   const url = `https://${isIP(host) === 6 ? `[${host}]` : host}`
@@ -84,8 +87,8 @@ const plainHost = (host: string): string => {
 }
 
 /**
- * Queries the name servers. The system's lookup blocks one of four threads shared by the whole process: one partner's
- * dead name server would delay all deliveries.
+ * Resolves names by queries to the name servers. The system's lookup would block one of four threads that the whole
+ * process shares, so one partner's dead name server would delay all deliveries.
  */
 const queryNameServers = (): Resolve => {
   const resolver = new Resolver({ timeout: 1_200, tries: 2 })
@@ -109,7 +112,7 @@ const queryNameServers = (): Resolve => {
     )
 }
 
-/** The system's lookup, which also knows the machine's own names: for hosts that the operator allowed. */
+/** Resolves names by the system's lookup, which also knows the machine's own names. For hosts that the operator allowed. */
 const systemLookup: Resolve = (name) =>
   Effect.map(
     Effect.tryPromise(() => lookup(name, { all: true })),

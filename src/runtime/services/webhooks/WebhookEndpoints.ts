@@ -1,6 +1,6 @@
 /**
- * The partners' current endpoints, for the delivery worker and the feed sweep: a PUT between queueing and sending
- * changes url and secret of queued deliveries.
+ * The partners' current endpoints, for the delivery worker and the feed sweep. A PUT changes url and secret of
+ * deliveries that are already queued.
  */
 import { Context, Effect, Layer } from "effect"
 import { Directory } from "../partners/Directory.ts"
@@ -9,7 +9,7 @@ import type { EndpointRow } from "../../tables/webhook.ts"
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,
   {
-    /** The partner's endpoint while it is ACTIVE, else null. */
+    /** The partner's endpoint if it is ACTIVE, otherwise null. */
     readonly find: (partnerId: number) => EndpointRow | null
     /** Every ACTIVE endpoint. */
     readonly active: () => ReadonlyArray<EndpointRow>

@@ -55,23 +55,20 @@ export interface DeliveryFile extends WebhookDelivery {
 export class Webhooks extends Context.Service<
   Webhooks,
   {
-    /**
-     * PUT: checks the url and the addresses of its host, then registers it with a new secret; a refusal changes
-     * nothing.
-     */
+    /** PUT: checks the url and the addresses of its host, then registers it with a new secret. A refusal changes nothing. */
     register(caller: Caller, body: unknown): Answer<WebhookRegistration>
     get(partnerId: number): Effect.Effect<Verdict<WebhookState>, Unavailable>
     remove(caller: Caller): Answer<WebhookRemoval>
     test(caller: Caller, store: StoreAnswer<Verdict<QueuedTest>>): Answer<QueuedTest>
     /** The delivery log, newest first. */
     deliveries(partnerId: number, query: DeliveryQuery): Effect.Effect<DeliveryPage, Unavailable>
-    /** As `deliveries`, of the partner with this id or code. */
+    /** Like `deliveries`, for the partner with this id or code. */
     deliveriesOf(partner: string, query: DeliveryQuery): Effect.Effect<Verdict<DeliveryPage>, Unavailable>
-    /** As `get`, of the partner with this id or code. */
+    /** Like `get`, for the partner with this id or code. */
     endpointOf(partner: string): Effect.Effect<Verdict<WebhookState & { readonly partnerId: number }>, Unavailable>
     /** One delivery with the body that was sent, and the endpoint's response. */
     delivery(deliveryId: number): Effect.Effect<Verdict<DeliveryFile>, Unavailable>
-    /** FAILED to PENDING, by the operator. */
+    /** Returns a FAILED delivery to PENDING, by the operator. */
     redeliver(caller: OperatorCaller, deliveryId: number): Answer<WebhookDelivery>
   }
 >()("brokerage/runtime/services/webhooks/Webhooks") {
@@ -156,8 +153,9 @@ export class Webhooks extends Context.Service<
                 })
           ),
         redeliver: (caller, deliveryId) =>
-          // No mailbox holds deliveries, so the row is read outside of one: a second redelivery must see the first. A
-          // 2xx that arrives in between leads to one more sending, which the contract allows.
+          // No mailbox holds deliveries, so the row is read outside the mailbox. One redelivery runs at a time, so that
+          // a second one sees the first. A 2xx that arrives in between leads to one more attempt, which the contract
+          // allows.
           inTurn(
             oneAtATime,
             Effect.gen(function* () {
@@ -190,7 +188,7 @@ const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookEndp
   updatedAt
 })
 
-/** A row of the delivery log as partner and operator read it. */
+/** A row of the delivery log as partners and operators see it. */
 export const deliveryView = (row: DeliveryRow): WebhookDelivery => {
   const { attempts, lastStatus, error, sentAt, nextAt } = row.context
   const { clientUid } = JSON.parse(row.body) as { readonly clientUid: string | null }

@@ -9,12 +9,12 @@ const cut = (text: string, bytes: number): string => {
   const encoded = Buffer.from(text, "utf8")
   if (encoded.length <= bytes) return text
   let end = bytes
-  // A byte of the form 10xxxxxx continues a character that began before it.
+  // A byte of the form 10xxxxxx continues a character that begins before it.
   while (end > 0 && ((encoded[end] as number) & 0xc0) === 0x80) end--
   return encoded.toString("utf8", 0, end)
 }
 
-/** Foreign text as one printable line: control and separator characters become spaces, invisible ones are removed. */
+/** Foreign text as one printable line: control and separator characters become spaces, and invisible ones are removed. */
 const printable = (text: string): string =>
   text
     .toWellFormed()
@@ -25,11 +25,11 @@ const printable = (text: string): string =>
 
 const bounded = (text: string): string => cut(text, webhookLimits.failureBodyKeptBytes)
 
-// Matches by form, not by value: after a rotation the receiver may echo the next secret, and a truncated body only a
-// part.
+// Matches any secret by its form. After a rotation the receiver may echo the next secret, and a truncated body may
+// contain only a part of one.
 const anySecret = /whs_[A-Za-z0-9_-]*/g
 
-/** The sentence for a response that is no 2xx. `body`: the part of it that was read. */
+/** The sentence for a response other than a 2xx. `body`: the part of the body that was read. */
 export const answerError = (status: number, body: string): string => {
   if (status >= 300 && status < 400) return `The endpoint answered ${status}: redirects are not followed.`
   const text = printable(body).replaceAll(anySecret, "[secret]")
@@ -39,7 +39,7 @@ export const answerError = (status: number, body: string): string => {
 export const silenceError = (limitMillis: number): string =>
   `The endpoint did not answer within ${limitMillis / 1_000} seconds.`
 
-// Node's and OpenSSL's codes for a rejected certificate.
+// Error codes of Node and OpenSSL for rejected certificates.
 const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ISSUER|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/
 
 /** The sentence for a connection that failed before a response. */

@@ -1,11 +1,14 @@
 /**
- * The addresses that a webhook may be sent to: those that the IANA special-purpose registries leave to the public
+ * The addresses to which webhooks may be sent: those that the IANA special-purpose registries leave to the public
  * internet. IPv6 forms that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) are always refused: no receiver needs
- * them, and each is a second way to write an internal address (A3-32).
+ * them, and each would be a second way to write an internal address (A3-32).
  */
 import ipaddr from "ipaddr.js"
 
-/** Not reachable from the internet, or reserved for other uses than web servers. RFC 6890 and its registries. */
+/**
+ * IPv4 ranges that the internet does not reach, or that are reserved for other uses than web servers (RFC 6890 and its
+ * registries).
+ */
 export const refusedIPv4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -26,11 +29,12 @@ export const refusedIPv4 = [
 ] as const
 
 /**
- * Contains all global unicast, and none of loopback, mapped, NAT64, discard, unique local, link-local and multicast.
+ * All global unicast addresses. The range excludes loopback, mapped, NAT64, discard, unique local, link-local and
+ * multicast.
  */
 export const globalIPv6 = "2000::/3"
 
-/** Parts of global unicast that no web server uses. */
+/** Ranges of global unicast that no web server uses. */
 export const refusedIPv6 = [
   "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
   "2001:db8::/32", // documentation

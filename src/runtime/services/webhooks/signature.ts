@@ -1,6 +1,6 @@
 /**
- * The signature of a delivery: HMAC-SHA256 over the timestamp and the raw body, keyed with the whole secret string,
- * its prefix included (A3-29).
+ * The signature of a delivery: HMAC-SHA256 over the timestamp and the raw body. The key is the whole secret string,
+ * prefix included (A3-29).
  */
 import { createHmac } from "node:crypto"
 import type { OutgoingWebhook } from "../../ports/WebhookSender.ts"
@@ -9,7 +9,7 @@ import type { OutgoingWebhook } from "../../ports/WebhookSender.ts"
 export const signatureOf = (secret: string, timestamp: number, body: string): string =>
   `v1=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`
 
-/** The headers of one attempt; every retry has a new timestamp. `now`: wall clock, Unix ms. */
+/** The headers of one attempt. Every retry has a new timestamp. `now`: wall clock, Unix ms. */
 export const signedHeaders = (webhook: OutgoingWebhook, now: number): Readonly<Record<string, string>> => {
   const timestamp = Math.floor(now / 1_000)
   return {

@@ -1,6 +1,6 @@
 /**
- * Decisions on a partner's webhook inside the partner's turn: the endpoint and single deliveries, each state through
- * its machine. Pure except for the turn's draft and ids (D13, D14).
+ * Decisions on a partner's webhook inside the partner's turn: on the endpoint and on single deliveries. Every state
+ * changes through its machine. Pure except for the turn's draft and ids (D13, D14).
  */
 import type { QueuedTest } from "../../../machines/webhook/WebhookWire.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -23,8 +23,8 @@ const aboutEndpoint = (partnerId: number, endpoint: EndpointRow | null = null): 
 })
 
 /**
- * Registers or replaces the endpoint. It is ACTIVE from this commit on; the next sending uses `secret`, for queued
- * deliveries too.
+ * Registers or replaces the endpoint, which is ACTIVE from this commit on. From then on every attempt uses `secret`,
+ * also for deliveries that were queued before.
  */
 export const registerEndpoint = (turn: Turn, partnerId: number, url: string, secret: string): EndpointRow => {
   const row = turn.state.one("webhookEndpoints")
@@ -52,7 +52,7 @@ export const removeEndpoint = (turn: Turn): Verdict<EndpointRow> => {
   return accept(next)
 }
 
-/** Switches the endpoint of a partner off in the commit that closes it, which raises the epoch itself (D15). */
+/** Switches the endpoint of a partner off, in the commit that closes the partner and raises its epoch (D15). */
 export const closeEndpoint = (turn: Turn): void => {
   const row = turn.state.one("webhookEndpoints")
   if (row !== undefined) switchedOff(turn, row, "PARTNER_CLOSED")
@@ -62,15 +62,15 @@ const switchedOff = (turn: Turn, row: EndpointRow, type: "DELETE" | "PARTNER_CLO
   advance(turn, "webhookEndpoints", row, { type, at: turn.now }, { set: { updatedAt: turn.now } })
 
 /**
- * The endpoint's state decides whether events are queued: the new epoch makes commits of clients fail that were
- * decided under the old state.
+ * Raises the partner's epoch, because the state of the endpoint decides whether events are queued. Commits of clients
+ * that were decided under the old state then fail.
  */
 const raiseEpoch = (turn: Turn): void => {
   const partner = turn.state.one("partners")
   if (partner !== undefined) turn.draft.put("partners", { ...partner, epoch: partner.epoch + 1 })
 }
 
-/** Queues a webhook.test (A3-37). */
+/** Queues a webhook.test event (A3-37). */
 export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   const row = turn.state.one("webhookEndpoints")
   if (row === undefined) return refuse(noWebhook)
@@ -79,7 +79,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
     return refuse(conflict("WEBHOOK_INACTIVE", "The webhook is not active: register it again first."))
   let deliveryId: number | null = null
   for (const effect of tested.effects) {
-    // A test goes to the endpoint only: it is no business event, so the event log does not hold it.
+    // A test event goes to the endpoint only. It is no business event, so the event log does not contain it.
     if (effect.type === "event") deliveryId = queueDelivery(turn, aboutEndpoint(row.partnerId, row), effect)
     else applyEffects(turn, aboutEndpoint(row.partnerId), [effect])
   }
@@ -87,7 +87,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   return accept({ deliveryId, event: "webhook.test", queuedAt: turn.now })
 }
 
-/** Gives a failed delivery ten more attempts, under the same id and with the same bytes (A3-35). */
+/** Gives a failed delivery ten more attempts, with the same id and the same bytes (A3-35). */
 export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> => {
   if (turn.state.one("partners")?.state === "CLOSED") return refuse(conflict("PARTNER_CLOSED", partnerClosedError))
   const next = advance(

@@ -1,6 +1,6 @@
 /**
- * All background work for webhooks on Postgres: delivery worker, feed sweep, retention of the log, ending deliveries
- * of closed partners.
+ * All background work for webhooks: delivery worker, feed sweep, retention of the log, and the end of deliveries of
+ * closed partners.
  */
 import { Layer } from "effect"
 import { layerClosedDeliveries } from "./ClosedDeliveries.ts"
