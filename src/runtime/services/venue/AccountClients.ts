@@ -1,6 +1,7 @@
 /**
- * Finds the client of a venue account. Requests that arrive during a read are read together in the next one. The venue may
- * publish events of every account at one instant, and a statement for each would starve callers of database connections.
+ * Finds the client of a venue account. Requests that arrive during a read share the next read. The venue may publish
+ * events of every account at the same moment, and one statement for each would leave callers without database
+ * connections.
  */
 import { Effect, Exit, Latch } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -17,7 +18,7 @@ type Found = Effect.Effect<number | null, DispatchError>
 export class AccountClients {
   private readonly stored: Pick<RowReads["Service"], "clientIds">
   private readonly known = new Map<string, number>()
-  /** The waiting callers by account, the longest wait first. */
+  /** The waiting callers by account, in order of arrival. */
   private readonly asked = new ShortLivedMap<string, Array<(found: Found) => void>>()
   private readonly work = Latch.makeUnsafe(false)
 
@@ -42,9 +43,9 @@ export class AccountClients {
     })
   }
 
-  /** Reads the requested accounts, in an endless loop. */
+  /** Reads the clients of the requested accounts, in an endless loop. */
   readonly run: Effect.Effect<void> = Effect.suspend(() => this.work.await).pipe(
-    // Requests of the same moment join the first one's read.
+    // Requests of the same moment join this read.
     Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {

@@ -1,7 +1,8 @@
 /**
- * Applies events to mailboxes: in sequence within an account, concurrently across accounts. One turn decides all waiting events
- * of an account. Gaps are fetched first, and known events are dropped. An event that can't be applied is quarantined in the turn
- * that skips it. In the same turn the object that it names applies the venue's answer to a query (A2-96, A2-115).
+ * Applies events to mailboxes: in sequence within an account, concurrently across accounts. One turn decides all
+ * waiting events of an account. A gap before an event is fetched first, and known events are dropped. An event that
+ * can't be applied is quarantined in the turn that skips it. If it names an object, the same turn applies the venue's
+ * answer to a query of the object (A2-96, A2-115).
  */
 import { Effect, Semaphore } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
@@ -13,7 +14,10 @@ import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import { quarantinedOf, EventDecisions, type EventDecisionsParts } from "./EventDecisions.ts"
 import { eventsNotGiven, eventsNotKept, type QuarantineEntry } from "./venueQuarantine.ts"
 
-/** The most accounts in progress: those of two batches. Events that arrive meanwhile join the next turn of their account. */
+/**
+ * The most accounts in progress, which is the number in two batches. Events that arrive during a turn join the next
+ * turn of their account.
+ */
 const accountsAtOnce = 512
 /** Accounts that query the venue concurrently. */
 const waitingAtOnce = 256
@@ -24,9 +28,9 @@ const beyond = "its sequence lies beyond what the venue has of its account"
 const fetches = 3
 
 type Apart = (what: QuarantineEntry) => Effect.Effect<void>
-/** The source of the events, which is notified of the results. */
+/** The source of the events, which receives the results. */
 export interface EventSource {
-  /** Quarantines an event without a client. */
+  /** Quarantines an event that belongs to no client. */
   readonly apart: Apart
   /** Called with event numbers that are committed or quarantined. */
   readonly done: (numbers: ReadonlyArray<number>) => void
@@ -36,9 +40,9 @@ export interface EventSource {
 
 interface ReadOnce {
   readonly clientId: number
-  /** The sequence up to which the service has read the account. */
+  /** The sequence up to which the service has read the account's events. */
   readonly after: number
-  /** No event is missing up to there. */
+  /** True: no event up to that sequence is missing. */
   readonly isThrough: boolean
 }
 
@@ -55,7 +59,7 @@ export class AccountEvents {
   /** Lanes with an event and without a worker, in round-robin order. */
   private readonly ready: Array<AccountLane> = []
   private workers = 0
-  /** Limits the accounts that query the venue. */
+  /** Limits the accounts that query the venue concurrently. */
   private readonly room = Semaphore.makeUnsafe(waitingAtOnce)
 
   constructor(parts: AccountEventsParts) {
@@ -103,7 +107,10 @@ export class AccountEvents {
     })
   }
 
-  /** Processes the first events of an account. An event that needs more work continues concurrently, and frees its worker. */
+  /**
+   * Decides the first events of an account in a turn. If the first event needs more than that, the rest of the work
+   * runs concurrently, so that this worker is free.
+   */
   private work(lane: AccountLane, source: EventSource): Effect.Effect<void> {
     if (lane.isTaken) return this.workApart(lane, source)
     return this.inTurn(lane, () => this.tryFirst(lane)).pipe(
@@ -111,7 +118,7 @@ export class AccountEvents {
         taken.length > 0 ? Effect.sync(() => this.end(lane, taken, source)) : this.workApart(lane, source)
       ),
       Effect.catchDefect(() => this.workApart(lane, source)),
-      // The database is unavailable: the event waits, together with the later ones of its account.
+      // The database is unavailable. The event and all later events of its account wait.
       Effect.catch(() =>
         Effect.delay(
           Effect.sync(() => void this.ready.push(lane)),
@@ -141,9 +148,9 @@ export class AccountEvents {
 
   /** Reads the missing events of an account up to the venue's present sequence. Retries until it succeeds. */
   readAgain(account: string, apart: Apart): Effect.Effect<void> {
-    // Other work of the account proceeds between two attempts.
+    // The lock is free between two attempts, so that other work of the account proceeds.
     const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
-      // The venue no longer keeps some events, but provides later ones.
+      // The venue no longer keeps some events, but has later ones.
       once === null || once.isThrough ? Effect.void : this.readWhole(account, apart)
     )
     return Effect.catch(read, () =>
@@ -154,7 +161,7 @@ export class AccountEvents {
     )
   }
 
-  /** As `readAgain`, in one attempt. Events that the venue has published but does not keep raise an alarm. */
+  /** Like `readAgain`, in one attempt. Raises an alarm for events that the venue has published but no longer keeps. */
   readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let before = -1; ;) {
@@ -163,7 +170,7 @@ export class AccountEvents {
         const sequence = there?.sequence ?? 0
         if (once === null || sequence === once.after) return
         const { after, clientId } = once
-        // The venue's sequence is behind ours: its books were reset, and its events are dropped until they reach our sequence.
+        // The venue's books of the account were reset. Its events are dropped until they reach our sequence.
         if (sequence < after) {
           const bytes = JSON.stringify({ account, after, sequence })
           return yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
@@ -179,7 +186,7 @@ export class AccountEvents {
     })
   }
 
-  /** Null: the account does not belong to a client. `to`: see `fetch`. */
+  /** Reads the missing events of an account once. Null: the account belongs to no client. `to`: see `fetch`. */
   private readOnce(
     account: string,
     apart: Apart,
@@ -212,7 +219,7 @@ export class AccountEvents {
     if (lane.isIdle) this.lanes.delete(lane.account)
   }
 
-  /** Runs work under the account's lock, in order of arrival. `work` is called when its turn comes. */
+  /** Runs work under the account's lock, in order of arrival. `work` is called once the lock is held. */
   private inTurn<A, E>(lane: AccountLane, work: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() =>
       Effect.ensuring(
@@ -225,14 +232,17 @@ export class AccountEvents {
     )
   }
 
-  /** Decides the first waiting event, and others in the same turn. Empty: the event needs a query or a wait. */
+  /**
+   * Decides the first waiting event and those that share its turn. Returns the decided events; empty: the event needs a
+   * query or a wait.
+   */
   private tryFirst(lane: AccountLane): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
     return Effect.flatMap(this.clients.of(lane.account), (clientId) =>
       clientId === null ? Effect.succeed([]) : this.decisions.first(clientId, () => lane.waiting)
     )
   }
 
-  /** As `tryFirst`, including the queries, waits and quarantine that the event needs. */
+  /** Like `tryFirst`, with the queries, waits and quarantine that the event needs. */
   private takeFirst(lane: AccountLane, apart: Apart): Effect.Effect<ReadonlyArray<AccountEvent>> {
     return Effect.suspend(() => {
       const first = lane.waiting[0] as AccountEvent
@@ -252,7 +262,7 @@ export class AccountEvents {
             Effect.as([first])
           )
         ),
-        // The database or the venue is unavailable: the event waits, together with the later ones of its account.
+        // The database or the venue is unavailable. The event and all later events of its account wait.
         Effect.catch(() =>
           Effect.delay(
             Effect.suspend(() => this.takeFirst(lane, apart)),
@@ -263,7 +273,7 @@ export class AccountEvents {
     })
   }
 
-  /** Applies an event after a gap: fetches the missing events, and skips those that the venue does not provide. */
+  /** Applies an event after a gap. Fetches the missing events, and skips those that the venue does not provide. */
   private closeGap(
     clientId: number,
     event: AccountEvent,
@@ -289,8 +299,8 @@ export class AccountEvents {
   }
 
   /**
-   * Fetches and applies the new events of an account. Up to the sequence `to`, events after a loss are applied too. Unreadable
-   * events are quarantined, and the later ones skip them. False: later events wait behind a gap that the venue does not fill.
+   * Fetches and applies the new events of an account. Unreadable events are quarantined and skipped. Events up to the
+   * sequence `to` are applied even after a gap. False: later events wait behind a gap that the venue does not fill.
    */
   private fetch(
     clientId: number,

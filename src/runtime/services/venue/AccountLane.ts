@@ -1,4 +1,4 @@
-/** The queue of one account: its waiting events by sequence, and a lock for work on the account. */
+/** The queue of one account: its waiting events in sequence, and a lock for work on the account. */
 import { type Effect, Semaphore } from "effect"
 import type { AccountFact, VenueEvent } from "../../../machines/venue/VenueEvent.ts"
 
@@ -6,11 +6,11 @@ export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 
 export class AccountLane {
   readonly account: string
-  /** Sorted by sequence. The cursor limits the events of all accounts together (EventCursor). */
+  /** Sorted by sequence. EventCursor limits the number of events of all accounts together. */
   private events: Array<AccountEvent> = []
-  /** True: a worker processes the events. */
+  /** True: the lane has a worker or waits for one. */
   isWorked = false
-  /** The number of holders of the lock and waiters. */
+  /** The number of users that hold the lock or wait for it. */
   private users = 0
   private readonly turns = Semaphore.makeUnsafe(1)
 

@@ -1,19 +1,28 @@
 /**
- * Schedules the calls to the venue. Clients take turns. A client may have several calls in flight, which start in commit order.
- * Calls of one object (`ownerOfRef`: an order, a request for quotes, a contract) run one at a time in that order, so a cancel or
- * an amendment never overtakes the placing. An in-doubt call delays only the calls of its own object. No IO and no clock. No
- * other part depends on the order of calls at the venue, because a dependent call is committed only after the outcome of the
- * earlier one. A reduce-only order needs a position, and so a booked fill. A leg follows its parent's fill. An accept follows the
- * quote of its request. A close-out sends orders after the outcomes of its cancels, or after 2 s. Two calls may still meet at the
- * venue: two legs of a group, a close-out's order and a late cancel, a tear-up and a close. Any order of these is safe:
- * reduce-only caps the quantity, and the venue refuses late calls. Two legs of a group run concurrently, so that one of them
- * protects if the answer of the other is lost (A2-95, F9).
+ * Schedules the calls to the venue. Clients take turns. A client may have several calls in flight, which start in
+ * commit order. Calls of one object (`ownerOfRef`: an order, a request for quotes, a contract) run one at a time in
+ * that order, so a cancel or an amendment never overtakes the placing. An in-doubt call delays only the calls of its
+ * own object. No IO and no clock.
+ *
+ * No other part depends on the order of calls at the venue, because a dependent call is committed only after the
+ * outcome of the earlier one:
+ * - A reduce-only order needs a position, and so a booked fill.
+ * - A leg follows its parent's fill.
+ * - An accept follows the quote of its request.
+ * - A close-out sends orders after the outcomes of its cancels, or after 2 s.
+ *
+ * Some calls may still meet at the venue: two legs of a group, a close-out's order and a late cancel, a tear-up and a
+ * close. Any order of these is safe, because reduce-only caps the quantity and the venue refuses late calls. Two legs
+ * of a group run concurrently, so that one of them protects even if the answer to the other is lost (A2-95, F9).
  */
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import type { VenueCallRow } from "../../tables/venue.ts"
 
-/** The most calls in flight, in all and of one client. Hanging calls of one client leave capacity to the others. */
+/**
+ * The most calls in flight, in total and per client. The limit per client keeps hanging calls of one client from using
+ * all capacity.
+ */
 export const callsAtOnce = 64
 export const callsOfClient = 8
 
@@ -27,7 +36,7 @@ export interface Waiting {
 /** The limits of calls in flight. */
 export interface Bounds {
   readonly atOnce: number
-  /** The limit of the call's client. 1: the first call runs alone while the account is opened. */
+  /** The limit of the call's client. It is 1 until the account is opened, so that the first call runs alone. */
   readonly ofClient: (row: VenueCallRow) => number
 }
 
@@ -42,7 +51,7 @@ interface Lane {
   readonly clientId: number
   /** Calls in commit order, without those with a known outcome. */
   readonly calls: Array<Call>
-  /** Calls in flight, including those whose outcome has become known. */
+  /** The number of calls in flight, including those whose outcome is already known. */
   running: number
   isOffered: boolean
 }
@@ -81,7 +90,7 @@ export class CallLanes {
       const lane = this.ready.shift() as Lane
       lane.isOffered = false
       const call = this.firstOf(lane)
-      // The outcome of the lane's call has become known since it was queued.
+      // The outcome of the lane's call became known after the lane was queued.
       if (call === null) continue
       call.onItsWay = true
       lane.running++
@@ -103,7 +112,7 @@ export class CallLanes {
     this.settle(lane)
   }
 
-  /** Removes a call with a known outcome, which allows the next call of its object. */
+  /** Removes a call whose outcome is known, which allows the next call of its object. */
   forget(ref: string): void {
     const lane = this.drop(ref)
     if (lane !== null) this.settle(lane)
@@ -131,7 +140,7 @@ export class CallLanes {
     return null
   }
 
-  /** Appends a lane to the round, if it has a call that can be sent. */
+  /** Adds a lane to the end of the round, if it has a call that can be sent. */
   private offer(lane: Lane): void {
     if (lane.isOffered || this.firstOf(lane) === null) return
     lane.isOffered = true

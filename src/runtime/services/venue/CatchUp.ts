@@ -1,6 +1,7 @@
 /**
- * Reads every known account again by its sequence after a loss of events, including accounts without later events. The checkpoint
- * is not stored until that is complete, so a crashed process starts before the loss again (A2-96).
+ * Reads every known account again by its sequence after a loss of events, even an account without later events. The
+ * checkpoint is not stored until all are read. So a process that crashes before that starts again before the loss
+ * (A2-96).
  */
 import { Effect, Latch } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -13,7 +14,10 @@ const pageLength = 500
 const atOnce = 32
 /** The pause before a retry of failed reads, ms. */
 const againAfter = 1_000
-/** The most attempts for an account, about five minutes. After them it counts as read, with an alarm. */
+/**
+ * The most attempts per account, which take about five minutes. After them the account counts as read, and an alarm is
+ * raised.
+ */
 const triesAtMost = 300
 
 interface CatchUpParts {
@@ -27,7 +31,7 @@ interface CatchUpParts {
 export class CatchUp {
   private readonly parts: CatchUpParts
   private readonly asked = Latch.makeUnsafe(false)
-  /** Accounts with events in flight at the loss: the database may not hold these events yet. */
+  /** Accounts with events in progress at the loss. The database may not have rows of these accounts yet. */
   private readonly busy = new Set<string>()
   private wanted = 0
   private reached = 0
@@ -48,7 +52,7 @@ export class CatchUp {
     this.asked.openUnsafe()
   }
 
-  /** Handles one loss. Losses during the round start another one. */
+  /** Reads all accounts after a loss. A loss during the round starts another round. */
   readonly round: Effect.Effect<void> = Effect.suspend(() => this.asked.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
@@ -78,7 +82,7 @@ export class CatchUp {
       const clients = yield* this.insisting(this.parts.stored.among("clients", ids))
       late.push(...(yield* this.read(clients.map(({ uid }) => uid))))
     }
-    // Failed reads are retried after the others, without delaying them.
+    // Accounts that could not be read are retried after all others, so that they delay none.
     let rest: ReadonlyArray<string> = late
     for (let tries = 1; rest.length > 0; rest = yield* this.read(rest), tries++) {
       if (tries > triesAtMost) return yield* Effect.forEach(rest, (account) => this.giveUp(account), { discard: true })
@@ -112,7 +116,7 @@ export class CatchUp {
     )
   }
 
-  /** Gives an account up, because one unreadable account must not hold the checkpoint back for ever. */
+  /** Stops the attempts to read an account. One unreadable account must not hold the checkpoint back for ever. */
   private giveUp(account: string): Effect.Effect<void> {
     const reason = "an account could not be read again after a loss of events"
     return this.parts.apart({ bytes: JSON.stringify({ account }), reason, number: null, account })

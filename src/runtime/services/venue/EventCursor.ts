@@ -1,11 +1,15 @@
 /**
- * The cursor of the venue's events. Every event up to its checkpoint is committed, so a reader that restarts there misses none.
- * An event number is plausible only near the venue's last heartbeat. No IO and no clock (A2-96, A2-115).
+ * The cursor of the venue's events. Every event up to its checkpoint is committed, so a reader that restarts there
+ * misses no event. An event number is plausible only near the number in the venue's last heartbeat. No IO and no clock
+ * (A2-96, A2-115).
  */
 
 /** The most events above the checkpoint that are done or in progress. Further events wait until the checkpoint advances. */
 export const heldLimit = 10_000
-/** The largest distance of an event number beyond the last heartbeat: events arrive before the heartbeat with their number. */
+/**
+ * The largest plausible distance of an event number beyond the last heartbeat. Events arrive before the heartbeat with
+ * their number.
+ */
 export const unheardLimit = 100_000
 
 export class EventCursor {
@@ -39,14 +43,14 @@ export class EventCursor {
     return true
   }
 
-  /** Marks an event as committed or quarantined. No-op for a forgotten event, which arrives again. */
+  /** Marks an event as committed or quarantined. No-op for an event that was dropped (`forget`), because it arrives again. */
   done(number: number): void {
     if (!this.pending.delete(number)) return
     this.taken.add(number)
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
 
-  /** Drops an event that could not be applied. It counts as missing, and is read again. */
+  /** Drops an event that was not applied. It counts as missing, and is read again. */
   forget(number: number): void {
     this.pending.delete(number)
   }
@@ -56,7 +60,7 @@ export class EventCursor {
     return Math.max(this.said, this.furthest) > this.mark && !this.pending.has(this.mark + 1)
   }
 
-  /** The first plausible event after a hole; null: none. */
+  /** The first plausible event after the missing ones; null: none has arrived. */
   get afterHole(): number | null {
     let first = Number.POSITIVE_INFINITY
     for (const held of [this.pending, this.taken]) for (const number of held) first = Math.min(first, number)
@@ -80,9 +84,9 @@ export class EventCursor {
   }
 
   /**
-   * Applies the event number of a heartbeat. False: implausible. Only the first heartbeat of a connection may be far ahead,
-   * because later numbers follow events on this connection. Held events beyond the number do not exist, and are dropped, so that
-   * they leave no permanent hole.
+   * Applies the event number of a heartbeat. False: the number is implausible. Only the first heartbeat of a connection
+   * may be far ahead, because later numbers follow events on this connection. Held events beyond the number do not
+   * exist at the venue. They are dropped, because they would leave a permanent hole.
    */
   heard(number: number): boolean {
     if (!this.fresh && number > Math.max(this.said, this.furthest) + unheardLimit) return false
@@ -97,7 +101,7 @@ export class EventCursor {
     return true
   }
 
-  /** Prepares a new connection, which reads again from the checkpoint. Events that are done are not applied twice. */
+  /** Prepares a new connection, which reads again from the checkpoint. Events that are already done are not applied again. */
   again(): void {
     this.fresh = true
     this.said = this.mark

@@ -1,6 +1,7 @@
 /**
- * Decides an account's events in its client's turn. As many waiting events as fit share one commit (`batches.ts`). An implausible
- * event gets a commit of its own, with the venue's answer to a query of the object that it names (A2-103, A2-115).
+ * Decides an account's events in its client's turn. As many waiting events as fit share one commit (`batches.ts`). An
+ * implausible event gets a commit of its own. If it names an object, that commit applies the venue's answer to a query
+ * of the object (A2-103, A2-115).
  */
 import { Effect } from "effect"
 import { type AccountFact, objectsOfFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
@@ -36,18 +37,18 @@ interface Judged {
   /** The reason why the event is implausible; null: plausible. */
   readonly wrong: string | null
   readonly past: boolean
-  /** The venue's answer for the object of an implausible event. */
+  /** The venue's answer for the object that an implausible event names; null: there is none. */
   readonly answer: DefiniteOutcome | null
 }
 
 const believed: Judged = { wrong: null, past: false, answer: null }
 
-/** The result of an event in its turn, with its quarantine entry if it was quarantined. */
+/** The result of an event in its turn. For a quarantined event it is the quarantine entry. */
 interface Taken {
   readonly is: "taken" | "known" | "gap" | "early" | QuarantineEntry
 }
 
-/** The pause before a new check of an event that a later mark may explain. */
+/** The pause before an event is checked again that a later mark may explain. */
 const earlyPause = "250 millis"
 
 export interface EventDecisionsParts extends EventJudgeParts {
@@ -60,7 +61,8 @@ export class EventDecisions {
   readonly judge: EventJudge
   private readonly parts: EventDecisionsParts
   /**
-   * By client: the sequence up to which quotes were received, where it is ahead of the stored one. A restart receives them again.
+   * By client: the sequence up to which quotes were published, if it is beyond the stored sequence. After a restart
+   * these quotes arrive again.
    */
   private readonly heard = new Map<number, number>()
 
@@ -69,7 +71,7 @@ export class EventDecisions {
     this.judge = new EventJudge(parts)
   }
 
-  /** Decides events of a client in order, up to a gap. False: a gap exists. */
+  /** Decides events of a client in order, up to a gap. False: there is a gap. */
   all(clientId: number, events: ReadonlyArray<AccountEvent>): Effect.Effect<boolean, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       for (let rest = events; rest.length > 0;) {
@@ -86,8 +88,9 @@ export class EventDecisions {
   }
 
   /**
-   * Decides the first of these events, and the later ones that need no query and fit into its commit. Empty: a gap precedes the
-   * first event. The turn calls `events` again, so that events that have arrived by then join the commit.
+   * Decides the first event, and later ones that need no query and fit into its commit. Returns the decided events;
+   * empty: a gap precedes the first event. The turn calls `events` again, so that events which arrived in the meantime
+   * join the commit.
    */
   first(
     clientId: number,
@@ -101,7 +104,7 @@ export class EventDecisions {
     })
   }
 
-  /** Whether an event is a quote that takes no turn. */
+  /** Whether an event is a plausible quote, which takes no turn. */
   private isHeard(event: AccountEvent): boolean {
     return this.listenerOf(event) !== null && this.judge.believes(event)
   }
@@ -113,7 +116,7 @@ export class EventDecisions {
     return owner === null || quoted === null ? null : () => quoted({ id: owner.id, at, quote: fact.quote })
   }
 
-  /** Publishes leading quotes up to a gap. The next commit stores their sequence. */
+  /** Publishes quotes at the head of the queue, up to a gap. The next commit stores their sequence. */
   private hear(
     clientId: number,
     events: () => ReadonlyArray<AccountEvent>
@@ -138,7 +141,7 @@ export class EventDecisions {
     return "taken"
   }
 
-  /** Commits as many events as fit together. A failed commit is repeated event by event. */
+  /** Commits as many events as fit together. If the commit fails, the events are committed one by one. */
   private fold(
     clientId: number,
     first: AccountEvent,
@@ -193,7 +196,7 @@ export class EventDecisions {
     return typeof is === "string" ? Effect.void : this.parts.alarms.alarm(is)
   }
 
-  /** Decides one event. `past`: applies it despite a gap before it. */
+  /** Decides one event. `past`: applies it even after a gap. */
   one(clientId: number, event: AccountEvent, wrong: string | null, past: boolean): Effect.Effect<Taken, DispatchError> {
     if (wrong === null && this.isHeard(event)) {
       return Effect.map(this.sequenceOf(clientId), (stored) => ({ is: this.hearOne(clientId, event, stored, past) }))
@@ -204,7 +207,7 @@ export class EventDecisions {
     )
   }
 
-  /** As `commit`, but waits while a later mark or listing can still decide the event. */
+  /** Like `commit`, but waits and repeats while a later mark or listing may explain the event. */
   private decided(clientId: number, event: AccountEvent, past: boolean): Effect.Effect<Taken, DispatchError> {
     return Effect.flatMap(this.commit(clientId, event, { wrong: null, past, answer: null }), (taken) =>
       taken.is === "early"
@@ -224,7 +227,7 @@ export class EventDecisions {
       lane: "internal",
       decide: (turn) => this.decideIn(turn, clientId, event, judged)
     })
-    // A defect of our own code skips the event too, so that it does not stop the account.
+    // An event that our own code fails on is skipped too, so that it does not stop the account.
     const passed = (cause: unknown) =>
       Effect.andThen(
         this.parts.alarms.broken(cause),
@@ -237,8 +240,8 @@ export class EventDecisions {
   }
 
   /**
-   * Queries the object of ours that an implausible event names. Null: the event names none or is already applied, or the venue
-   * has no definite answer. The attempts are limited, because one bad event must not delay an account.
+   * Queries the object of ours that an implausible event names. Null: the event names no object, it is already applied,
+   * or the venue has no definite answer. The attempts are limited, because one bad event must not delay an account.
    */
   private lookedUp(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
     const ref = ownerOfFact(fact) === null ? null : refOfFact(fact)
@@ -247,14 +250,14 @@ export class EventDecisions {
       if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
       let silent = false
       for (let tries = 0; tries < lookups; tries++) {
-        // A hanging query must not delay the account either.
+        // A hanging query must not delay the account.
         const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null)).pipe(
           Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(null) })
         )
         const [outcome] = found ?? []
         const known = outcome?.ref === ref ? definite(outcome) : null
         if (known !== null) return known
-        // A venue that has executed a ref may not show it yet (C1): "not found" is no answer.
+        // "Not found" is no answer, because a venue that has executed a ref may not show it yet (C1).
         silent = found === null
         yield* Effect.sleep(250 << tries)
       }
@@ -267,9 +270,9 @@ export class EventDecisions {
   }
 
   /**
-   * Quarantines the loss of events that the venue no longer provides for an account, once, in a commit of the client. The account
-   * is compared with the venue afterwards. `isUnproven`: the venue keeps no money of the account either. No comparison can find
-   * the difference then, so this opens a break.
+   * Quarantines the loss of events that the venue no longer provides for an account, once, in a commit of the client.
+   * Afterwards the account is compared with the venue. `isUnproven`: the venue keeps no money of the account either, so
+   * no comparison can find the difference. In that case this opens a break.
    */
   lose(
     clientId: number,
@@ -315,7 +318,8 @@ export class EventDecisions {
     const ref = refOfFact(fact)
     const { handlers } = this.parts
     const isWhole = fact.sequence === known + 1
-    // The query for lost trades begins before the verdict, because the verdict waits for these trades.
+    // The query for missing trades is requested before the verdict, because the verdict may have to wait for these
+    // trades.
     if (!isWhole) handlers.doubted(turn)
     const verdict = wrong === null ? this.verdictOn(turn, fact, at, owner) : null
     if (verdict?.isEarly === true) return { is: "early" }
@@ -327,7 +331,7 @@ export class EventDecisions {
       return this.quarantinedIn(turn, clientId, { ...event, number, at, fact }, misfitReason(verdict.reason))
     }
     if (wrong === null && owner !== null) {
-      // An event may arrive before the response of the call that made its object: it ends the call.
+      // An event may arrive before the response to the call that made its object. The event then ends the call.
       const made = outcomeOfFact(fact, at)
       if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
       if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
@@ -371,7 +375,7 @@ export const quarantinedOf = (event: AccountEvent, reason: string): QuarantineEn
   account: event.fact.account
 })
 
-/** The object of a fact, by its ref; null: no ref of ours. */
+/** The object of ours that a fact names; null: its ref is not ours. */
 const ownerOfFact = (fact: AccountFact): RefOwner | null => {
   const ref = refOfFact(fact)
   return ref === null ? null : ownerOfRef(ref)

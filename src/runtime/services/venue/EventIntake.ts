@@ -1,6 +1,6 @@
 /**
- * The single reader of the venue's events (VenueEvents). It connects, processes each line, stores the checkpoint, and reads
- * missing events again (A2-115).
+ * The single reader of the venue's events (VenueEvents). It connects, processes each line, stores the checkpoint, and
+ * reads missing events again (A2-115).
  */
 import { type Clock, Effect, Latch, type Scope, type Semaphore, Stream } from "effect"
 import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEvent.ts"
@@ -20,15 +20,15 @@ import { TakenTime } from "./TakenTime.ts"
 import type { VenueLink } from "./VenueLink.ts"
 import { type QuarantineAlarms, eventsLost, type QuarantineEntry, quarantineApart } from "./venueQuarantine.ts"
 
-/** The time that a missing event may be late, and the interval of checks for holes, ms. */
+/** The time within which a missing event may still arrive, and the interval of checks for holes, ms. */
 const holePatience = 1_000
-/** The longest pause between two connections for the same missing event, and the longest wait for it, ms. */
+/** The longest pause between two connections for the same missing event, and the time after which it is skipped, ms. */
 const longestPatience = 60_000
 /** The shortest interval of checkpoint writes, ms. */
 const cursorPause = 250
-/** The interval of log lines for suppressed alarms, ms. */
+/** The interval of log lines about suppressed alarms, ms. */
 const settlePause = 10_000
-/** Characters of a message without a number that identify its repetition. */
+/** The number of leading characters by which a message without an event number is recognised when it repeats. */
 const kindChars = 512
 
 export interface EventFigures {
@@ -60,12 +60,12 @@ export interface EventIntakeParts {
 
 type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
 
-/** A missing event number. */
+/** A hole in the event numbers: the number after `after` is missing. */
 interface Hole {
   readonly after: number
   /** Wall time. */
   readonly since: number
-  /** Wall time of the next connection for it. */
+  /** Wall time of the next connection that reads for it. */
   readonly askAt: number
 }
 
@@ -74,19 +74,19 @@ export class EventIntake {
   private reconnects = 0
   private readonly parts: EventIntakeParts
   private readonly moved = Latch.makeUnsafe(false)
-  /** Opened to end the present connection. */
+  /** Opens to end the present connection. */
   private readonly cut = Latch.makeUnsafe(false)
-  /** Opened when the checkpoint advances, which may free capacity. */
+  /** Opens when the checkpoint advances, which may free capacity. */
   private readonly freed = Latch.makeUnsafe(false)
   /** Pauses between new connections, ms. */
   private readonly backoff = new Backoff(100, 5_000)
   private readonly holeBackoff = new Backoff(holePatience, longestPatience)
   private hole: Hole | null = null
-  /** Quarantines the same message without a number once a minute. */
+  /** Limits the quarantine of a message without a number to once a minute. */
   private readonly rate: KindRate
   private readonly catchUp: CatchUp
   private readonly takenTime = new TakenTime()
-  /** By account: numbers of unreadable lines that wait for a new read of the account. */
+  /** By account: numbers of unreadable lines that wait until the account is read again. */
   private readonly rereads = new Map<string, Set<number | null>>()
 
   constructor(parts: EventIntakeParts) {
@@ -110,7 +110,7 @@ export class EventIntake {
     return { mark: cursor.mark, held: cursor.held, reconnects }
   }
 
-  /** True: every event up to this number is applied or quarantined, and no read after a loss is due. */
+  /** True: every event up to this number is applied or quarantined, and no read after a loss is pending. */
   isAt(number: number): boolean {
     return this.cursor.mark >= number && this.catchUp.done
   }
@@ -145,7 +145,7 @@ export class EventIntake {
     ]
   }
 
-  /** One connection. */
+  /** Reads the events over one connection, until it ends. */
   private readonly read: Effect.Effect<void> = Effect.suspend(() => {
     this.cut.closeUnsafe()
     this.cursor.again()
@@ -185,7 +185,7 @@ export class EventIntake {
         Effect.suspend(() => this.take(line))
       )
     }
-    // An event of another service counts as done.
+    // An event of another service needs no work, so it is done.
     if ("foreign" in line) return Effect.sync(() => believed && this.cursor.begin(number) && this.done([number]))
     if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
     if (believed) return this.takeEvent(line)
@@ -223,8 +223,8 @@ export class EventIntake {
   }
 
   /**
-   * Reads the account of an unreadable line again: its sequence shows the missing events. One read covers all earlier lines, so a
-   * blocked account takes one place.
+   * Reads the account of an unreadable line again, because its sequence shows the missing events. One read covers all
+   * lines so far, so an account that can't be read takes only one place.
    */
   private readAgain(account: string, number: number | null): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -247,7 +247,7 @@ export class EventIntake {
     })
   }
 
-  /** Whether a message is new. A message without a number arrives again with each connection, and counts once a minute. */
+  /** Whether to quarantine a message now. One without a number arrives again with each connection: once a minute. */
   private isNews({ reason, bytes }: QuarantineEntry): boolean {
     return this.rate.pass(`${reason} ${bytes.slice(0, kindChars)}`) !== null
   }
@@ -259,7 +259,7 @@ export class EventIntake {
   private readonly source: EventSource = {
     apart: this.aside,
     done: (numbers) => this.done(numbers),
-    // The work starts after the received lines are read, so that events of one account share a commit.
+    // The work starts after the received lines are processed, so that events of one account share a commit.
     beside: (work) => Effect.asVoid(Effect.forkIn(work, this.parts.scope))
   }
 
@@ -283,7 +283,7 @@ export class EventIntake {
     return this.parts.accounts.accept({ ...event, fact }, this.source)
   }
 
-  /** Runs work concurrently; the stream waits for a free place. A line that a cut of the connection drops arrives again. */
+  /** Runs work concurrently, once a place is free. If the connection ends before, the dropped line arrives again. */
   private apart(number: number | null, work: Effect.Effect<void>): Effect.Effect<void> {
     const { room, scope } = this.parts
     const forget = Effect.sync(() => (number === null ? undefined : this.cursor.forget(number)))
@@ -321,7 +321,7 @@ export class EventIntake {
     Effect.andThen(Effect.sleep(cursorPause))
   )
 
-  /** Reads for a missing number on a new connection, after pauses that double while it does not come. */
+  /** Reads for a missing event over a new connection. The pauses double until the event arrives. */
   private readonly watchHoles: Effect.Effect<void> = Effect.suspend(() => {
     const { mark, hole } = this.cursor
     const { now } = this
@@ -343,19 +343,19 @@ export class EventIntake {
     return Effect.map(this.holeBackoff.next, (pause) => void (this.hole = { after, since, askAt: this.now + pause }))
   }
 
-  /** Whether this connection has had time to deliver the missing event. */
+  /** Whether this connection has existed long enough to deliver the missing event. */
   private get isReading(): boolean {
     const { connected, since } = this.parts.link.state()
     return connected && since !== null && this.now - since >= holePatience
   }
 
-  /** Skips events that the venue withholds for a minute while it delivers later ones: they must not block all accounts. */
+  /** Skips events that the venue withholds for a minute while it delivers later ones, so that they block no account. */
   private passHole(after: number, next: number): Effect.Effect<void> {
     const log = Effect.logError("the venue withholds events: the reader continues after them")
     return Effect.andThen(
       this.lose(after, next - 1, log),
       Effect.sync(() => {
-        // The event may have arrived during the write.
+        // The missing event may have arrived during the write.
         if (this.cursor.mark !== after || !this.cursor.hole) return
         this.cursor.pass(next)
         this.moved.openUnsafe()
@@ -364,7 +364,7 @@ export class EventIntake {
     )
   }
 
-  /** Continues from the present event when the venue no longer keeps the next one. Calls are queried, and accounts read again. */
+  /** Continues from the present event if the venue no longer keeps the next one. Calls and accounts are queried. */
   private readonly gone: Effect.Effect<void> = Effect.suspend(() =>
     Effect.matchEffect(presentNumber(this.parts.venue), {
       onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
@@ -383,7 +383,7 @@ export class EventIntake {
     })
   )
 
-  /** Records that the events after one number up to another are skipped, and requests a read of every account. */
+  /** Records that the events after `after` up to `to` are skipped, and requests a read of every account. */
   private lose(after: number, to: number, log: Effect.Effect<void>): Effect.Effect<void> {
     this.catchUp.ask()
     this.parts.lost()

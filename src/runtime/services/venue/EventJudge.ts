@@ -1,4 +1,7 @@
-/** Checks whether a venue event is plausible: its time, its market's present grid, a stamp's mark and rate (A2-115, F14). */
+/**
+ * Checks whether a venue event is plausible: its time, its market's present grid, and the mark and rate of a funding
+ * stamp (A2-115, F14).
+ */
 import { Effect, Latch } from "effect"
 import { fundingFault } from "../../../machines/funding/fundingRules.ts"
 import { isLess, scaled, unitsWith } from "../../../machines/shared/Exact.ts"
@@ -9,7 +12,7 @@ import type { Venue } from "../../ports/Venue.ts"
 import type { LastListing } from "../market/LastListing.ts"
 import type { AccountEvent } from "./AccountLane.ts"
 
-/** The longest age of grids before a new read, business ms. */
+/** The age from which the known grids are read again, business ms. */
 const listedFor = 1_000
 
 export interface EventJudgeParts {
@@ -20,9 +23,9 @@ export interface EventJudgeParts {
 
 export class EventJudge {
   private markets: ReadonlyMap<string, VenueMarket> = new Map()
-  /** The business time of the request for `markets`. */
+  /** The business time at which the listing behind `markets` was requested. */
   private listedAt = -Infinity
-  /** Opens at the end of the read in progress; null: none. */
+  /** Opens when the read in progress ends; null: no read is in progress. */
   private reading: Latch.Latch | null = null
   private readonly venue: Venue["Service"]
   private readonly clock: BusinessClock["Service"]
@@ -34,14 +37,17 @@ export class EventJudge {
     this.listing = listing
   }
 
-  /** Whether an event is plausible by known data, without a query. */
+  /** Whether the known data, without a query, show that an event is plausible. */
   believes(event: AccountEvent): boolean {
     const { at, fact } = event
     if (this.isAhead(at) || timeFaultOf(fact, at) !== null || this.lacksListing(event)) return false
     return !hasGrid(fact) || (this.clock.now() - this.listedAt < listedFor && this.gridFault(fact) === null)
   }
 
-  /** The reason why an event is implausible; null: plausible. Grids are read again before an event fails on them. */
+  /**
+   * The reason why an event is implausible; null: it is plausible. Before an event fails on a grid, the listing is read
+   * again.
+   */
   wrongWith(event: AccountEvent): Effect.Effect<string | null> {
     return Effect.suspend(() => {
       const { at, fact } = event
@@ -55,14 +61,14 @@ export class EventJudge {
       }
       if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
       const judge = Effect.sync(() => (this.markets.size === 0 ? null : this.gridFault(fact)))
-      // A read in progress may miss recent changes: only a read that starts after the event can fail it.
+      // A read that began before the event may miss a recent change, so only a later read can fail the event.
       return Effect.flatMap(Effect.andThen(this.read, judge), (fault) =>
         begunBefore && fault !== null ? Effect.andThen(this.read, judge) : Effect.succeed(fault)
       )
     })
   }
 
-  /** Reads the listing again if the event settles a market and is newer than the known listing; at most once a second. */
+  /** Reads the listing again if the event settles a market after the time of the known listing. At most once a second. */
   listAfter(event: AccountEvent): Effect.Effect<void> {
     return Effect.suspend(() => {
       const isDue = this.clock.now() - this.listedAt >= listedFor
@@ -70,13 +76,13 @@ export class EventJudge {
     })
   }
 
-  /** Whether an event is a settlement of a market, and no listing made after it is known. */
+  /** Whether an event settles a market and the known listing is not later than the event. */
   private lacksListing({ at, fact }: AccountEvent): boolean {
     const symbol = settledMarket(fact)
     return symbol !== null && this.listing.isListed(symbol, at) === null
   }
 
-  /** Reads the listing, or waits for the read in progress. Without an answer the listing stays. */
+  /** Reads the listing, or waits for the read in progress. If the venue does not answer, the known listing stays. */
   private readonly read: Effect.Effect<void> = Effect.suspend(() => {
     if (this.reading !== null) return this.reading.await
     const reading = Latch.makeUnsafe(false)
@@ -84,7 +90,7 @@ export class EventJudge {
     this.listedAt = this.clock.now()
     return Effect.catch(this.venue.listing, () => Effect.succeed(null)).pipe(
       Effect.map((listing) => {
-        // The feed may have read a newer listing meanwhile.
+        // The feed may have read a newer listing in the meantime.
         if (listing === null || listing.at < this.listing.readAt()) return
         const { markets } = this.listing.believe(listing).listing
         this.markets = new Map(markets.map((market) => [market.symbol, market]))
@@ -102,7 +108,7 @@ export class EventJudge {
     return at > this.clock.venueTime().latest
   }
 
-  /** The reason why an order, a fill or a funding stamp is off its market's grid. Null: it is on the grid. */
+  /** The reason why an order, a fill or a funding stamp is off its market's grid; null: it is on the grid. */
   private gridFault(fact: GriddedFact): string | null {
     if (fact.type === "funding") return stampFault(fact.funding, this.markets.get(fact.funding.symbol))
     const market = this.markets.get(fact.order.symbol)
@@ -114,7 +120,10 @@ export class EventJudge {
   }
 }
 
-/** The reason why a fact's time is later than its message, or why a stamp's mark or rate pays nothing. Null: neither. */
+/**
+ * The reason why a fact's time is later than its message, or why a stamp's mark or rate is impossible; null: there is
+ * no such fault.
+ */
 const timeFaultOf = (fact: AccountFact, at: number): string | null => {
   switch (fact.type) {
     case "fill":
@@ -138,7 +147,7 @@ const settledMarket = (fact: AccountFact): string | null => {
 
 const hourMillis = 3_600_000
 
-/** The reason if the market pays no funding at this time. Null: it pays, or the market is unknown. */
+/** The reason why the market pays no funding at this time; null: it does, or the market is unknown. */
 const stampFault = ({ settledAt }: VenueFunding, market: VenueMarket | undefined): string | null => {
   if (market === undefined) return null
   const hours = fundingHoursOf(market)

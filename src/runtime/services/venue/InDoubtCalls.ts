@@ -1,8 +1,10 @@
 /**
- * Resolves in-doubt calls: the response was lost, the process died, or the call was never sent. It queries the venue for their
- * outcomes, 500 at a time, after 1, 2, 4 and 8 s, then every 5 s; for an accept every 2 s. The query voids calls that the venue
- * has not received. A void ref is never executed, so "not found" is then definite. A call without an answer for 60 s raises an
- * alarm, and so does an execution that the venue does not show. Both stay in flight until they are resolved (A2-26, A2-116, D6).
+ * Resolves in-doubt calls: the response was lost, the process died, or the call was never sent. It queries the venue
+ * for their outcomes, 500 at a time, after 1, 2, 4 and 8 s, then every 5 s (for an accept every 2 s). The query voids
+ * calls that the venue has not received. The venue never executes a void ref, so "not found" is a final outcome.
+ *
+ * An alarm is raised for a call that has no answer for 60 s, and for an execution whose object the venue does not show.
+ * Both stay in flight until they are resolved (A2-26, A2-116, D6).
  */
 import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"
@@ -16,13 +18,13 @@ import type { DefiniteOutcome } from "./VenueHandler.ts"
 /** Pauses between two queries, ms. The last one repeats. */
 const pauses: ReadonlyArray<number> = [1_000, 1_000, 2_000, 4_000, 5_000]
 const acceptPause = 2_000
-/** Calls that are due within this time join the present query, ms. */
+/** Calls that are due within this time join the query, ms. */
 const slack = 250
 /** The age at which a call raises an alarm, ms. */
 const alarmAfter = 60_000
-/** Concurrent queries. */
+/** The most concurrent queries. */
 const questionsAtOnce = 4
-/** The most outcomes in concurrent writes, which overlap the next queries. */
+/** The most outcomes in concurrent writes. Writes run at the same time as the next queries. */
 const writesAtOnce = questionsAtOnce * lookupLimit
 
 const pauseBefore = (call: VenueCallName, tries: number): number =>
@@ -36,7 +38,10 @@ export interface Questions {
   readonly found: Found
 }
 
-/** No answer yet; an answer without an outcome; an execution without its object. */
+/**
+ * NO_ANSWER: the venue has not answered yet. NOTHING: its answer has no outcome. EXECUTED_UNSEEN: it reports an
+ * execution without the object.
+ */
 export type Found = "NO_ANSWER" | "NOTHING" | "EXECUTED_UNSEEN"
 
 interface Lost {
@@ -68,7 +73,10 @@ export interface InDoubtCallsParts {
     clientId: number,
     outcomes: ReadonlyArray<DefiniteOutcome>
   ) => Effect.Effect<ReadonlyArray<string>>
-  /** Raises the alarm of a call that is in flight for too long. `ended`: no longer in flight; `later`: can't be written now. */
+  /**
+   * Raises the alarm of a call that is in flight for too long. `said`: raised. `ended`: the call is no longer in
+   * flight. `later`: the alarm could not be written.
+   */
   readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"said" | "ended" | "later">
 }
 
@@ -86,7 +94,8 @@ export class InDoubtCalls {
   }
 
   /**
-   * Adds a call. `since`: wall time of its commit. `made`: it may have reached the venue, so the first query waits for a moment.
+   * Adds a call. `since`: wall time of its commit. `made`: the call may have reached the venue, so the first query
+   * comes after a pause.
    */
   add(row: VenueCallRow, since: number, made: boolean): void {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
@@ -103,7 +112,7 @@ export class InDoubtCalls {
     return this.lost.size
   }
 
-  /** The queries for a call; null: it is being sent, or its outcome is known. */
+  /** The queries for a call so far; null: the call is being sent, or its outcome is known. */
   questionsOn(ref: string): Questions | null {
     const lost = this.lost.get(ref)
     return lost === undefined ? null : { asked: lost.tries, found: lost.found }
@@ -193,8 +202,8 @@ export class InDoubtCalls {
   }
 
   /**
-   * Writes the outcomes of one client's calls together, concurrently with the next queries. Calls with a failed write are queried
-   * again.
+   * Writes the outcomes of one client's calls together, while the next queries run. After a failed write the calls are
+   * queried again.
    */
   private hear(clientId: number, ends: ReadonlyArray<Heard>): Effect.Effect<void> {
     for (const { lost } of ends) lost.writing = true
@@ -211,7 +220,7 @@ export class InDoubtCalls {
     })
     return Effect.andThen(
       this.room.take(ends.length),
-      // The write outlives the query, so it is no child of it.
+      // The write must not end with the query, so it runs in a scope of its own.
       Effect.forkIn(Effect.ensuring(written, Effect.flatten(ended)), this.parts.scope, { startImmediately: true })
     )
   }

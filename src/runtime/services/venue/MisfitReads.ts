@@ -1,6 +1,6 @@
 /**
- * Objects to read again, because the venue's report of them does not fit. Orders are read with their trades (`OrderResync`).
- * Other objects are looked up by their refs (`layerMisfitReads`; A2-115).
+ * Schedules new reads of objects whose report by the venue does not fit. Orders are read with their trades
+ * (`OrderResync`). Other objects are looked up by their refs (`layerMisfitReads`; A2-115).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
@@ -10,7 +10,7 @@ import { OutOfSync } from "./OutOfSync.ts"
 /** An object to read. */
 export interface WantedRead {
   readonly clientId: number
-  /** The name of the object in the query to the venue. */
+  /** The ref that names the object in the query to the venue. */
   readonly ref: string
 }
 

@@ -1,6 +1,7 @@
 /**
- * Orders that are out of sync: the venue reports a larger fill than the booked trades, an end, or that an ended order works.
- * `OrderResync` queries them by ref. So no trade is inferred from a quantity, or from a report that may be outdated (A2-96).
+ * Orders that are out of sync: the venue reports more fills than are booked, or an end that is not booked, or that an
+ * order works which has ended here. `OrderResync` queries them by ref. So no trade is inferred from a quantity, or from
+ * a report that may be outdated (A2-96).
  */
 import { Context, Latch, Layer } from "effect"
 import { isWorking } from "../../../machines/order/Order.ts"
@@ -16,7 +17,7 @@ export interface OutOfSyncOrder {
   readonly filledQty: string
   /** True: the order has ended at the venue. */
   readonly ended: boolean
-  /** True: the order has ended here before the query, so the venue's answer is newer than the end. */
+  /** True: the order had ended here before the query, so the venue's answer is newer than that end. */
   readonly wasOver: boolean
 }
 
@@ -26,7 +27,7 @@ export class OutOfSync extends Context.Service<
     add(order: OutOfSyncOrder): void
     /** Requests a query of all working orders, because their events may be lost. */
     addAll(): void
-    /** The venue's report that the row of the order does not have yet; undefined: there is none. */
+    /** The report that puts this order out of sync, if the row still lacks its data; undefined: there is none. */
     of(row: Reported): OutOfSyncOrder | undefined
     /** Removes an order after its query. */
     settled(orderId: number): void
@@ -75,18 +76,18 @@ export const outOfSyncOrders = (): OutOfSync["Service"] => {
   }
 }
 
-/** Whether the row lacks a trade or an end that the venue has reported. */
+/** Whether the row lacks a trade or an end that the report contains. */
 const isBehind = (row: Reported, { filledQty, ended }: OutOfSyncOrder): boolean =>
   (ended && isWorking(row)) || new MoneyDecimal(row.context.filledQty).lt(filledQty)
 
 /**
- * Whether the row has all that the venue reported, so that a query of the order has nothing to add. Without a report of progress
- * a doubt is the reason for the query, and no booking settles it.
+ * Whether the row contains all that the venue reported, so that a query of the order would add nothing. An entry
+ * without reported data stands for a doubt about missing events; only the query settles it.
  */
 const hasCaughtUp = (row: Reported, order: OutOfSyncOrder): boolean =>
   !order.wasOver && (order.ended || order.filledQty !== "0") && !isBehind(row, order)
 
-/** Whether the venue has reported more of the order than its row has. A filled order has all its trades. */
+/** Whether the venue has reported more of the order than its row contains. A filled order has all its trades. */
 export const isOutOfSync = (unsettled: OutOfSync["Service"], row: Reported): boolean => {
   if (row.state === "FILLED") return false
   const order = unsettled.of(row)

@@ -21,7 +21,7 @@ export class QuarantineDesk extends Context.Service<
   {
     /** Messages, newest first, including dropped ones. */
     list(query: PageQuery): Effect.Effect<ReadonlyArray<QuarantineView>, Unavailable>
-    /** Marks a message as dropped: no further action is needed. The row stays. */
+    /** Marks a message as dropped: staff need to take no further action. The row stays. */
     drop(caller: OperatorCaller, id: number): Effect.Effect<Verdict<QuarantineView>, DispatchError>
   }
 >()("brokerage/runtime/services/venue/QuarantineDesk") {
@@ -43,7 +43,7 @@ export class QuarantineDesk extends Context.Service<
                 by: caller.by,
                 decide: (turn) => {
                   const next = { ...row, droppedAt: turn.now }
-                  // The row belongs to no mailbox. The claim lets only one of two concurrent drops succeed.
+                  // The row belongs to no mailbox, so a claim ensures that only one of two concurrent drops succeeds.
                   turn.draft.claim(`venueQuarantine:${id}`, id)
                   turn.draft.put("venueQuarantine", next)
                   applyEffects(turn, { partnerId: null, clientId: null, object: `quarantinedEvent:${id}` }, [

@@ -1,6 +1,6 @@
 /**
- * Finds the venue time up to which every published event is taken. A heartbeat names the last event of its time, so that this
- * time is reached when that event is taken (A2-59).
+ * Finds the venue time up to which every published event is taken. A heartbeat names the venue's last event at its
+ * time. Once that event is taken, all events up to that time are (A2-59).
  */
 import type { VenueHeartbeat } from "../../../machines/venue/VenueEvent.ts"
 
@@ -12,7 +12,7 @@ export class TakenTime {
     this.beats.splice(1, 1, beat)
   }
 
-  /** A new connection starts with new heartbeats. */
+  /** Drops the heartbeats of an ended connection. */
   forget(): void {
     this.beats.length = 0
   }

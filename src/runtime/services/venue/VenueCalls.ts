@@ -1,8 +1,8 @@
 /**
- * Sends the calls of commits: once, outside the mailbox and the caller's fiber, within 5 s of the commit or never, and only while
- * this process owns the database. It sends only calls that this process committed. Every other row is an in-doubt call, which is
- * queried (InDoubtCalls). An outcome is a command of the client, whose commit deletes the row (architecture, Engine: venue calls;
- * A2-95, F9).
+ * Sends the calls of commits outside the mailbox and the caller's fiber. Each call is sent at most once, within 5 s of
+ * its commit, and only while this process owns the database. Only calls that this process committed are sent. Every
+ * other row is an in-doubt call, which is queried (InDoubtCalls). An outcome is a command of the client, whose commit
+ * deletes the row (architecture, Engine: venue calls; A2-95, F9).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, type Scope } from "effect"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
@@ -29,8 +29,8 @@ import { byVenue } from "./venueQuarantine.ts"
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000
 /**
- * The backpressure limit: the most calls that wait or are in flight before mass commits must wait. Twice the calls in flight keep
- * the capacity in use, and the last call still leaves long before its deadline.
+ * The backpressure limit: the most waiting and running calls, above which loops that commit many calls must wait. Twice
+ * the running calls keep the capacity in use, and even the last call leaves long before its deadline.
  */
 const callsWaiting = 2 * callsAtOnce
 /** The validity of a confirmation that this process owns the database, wall ms. */
@@ -53,9 +53,9 @@ export class VenueCalls extends Context.Service<
   VenueCalls,
   {
     /**
-     * Backpressure: waits until few calls wait. Loops that commit calls of many clients, such as close-outs after a price fall,
-     * must await it before each decision. Calls that are committed faster than they can be sent miss their deadline, and delay
-     * callers.
+     * Backpressure: completes once few calls wait. Loops that commit calls of many clients, such as close-outs after a
+     * price fall, must await it before each decision. Otherwise they commit calls faster than these can be sent. Such
+     * calls miss their deadline, and delay callers.
      */
     readonly room: Effect.Effect<void>
     /** The queries for a call in flight; null: it is being sent. */
@@ -112,9 +112,8 @@ class Executor {
   })
   private readonly wake = Latch.makeUnsafe(false)
   private readonly few = Latch.makeUnsafe(true)
-  /** See the service. */
   readonly room: Effect.Effect<void> = Effect.suspend(() => this.few.await)
-  /** Accounts that the venue has, as far as this process knows, in order of first use. */
+  /** Accounts that are open at the venue, as far as this process knows, in order of first use. */
   private readonly opened = new Set<string>()
   private made = 0
   private tooLate = 0
@@ -165,7 +164,7 @@ class Executor {
     if (!this.lanes.has(row.ref)) this.lost.add(row, this.committedAt(row), false)
   }
 
-  /** Turns an unanswered or unsent call into an in-doubt call. Its age counts from the commit in wall time. */
+  /** Adds a call that was not answered or not sent to the in-doubt calls. Its age counts from the commit in wall time. */
   private lose({ row, deadline }: Waiting, made: boolean): void {
     if (this.lanes.has(row.ref)) this.lost.add(row, deadline - callWithin, made)
   }
@@ -182,8 +181,8 @@ class Executor {
   }
 
   /**
-   * Wall time of the decision, which is no later than its commit. The clock may have been moved in between: the call then
-   * seems older than it is, and at worst it is not made.
+   * Wall time of the decision of a call, which is no later than its commit. If the clock was moved in between, the call
+   * seems older than it is, and is at worst not sent.
    */
   private committedAt({ at }: VenueCallRow): number {
     return this.now - Math.max(0, this.parts.clock.now() - at)
@@ -192,7 +191,7 @@ class Executor {
   private readonly round: Effect.Effect<void> = Effect.suspend(() => {
     this.wake.closeUnsafe()
     if (!this.lanes.startable) return Effect.void
-    // Usually the commit of the call itself has just confirmed the ownership.
+    // The commit of the call itself has usually just confirmed the ownership.
     const owned = this.parts.journal.ownedAt()
     const asked = this.now
     if (asked - owned <= ownsFor / 2) return this.begin(true, owned)
@@ -203,7 +202,7 @@ class Executor {
     return Effect.gen({ self: this }, function* () {
       for (let next = this.lanes.next(); next !== null; next = this.lanes.next()) {
         const over = this.now >= next.deadline
-        // The confirmation came late, or the process was frozen: check again later, without a loop here.
+        // The confirmation came too late, or the process was frozen. The next round checks again.
         if (!over && owns && this.now - asked > ownsFor) {
           this.lanes.free(next, false)
           return this.wake.openUnsafe()
@@ -290,7 +289,7 @@ class Executor {
       this.wake.openUnsafe()
     })
 
-  /** Handles a call that missed its deadline: it is never sent. */
+  /** Handles a call that missed its deadline. It is never sent, so it becomes an in-doubt call. */
   private missed(waiting: Waiting): void {
     this.tooLate++
     this.lose(waiting, false)
@@ -303,7 +302,10 @@ class Executor {
     this.wake.openUnsafe()
   }
 
-  /** Writes the outcomes of calls of one client, in as few commits as possible. Returns the refs of the ended calls. */
+  /**
+   * Writes the outcomes of one client's calls, in as few commits as possible. Returns the refs of the calls that have
+   * ended.
+   */
   private takeAll(clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<ReadonlyArray<string>> {
     return Effect.gen({ self: this }, function* () {
       const written: Array<string> = []
@@ -312,7 +314,8 @@ class Executor {
         if (Exit.isFailure(done)) {
           const error = Cause.squash(done.cause)
           if (error instanceof Unavailable) return written
-          // One outcome can't be written: write the others alone, so that it does not block them.
+          // At least one outcome can't be written. Each is now written alone, so that a bad one does not block the
+          // others.
           for (const each of rest) if (yield* this.takeOne(clientId, each)) written.push(each.ref)
           return written
         }
@@ -323,7 +326,7 @@ class Executor {
     })
   }
 
-  /** Writes the outcome of a call. False: it could not be written now, or it does not fit. */
+  /** Writes the outcome of a call. False: it could not be written now, or does not fit. */
   private takeOne(clientId: number, outcome: DefiniteOutcome): Effect.Effect<boolean> {
     return this.take(clientId, [outcome]).pipe(
       Effect.map(({ ended }) => ended.length > 0),
@@ -337,7 +340,10 @@ class Executor {
     )
   }
 
-  /** Commits the first of these outcomes, as many as one commit holds. Returns their number and the refs of the ended calls. */
+  /**
+   * Commits the first of these outcomes, up to the size of a batch. Returns their number and the refs of the calls that
+   * have ended.
+   */
   private take(
     clientId: number,
     outcomes: ReadonlyArray<DefiniteOutcome>
@@ -349,7 +355,7 @@ class Executor {
       decide: (turn) => {
         const ended: Array<string> = []
         const { length: taken } = takeUntilFull(turn, outcomes, (outcome) => {
-          // An event has already ended the call: its outcome stays.
+          // An event has already ended the call, so the outcome from the event stays.
           if (turn.state.get("venueCalls", outcome.ref) === undefined) return ended.push(outcome.ref)
           if (!endCall(turn, this.parts.handlers, outcome)) return true
           takeItsEvents(turn, clientId, outcome)

@@ -1,9 +1,11 @@
 /**
- * Receives the venue's numbered events. One reader stores a checkpoint below which all events are committed. The events of an
- * account go to its client's mailbox, in sequence, and there to the handler of the object that they name. A gap in an account's
- * sequence is fetched first, and repeated events are dropped by sequence. An event is quarantined and skipped if it can't be
- * read, lies more than 5 s ahead, is off its market's grid, or names no object of ours: one bad event never blocks all accounts.
- * The stream reconnects automatically (A2-95, A2-96, A2-115).
+ * Receives the venue's numbered events. One reader stores a checkpoint; all events up to it are committed. The events
+ * of an account go in sequence to its client's mailbox, and there to the handler of the object that they name. A gap in
+ * an account's sequence is fetched first, and repeated events are dropped by sequence.
+ *
+ * An event is quarantined and skipped if it can't be read, lies more than 5 s ahead, is off its market's grid, or names
+ * no object of ours. So one bad event never blocks all accounts. The stream reconnects automatically (A2-95, A2-96,
+ * A2-115).
  */
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -19,7 +21,7 @@ import type { VenueHandlers } from "./VenueHandler.ts"
 import { VenueLink } from "./VenueLink.ts"
 import { QuarantineAlarms } from "./venueQuarantine.ts"
 
-/** The most concurrent quarantine writes. With more the stream waits. */
+/** The most concurrent quarantine writes. At the limit the stream waits. */
 const quarantinedAtOnce = 256
 
 export class VenueEvents extends Context.Service<VenueEvents, { readonly figures: () => EventFigures }>()(

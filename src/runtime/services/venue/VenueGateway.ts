@@ -1,12 +1,14 @@
 /**
  * A request of a partner that calls the venue, from its first commit to its answer (A1-51..A1-53):
  *
- * 1. `begin`: one commit checks the request, starts the call, and claims the Idempotency-Key for the object of the call.
+ * 1. `begin`: one commit checks the request, starts the call, and claims the Idempotency-Key for the object of the
+ *   call.
  * 2. `outcome`: the commit that applies the call's outcome stores the answer under the key and releases the claim.
- * 3. `end`: where that commit could not answer, a commit of its own does.
+ * 3. `end`: if that commit could not store the answer, a further commit does.
  *
- * A retry after a crash in between finds the object under the key and ends the request, whatever the gates decide by then. A
- * request that is never retried has its key for 24 hours, as an answer would have; then AnswerSweep releases it.
+ * A retry after a crash in between finds the object under the key and ends the request, whatever the gates would decide
+ * by then. A request that is never retried keeps its key for 24 hours, as an answer would; then AnswerSweep releases
+ * the key.
  */
 import { Context, Effect, Layer } from "effect"
 import { type JsonForm, type Refusing, renderVerdict } from "../../../machines/shared/answerText.ts"
@@ -32,7 +34,10 @@ import { AnswerKeeper, type KeyedRequest } from "../shared/KeyedRequest.ts"
 /** Longest wait for the venue's answer, wall ms. */
 export const answerWithin = 5_000
 
-/** Limit on the attempts to commit a turn together with its answer; after them the turn commits without the answer. */
+/**
+ * The most attempts to commit the outcome of a call with its answer. Further attempts commit the outcome without the
+ * answer.
+ */
 const triesAtMost = 3
 
 /** A write of one client that calls the venue. */
@@ -40,23 +45,23 @@ export interface KeyedWrite {
   readonly clientId: number
   readonly body: unknown
   readonly key: KeyedRequest | null
-  /** How the route writes a success. */
+  /** The form in which the route renders a success. */
   readonly form: JsonForm
 }
 
-/** A verdict, with the row that a commit stored under the request's key; null: none was stored. */
+/** A verdict, with the row that stores it under the request's key; null: no row was stored. */
 export interface Kept<A> {
   readonly verdict: Verdict<A>
   readonly row: AnswerRow | null
 }
 
-/** A refusal before the first commit. */
+/** The refusal of a request that reached no commit. */
 export const unkept = (refusal: Refusal): Kept<never> => ({ verdict: refuse(refusal), row: null })
 
-/** A call in flight whose caller waits. */
+/** A call in flight with a waiting caller. */
 interface OpenCall {
   readonly answer: (turn: Turn) => Verdict<unknown> | null
-  /** The verdict of the last turn that applied the call's outcome; null: that turn had no answer. */
+  /** The verdict of the last turn that applied the call's outcome; null: that turn could not answer. */
   verdict: Verdict<unknown> | null
   tries: number
 }
@@ -71,9 +76,9 @@ interface Tools {
 export class VenueGateway extends Context.Service<
   VenueGateway,
   {
-    /** The steps of one request. `refusing`: the members that its route adds to a refusal. */
+    /** Makes the steps of one request. `refusing`: the members that its route adds to a refusal. */
     request<A>(caller: Caller, write: Omit<KeyedWrite, "body">, refusing?: Refusing): VenueRequest<A>
-    /** Writes the answer of the waiting caller, if there is one, in the turn that takes the end of the call. */
+    /** Stores the answer of the waiting caller, if there is one, in the turn that applies the call's outcome. */
     readonly take: (turn: Turn, ref: string) => void
   }
 >()("brokerage/runtime/services/venue/VenueGateway") {
@@ -94,7 +99,10 @@ export class VenueGateway extends Context.Service<
   )
 }
 
-/** Null also if the caller has lost access since: the outcome of the call is applied anyway. */
+/**
+ * The verdict for the waiting caller. Null: there is none yet, or the caller has lost access since. Either way the turn
+ * applies the outcome of the call.
+ */
 const answered = (turn: Turn, call: OpenCall): Verdict<unknown> | null => {
   try {
     return call.answer(turn)
@@ -104,7 +112,7 @@ const answered = (turn: Turn, call: OpenCall): Verdict<unknown> | null => {
   }
 }
 
-/** Waits until no call is in flight under these refs; false after 5 s (A1-51: 502). */
+/** Waits until no call is in flight under these refs. False: some still are after 5 s (A1-51: 502). */
 export const callsEnded = (
   host: ActorHost["Service"],
   clientId: number,
@@ -124,7 +132,7 @@ export class VenueRequest<A> {
   private readonly caller: Caller
   private readonly clientId: number
   private readonly key: KeyedRequest | null
-  /** Null without a key. */
+  /** Null: the request has no key. */
   private readonly keeper: AnswerKeeper<Verdict<unknown>> | null
 
   constructor(tools: Tools, caller: Caller, { clientId, key, form }: Omit<KeyedWrite, "body">, refusing?: Refusing) {
@@ -136,9 +144,9 @@ export class VenueRequest<A> {
   }
 
   /**
-   * The id of the object of the call, from this run or from an earlier one under the key. `decide` judges the request and makes
-   * the call. An earlier run is searched only if this one reaches no commit: a key with a claim or an answer rejects the commit,
-   * and a refusal is stored under a key without a begun request.
+   * Begins the request. Returns the id of the object of the call, from this run or from an earlier run under the key.
+   * `decide` checks the request and starts the call. An earlier run is looked up only if this one is refused or its
+   * commit fails on the key. A refusal is stored under the key only if no earlier run exists.
    */
   begin(decide: (turn: Turn) => Verdict<number>): Effect.Effect<Verdict<number>, DispatchError> {
     const { key } = this
@@ -153,14 +161,14 @@ export class VenueRequest<A> {
     )
   }
 
-  /** A refusal of `begin`, with the row of its commit. */
+  /** The refusal of `begin`, with the row that stores it. */
   refused(verdict: Verdict<never>): Kept<A> {
     return { verdict, row: this.keeper?.stored ?? null }
   }
 
   /**
-   * Waits for the end of the call, at most 5 s. `answer` is the verdict as far as the turn that takes the end knows it, null: not
-   * yet. Null: that commit has no answer.
+   * Waits for the end of the call, at most 5 s. `answer` returns the verdict in the turn that applies the outcome, or
+   * null if it is not known there. Returns null if that commit stored no answer.
    */
   outcome(ref: string, answer: (turn: Turn) => Verdict<A> | null): Effect.Effect<Kept<A> | null, Unavailable> {
     const { key, clientId } = this
@@ -203,7 +211,7 @@ export class VenueRequest<A> {
     )
   }
 
-  /** `storing`: a refusal is stored under the key. */
+  /** Runs the first turn. `storing`: a refusal is stored under the key. */
   private judge(
     decide: (turn: Turn) => Verdict<number>,
     storing: boolean
@@ -225,7 +233,7 @@ export class VenueRequest<A> {
     })
   }
 
-  /** Null also for an answer that is not kept. */
+  /** Stores the answer in the turn and returns it. Null: it is not known yet, or is of a kind that is not stored. */
   private answerIn(turn: Turn, key: KeyedRequest, answer: (turn: Turn) => Verdict<A> | null): Verdict<A> | null {
     const verdict = answer(turn)
     const row = verdict === null ? null : (this.keeper?.row(verdict, turn) ?? null)
@@ -236,7 +244,7 @@ export class VenueRequest<A> {
   }
 }
 
-/** The answer under the key that a commit stored. A key has one answer. */
+/** The answer that a commit stored under the key. A key has at most one answer. */
 const answerIn = (commit: Commit | null, { principal, key }: KeyedRequest): AnswerRow | null =>
   commit?.rows.answers?.find((row) => row.principal === principal && row.key === key) ?? null
 
@@ -249,10 +257,13 @@ const hasBegun =
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === keyName(key))
 
 const keyName = ({ principal, key }: KeyedRequest): string => `request:${principal}:${key}`
-/** A name with a space, which no key contains. */
+/** The name of the second claim of a request. It contains a space, which no key does. */
 const requestName = (request: KeyedRequest): string => `${keyName(request)} ${request.fingerprint}`
 
-/** The key belongs to the object; the fingerprint to the time, by which both are given back (AnswerStore.sweepBegun). */
+/**
+ * Claims the key for the object. A second claim, named by key and fingerprint, holds the time at which
+ * AnswerStore.sweepBegun releases both.
+ */
 const claimKey = ({ draft, now }: Turn, request: KeyedRequest, id: number): void => {
   draft.beginKey(request)
   draft.claim(keyName(request), id)

@@ -1,7 +1,7 @@
 /**
- * The handlers of outcomes and venue events, one for each kind of object that calls the venue (`VenueHandlers.ts`). They run in
- * the client's turn. A turn may run several, so a handler reads the draft first (`turn.draft.peek`), then the state (A2-22,
- * A2-97, A2-115, D6, F14).
+ * The handlers of outcomes and venue events, one for each kind of object that calls the venue (`VenueHandlers.ts`).
+ * They run in the client's turn. Several may run in one turn, so each must read the draft (`turn.draft.peek`) before
+ * the state (A2-22, A2-97, A2-115, D6, F14).
  */
 import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
@@ -26,9 +26,9 @@ export interface CallEnd {
   /** The object's id. */
   readonly id: number
   readonly outcome: DefiniteOutcome
-  /** The call in flight; null: its outcome is already known, or contradicts an earlier one. */
+  /** The call in flight; null: its outcome was known before, or this outcome contradicts an earlier one. */
   readonly call: VenueCallRow | null
-  /** The order's trades that the outcome reports and that come next in the account's sequence. */
+  /** The order's trades in the outcome, if they are the next events of the account's sequence. */
   readonly fills?: ReadonlyArray<VenueFill>
 }
 
@@ -40,7 +40,7 @@ export interface ObjectFact {
   readonly fact: AccountFact
 }
 
-/** The place of an event without an object among the events of its account. */
+/** An event that names no object: its time, and its place in the account's sequence. */
 export interface Unnamed {
   /** Business time at the venue. */
   readonly at: number
@@ -57,14 +57,14 @@ export interface Quoted {
   readonly quote: VenueQuote
 }
 
-/** The objects that a message reports, from a response, a lookup or an event. */
+/** The objects in a message of the venue: a response, a lookup result or an event. */
 export interface ObjectReport {
   readonly id: number
   /** The ref that the message names. */
   readonly ref: string
   /** Business time at the venue. */
   readonly at: number
-  /** Of a call; absent in other messages. */
+  /** The outcome of a call; absent in other messages. */
   readonly outcome?: VenueOutcome["outcome"]
   readonly order?: VenueOrder | null
   readonly fill?: VenueFill
@@ -76,34 +76,35 @@ export interface ObjectReport {
 
 export interface VenueHandler {
   /**
-   * Whether the message fits the service's call. The check precedes every booking. A message that names no object of ours fits
-   *.
+   * Checks whether the message fits the service's call. The check precedes every booking. A message that names no
+   * object of ours fits.
    */
   readonly verdict: (turn: Turn, said: ObjectReport) => Verdict
   /**
-   * Applies an outcome, including the venue's answer after an implausible event. A kind that holds money opens the break of a
-   * difference here.
+   * Applies an outcome, also one that the venue gives after an implausible event. A kind that holds money opens a break
+   * for a difference here.
    */
   readonly ended: (turn: Turn, end: CallEnd) => void
-  /** Applies an event. False: the object does not exist, and the event is quarantined. */
+  /** Applies an event. False: the object does not exist, so the event is quarantined. */
   readonly said: (turn: Turn, said: ObjectFact) => boolean
   /**
-   * Stores a quote in memory beside the mailboxes. A quote is no row, so it takes no turn and no commit. The same quote may
-   * arrive again. Null: objects of this kind get no quotes.
+   * Publishes a quote to memory beside the mailboxes. It takes no turn and no commit, because a quote is not a row. The
+   * same quote may arrive again. Null: objects of this kind have no quotes.
    */
   readonly quoted: ((quoted: Quoted) => void) | null
 }
 
-/** A handler for every kind: a missing one does not compile. */
+/** A handler for every kind of object. The types reject a missing handler. */
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
-  /** Answers the waiting caller of a call, in the turn that applies the outcome. */
+  /** Stores the answer for the waiting caller of a call, in the turn that applies the outcome. */
   readonly answered: (turn: Turn, ref: string) => void
-  /** Whether a fact that names no object of ours is possible. The check precedes every booking. */
+  /** Checks whether an event that names no object of ours is possible. The check precedes every booking. */
   readonly unnamedVerdict: (turn: Turn, fact: AccountFact) => Verdict
   /**
-   * Applies an event without a ref of ours, which the venue caused. Returns false or a reason if it can't be applied.
+   * Applies an event that the venue itself caused, without a ref of ours. Returns false or a reason if it can't be
+   * applied.
    */
   readonly unnamed: (turn: Turn, fact: AccountFact, said: Unnamed) => boolean | string
-  /** Called when events of the turn's client may be lost. */
+  /** Called if events of the turn's client may be lost. Null: events of any client. */
   readonly doubted: (turn: Turn | null) => void
 }

@@ -1,17 +1,20 @@
-/** The state of the venue's event stream. Its reader sets it (VenueEvents); views and checks read it. */
+/** The state of the venue's event stream. The reader of the stream sets it (VenueEvents); views and checks read it. */
 import { Context, Layer } from "effect"
 
 export interface LinkState {
   readonly connected: boolean
-  /** The last change of `connected`, wall Unix ms; null: never changed. */
+  /** Wall time of the last change of `connected`, Unix ms; null: it has never changed. */
   readonly since: number | null
-  /** Last heartbeat, wall Unix ms. */
+  /** Wall time of the last heartbeat, Unix ms. */
   readonly heardAt: number | null
   /** The number of the venue's last reported event. */
   readonly number: number | null
-  /** The business time up to which every event of the venue is applied, Unix ms. Null: no heartbeat yet. */
+  /** Business time up to which every event of the venue is applied, Unix ms; null: no heartbeat has arrived yet. */
   readonly takenTo: number | null
-  /** The venue's business time, and the wall time of its arrival, Unix ms. Only in a sandbox; null before the first. */
+  /**
+   * The venue's business time in its last heartbeat, and the wall time of its arrival, Unix ms. Only in a sandbox; null
+   * before the first heartbeat.
+   */
   readonly time: { readonly at: number; readonly heardAt: number } | null
 }
 

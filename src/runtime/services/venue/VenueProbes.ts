@@ -24,7 +24,7 @@ import { Directory } from "../partners/Directory.ts"
 import { venueAway } from "./venueAway.ts"
 import { callsEnded } from "./VenueGateway.ts"
 
-/** The outcome of a probe; IN_FLIGHT: unknown after 5 s. */
+/** The outcome of a probe. IN_FLIGHT: it is still unknown after 5 s. */
 export interface ProbeView {
   readonly probeId: number
   readonly state: VenueProbeState
@@ -116,7 +116,7 @@ const startProbe = (turn: Turn, { id: clientId, partnerId, uid }: ClientRow, ord
   })
 }
 
-/** A buy of the least quantity, half the band below the mark of the first open market; null: no open market. */
+/** A buy order of the least quantity in the first open market, at half the band below the mark; null: no market is open. */
 const probeOrder = (
   venue: VenueShape,
   listing: LastListing["Service"]

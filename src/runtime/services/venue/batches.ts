@@ -1,16 +1,22 @@
 /**
- * Batches of one client's items that share a turn and a commit: events of its account, outcomes of its calls. A batch stays well
- * below the size limit of a commit. Items of a batch that can't be written are decided one by one, so that a bad one affects no
- * other.
+ * Puts several items of one client into one turn and one commit: events of its account, or outcomes of its calls. A
+ * batch stays well below the size limit of a commit. If a batch can't be written, its items are decided one by one, so
+ * that a bad item affects no other.
  */
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 
-/** The rows of a commit at which a batch ends. A commit holds 4,096 rows; a contract's settlement takes about 20. */
+/**
+ * The number of rows at which a batch ends. A commit holds at most 4,096 rows; the settlement of one contract takes
+ * about 20.
+ */
 export const maxBatchRows = 1_024
 /** The most items of a batch. */
 export const maxBatchLength = 64
 
-/** Applies items in order in one turn, until the batch is full or an item has to wait (null). Returns the results. */
+/**
+ * Applies items in order in one turn. Stops if the batch is full, or if `take` returns null because an item has to
+ * wait. Returns the results.
+ */
 export const takeUntilFull = <Thing, Taken>(
   turn: Turn,
   things: ReadonlyArray<Thing>,

@@ -1,6 +1,6 @@
 /**
- * The marks that an open misfit keeps in its row. A restart loses the recent marks, and the exact ones expire. Without kept marks
- * a report that was outside the band would fit from then on (A2-115).
+ * The marks that an open misfit stores in its row. The recent marks are lost in a restart, and marks by the second
+ * expire. A report that was outside the band would then fit (A2-115).
  */
 import type { PriceBand } from "../../../machines/market/PriceBand.ts"
 import { exactText, scaled } from "../../../machines/shared/Exact.ts"
@@ -10,16 +10,22 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { VenueMisfitRow } from "../../tables/venue.ts"
 
-/** The marks around a time are known by the second for this long, ms. Until then known marks replace the kept ones. */
+/**
+ * For this long the marks around a time are known by the second, ms. Until then known marks take precedence over stored
+ * ones.
+ */
 const bySecondMillis = 60_000
 
 export const nothingKept: KeptMarket = { bands: [] }
 
-/** Whether a misfit is of one of these objects. A misfit of a request to close a contract is of both. */
+/**
+ * Whether a misfit concerns one of these objects. The misfit of a request to close a contract concerns both the request
+ * and the contract.
+ */
 export const isOfObjects = ({ ref, contractId }: VenueMisfitRow, objects: ReadonlyArray<string>): boolean =>
   objects.includes(objectOfRef(ref)) || objects.includes(`barrierContract:${contractId}`)
 
-/** The market that the open misfits of these objects keep. */
+/** The market data that the open misfits of these objects store. */
 export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyArray<string>): KeptMarket => {
   if (objects.length === 0) return nothingKept
   return rowsInTurn(turn, "venueMisfits")
@@ -28,26 +34,26 @@ export const marketOf = (turn: Pick<Turn, "state" | "draft">, objects: ReadonlyA
 }
 
 /**
- * The bands of both, at most `mostBands`; a band of the second replaces one of the first for the same time. Later ones are
- * dropped.
+ * Merges market data, with at most `mostBands` bands; further bands are dropped. For the same time a new band replaces
+ * the earlier one.
  */
 export const withMarket = (before: KeptMarket, { bands, listedAt }: KeptMarket): KeptMarket => {
   const all = new Map([...before.bands, ...bands].map((band) => [nameOf(band), band]))
   return withListing({ ...before, bands: [...all.values()].slice(0, mostBands) }, listedAt)
 }
 
-/** The market with the later of the two listing times. */
+/** The market data with the later of the two listing times. */
 const withListing = (market: KeptMarket, at: number | undefined): KeptMarket =>
   at === undefined || at <= (market.listedAt ?? -Infinity) ? market : { ...market, listedAt: at }
 
 const nameOf = ({ at, bps }: Pick<KeptBand, "at" | "bps">): string => `${at}:${bps}`
 
-/** The marks by which one report is judged: the known ones, and those that the misfit of its object keeps. */
+/** The marks by which one report is checked: known marks, and marks that the misfit of its object stores. */
 export class KeptMarks {
   private lacks = false
   private readonly before: KeptMarket
   private readonly now: number
-  /** The marks that the misfit is to store. */
+  /** The market data that the misfit has to store after the check. */
   market: KeptMarket
 
   constructor(before: KeptMarket, now: number) {
@@ -70,14 +76,20 @@ export class KeptMarks {
     return known
   }
 
-  /** Whether the market was listed after a time: `known`, or true if that is null and a kept listing is later than the time. */
+  /**
+   * Whether the market was listed after a time. `known` takes precedence; if it is null, a stored listing time after
+   * `at` counts.
+   */
   isListed(at: number, known: boolean | null): boolean | null {
     if (known === null && at <= (this.before.listedAt ?? -Infinity)) return true
     if (known === true) this.market = withListing(this.market, at)
     return known
   }
 
-  /** The venue can't try one time after another: once the misfit's bands are full, a new time with unknown marks does not fit. */
+  /**
+   * A reason if the report names one time too many. Once the misfit stores the most bands, a report at a further time
+   * with unknown marks does not fit. So the venue can't try times until one fits.
+   */
   tooManyTimes(): string | null {
     return this.lacks ? `it was reported at more than ${mostBands} times, and the marks of the last are unknown` : null
   }

@@ -1,6 +1,7 @@
 /**
- * Misfits in the client's turn: objects whose report by the venue does not fit our request. Nothing of the report is booked, and
- * holds stay. The machine of the misfit decides when its object is read again, and when it stands (A2-115).
+ * Misfits in the client's turn: objects whose report by the venue does not fit our request. Nothing of such a report is
+ * booked, and holds stay. The machine of the misfit decides when its object is read again, and when the misfit stands
+ * (A2-115).
  */
 import { isDeepStrictEqual } from "node:util"
 import type { KeptMarket } from "../../../machines/venueChecks/VenueMisfit.ts"
@@ -17,7 +18,7 @@ import type { MisfitReads } from "./MisfitReads.ts"
 import { putQuarantined, type QuarantineEntry } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
 
-/** The reason that quarantine records. */
+/** The reason in the quarantine row of such a report. */
 export const misfitReason = (reason: string): string => `it does not fit the request: ${reason}`
 
 /** The open misfit of the object with this ref. Undefined: none. */
@@ -31,7 +32,7 @@ interface Found {
   readonly bytes: unknown
 }
 
-/** Begins a misfit, or counts the answer to a read of an open misfit. The last counted answer opens the break. */
+/** Begins a misfit. For an open misfit it counts an answer that does not fit; the last counted answer opens the break. */
 export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   const client = oneInTurn(turn, "clients")
   if (client === undefined) throw new Error(`${turn.state.subject} has no client`)
@@ -50,11 +51,11 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   }
   if (before?.state === "STANDING") return void withMarks(turn, before, market)
   const isNew = before?.context.reason !== reason
-  // A report that a later mark may explain is quarantined only once the misfit stands.
+  // A report that a later mark may explain is not quarantined before the misfit stands.
   if (isNew && !misfit.isEarly) quarantineBytes()
   if (before === undefined) {
     const id = turn.nextId("venueMisfit")
-    // A break of zero would pause nothing.
+    // A break must not be zero, because only then it pauses money.
     const worth = misfit.worth === 0n ? 1n : misfit.worth
     start(turn, "venueMisfits", {
       input: { misfitId: id, ref, reason, at: turn.now },
@@ -65,7 +66,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   if (countUnfit(turn, withMarks(turn, before, market), reason) && misfit.isEarly) quarantineBytes()
 }
 
-/** Adds the marks by which a further report of the object was judged. */
+/** Adds the marks by which a further report of the object was checked. */
 const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMisfitRow => {
   const kept = { ...row, market: withMarket(row.market, market) }
   if (isDeepStrictEqual(kept.market, row.market)) return row
@@ -73,9 +74,9 @@ const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMi
   return kept
 }
 
-/** Counts an answer that does not fit. True: it was the last one, and a break pauses the client's money. */
+/** Counts an answer that does not fit. True: it was the last one, and a break now pauses the client's money. */
 const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean => {
-  // An answer to another read is not counted. It changes the row only if the reason is different.
+  // An answer that the misfit did not request is not counted. It changes the row only if its reason is new.
   if (!before.context.isAwaited && before.context.reason === reason) return false
   const now = advance(turn, "venueMisfits", before, { type: "UNFIT", at: turn.now, reason })
   if (now?.state !== "STANDING") return false
@@ -90,13 +91,16 @@ export const misfitUnknown = (turn: Turn, ref: string): void => {
   if (row !== undefined) countUnfit(turn, row, "the venue does not know it any more")
 }
 
-/** As `noteMisfit`, for a report that the comparison has read. Returns a sentence; null: a later mark may explain the report. */
+/**
+ * Like `noteMisfit`, for a report that the comparison has read. Returns a sentence for staff; null: a later mark may
+ * still explain the report.
+ */
 export const misfitFound = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string | null => {
   noteMisfit(turn, { ref, misfit, bytes })
   return misfit.isEarly ? null : sentenceOf(ref, misfit.reason)
 }
 
-/** The misfit in a sentence, for people. */
+/** A sentence about the misfit, for staff. */
 export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow, "ref" | "context">): string =>
   sentenceOf(ref, reason)
 
@@ -112,13 +116,13 @@ export const endMisfits = (turn: Turn, objects: ReadonlyArray<string>): void => 
   for (const row of rowsInTurn(turn, "venueMisfits")) if (isOfObjects(row, objects)) endMisfit(turn, row.ref)
 }
 
-/** Ends the misfit, because the venue's answer fits. An open break stays with staff. */
+/** Ends the misfit of an object, because the venue's answer fits. An open break stays with staff. */
 export const endMisfit = (turn: Turn, ref: string): void => {
   const row = misfitOf(turn, ref)
   if (row !== undefined) advance(turn, "venueMisfits", row, { type: "FIT" })
 }
 
-/** The timer that schedules the next read of an object. */
+/** The timer that requests the next read of an object. */
 export const misfitTimers = (reads: MisfitReads["Service"]) =>
   ({
     "venue.misfit": (turn, _dueAt, id) => {

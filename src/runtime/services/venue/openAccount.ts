@@ -9,8 +9,8 @@ export type OfAccount = VenueRequest<"openAccount">
 type Write = (request: OfAccount) => Effect.Effect<VenueOutcome, VenueUnanswered>
 
 /**
- * Opens the account. EXECUTED: the venue has it; a repeated call is harmless. The venue repeats its answer to a ref, so a retry
- * after a refusal, which may be temporary, uses another ref. `now`: wall time, Unix ms.
+ * Opens the account. EXECUTED: the account is open; a repeated call is harmless. The venue repeats its answer to a ref,
+ * so a retry after a refusal (which may be temporary) uses another ref. `now`: wall time, Unix ms.
  */
 export const openAccount = (
   write: Write,
@@ -25,6 +25,6 @@ export const openAccount = (
   )
 }
 
-/** The ref of the call that opens an account, which is no object of ours. `again`: the time of a retry, Unix ms. */
+/** The ref of the call that opens an account. It names no object of ours. `again`: the time of a retry, Unix ms. */
 const accountRef = (account: string, again?: number): string =>
   again === undefined ? `U-${account}` : `U-${account}-${again}`

@@ -13,15 +13,15 @@ import { endMisfit, noteMisfit } from "./misfits.ts"
 import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
 
 interface EndedBy {
-  /** The outcome answers a read that followed a misfit. */
+  /** True: the outcome answers a read of an object with a misfit. */
   readonly isRead?: boolean
-  /** The outcome comes from staff and is already checked. */
+  /** True: the outcome comes from staff, and is checked before. */
   readonly isTrusted?: boolean
 }
 
 /**
- * Ends the call, if it is in flight, and applies its outcome to the object. False: the outcome does not fit, or can't be judged
- * yet. Nothing is applied then, and a call in flight stays in flight.
+ * Ends the call, if it is in flight, and applies its outcome to the object. False: the outcome does not fit, or can't
+ * be checked yet. Then nothing is applied, and a call in flight stays in flight.
  */
 export const endCall = (
   turn: Turn,
@@ -34,7 +34,7 @@ export const endCall = (
   if (named === null) throw new Error(`${ref} is no ref of ours`)
   const handler = handlers[named.owner]
   const verdict = isTrusted ? null : handler.verdict(turn, { id: named.id, ...outcome })
-  // A later outcome in the same turn is a repetition.
+  // A second outcome in the same turn is a repetition, for which the call counts as ended.
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (verdict !== null) {
     noteMisfit(turn, { ref, misfit: verdict, bytes: outcome })
@@ -49,7 +49,7 @@ export const endCall = (
   return true
 }
 
-/** The checkpoint of the account's events in the turn; undefined: no event has arrived yet. */
+/** The checkpoint of the account's events as the turn sees it; undefined: no event has arrived yet. */
 export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccountRow | undefined =>
   draft.peek("venueAccounts", String(clientId)) ?? state.one("venueAccounts")
 
@@ -57,8 +57,8 @@ export const accountIn = ({ draft, state }: Turn, clientId: number): VenueAccoun
 const takenIn = (turn: Turn): number => oneInTurn(turn, "venueAccounts")?.sequence ?? 0
 
 /**
- * The trades of an outcome that are the next events of the account. Where an earlier event is still missing, the trades wait for
- * the stream: funding counts the position at its place in the sequence.
+ * The trades of an outcome that are the next events of the account. If an earlier event is missing, the trades wait for
+ * the stream, because the funding of a stamp depends on the order of the events.
  */
 const nextFills = (turn: Turn, outcome: DefiniteOutcome): ReadonlyArray<VenueFill> => {
   const { fills = [] } = outcome
@@ -69,8 +69,8 @@ const nextFills = (turn: Turn, outcome: DefiniteOutcome): ReadonlyArray<VenueFil
 }
 
 /**
- * Counts the events that the outcome reports as taken, if no earlier one is missing: they take no turn when they come. The
- * account of an executed call is known from then on, so that it is read again after a loss of events.
+ * Counts the events that an outcome contains as applied, if no earlier event is missing. They then take no turn when
+ * they arrive. From an executed call on, the account is known, so it is read again after a loss of events.
  */
 export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome): void => {
   const { ref, outcome } = of
@@ -78,7 +78,8 @@ export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome)
   const { sequence, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
   const taken = sequence ?? 0
   if (events !== null && events.first <= taken + 1 && events.last > taken) {
-    // The answer may arrive long after its events, so only the time of the request bounds their time.
+    // The answer may arrive long after its events. The time of the request is therefore the only safe bound of their
+    // time.
     const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.pastLag
     turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, sentAt) })
   } else if (sequence === null && outcome === "EXECUTED") {
@@ -86,26 +87,26 @@ export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome)
   }
 }
 
-/** The outcome if it is definite; null otherwise. An execution without its object is not definite, and is queried again. */
+/** The outcome if it is definite, otherwise null. An execution without its object is not definite, and is queried again. */
 export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
   outcome.outcome === "UNKNOWN" || isUnseen(outcome) ? null : (outcome as DefiniteOutcome)
 
 /**
- * An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed; or a
- * take or an order was, and it does not show the swap or the order.
+ * True if an execution lacks its object. For an accept this is the contract that it opened, or the end of the contract
+ * that it closed. For a take or an order it is the swap or the order.
  */
 export const isUnseen = ({ outcome, ref, order, contract, swap }: VenueOutcome): boolean => {
   if (outcome !== "EXECUTED") return false
   const owner = ownerOfRef(ref)?.owner
   if (owner === "swap") return swap === null
   if (owner === "order" && callOfRef(ref) === "place") return order === null
-  // A contract has the ref of the accept that opened it; another accept closed it.
+  // A contract carries the ref of the accept that opened it, and another accept closed it.
   return quoteOfRef(ref) !== null && (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
 }
 
 /**
- * Derives the outcome of the call that made a fact's object: EXECUTED. Null: the fact has no object, or no call made it. `at`:
- * business time at the venue.
+ * Derives the outcome EXECUTED of the call that made a fact's object. Null: the fact has no object, or no call of ours
+ * made it. `at`: business time at the venue.
  */
 export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | null => {
   const none = { outcome: "EXECUTED", reason: null, at, order: null, rfq: null, contract: null, swap: null } as const
@@ -116,7 +117,7 @@ export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | 
     case "rfq":
       return { ...none, ref: fact.rfq.ref, rfq: fact.rfq }
     case "contract":
-      // A contract with a ref that is not an accept's was made by no call of ours.
+      // Only accepts make contracts. A contract with another ref was made by no call of ours.
       return quoteOfRef(fact.contract.ref) === null
         ? null
         : { ...none, ref: fact.contract.ref, contract: fact.contract }

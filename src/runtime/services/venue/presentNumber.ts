@@ -1,4 +1,7 @@
-/** The present event number of a venue whose stream does not show it, because the venue no longer keeps the older events. */
+/**
+ * The present event number of a venue that no longer keeps the older events, so that its event stream can't show the
+ * number.
+ */
 import { Effect, Stream } from "effect"
 import { type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 

@@ -1,4 +1,7 @@
-/** The common parts of resolutions by staff: when one is possible, and the alarm with the evidence (A2-115, A2-116). */
+/**
+ * The parts that all resolutions by staff have in common: the condition for a resolution, and the alarm with the
+ * evidence (A2-115, A2-116).
+ */
 import { conflict, type Refusal } from "../../../machines/shared/Refusal.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -6,7 +9,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { standingMisfit } from "./misfits.ts"
 
-/** Null: staff can resolve the object, because its call is unanswered or a misfit of it stands. */
+/** The refusal of a resolution. Null: staff can resolve the object, because its call is unanswered or its misfit stands. */
 export const unlessUnknown = (
   state: SubjectState,
   ref: string,
@@ -17,7 +20,7 @@ export const unlessUnknown = (
   return conflict("KNOWN_AT_VENUE", `The venue has answered this ${what}: nothing of it is unknown.`)
 }
 
-/** Writes the alarm on an object that staff resolved in place of the venue, with their evidence. */
+/** Writes the alarm and the evidence of staff, who resolve an object in place of the venue. */
 export const noteResolved = (
   { turn, of: { partnerId, clientId } }: { readonly turn: Turn; readonly of: Pick<Instance, "partnerId" | "clientId"> },
   object: `${"order" | "swap" | "rfq" | "barrierContract"}:${number}`,

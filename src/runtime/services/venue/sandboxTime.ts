@@ -1,8 +1,8 @@
 /**
- * The venue of a sandbox, whose clock a tester may move (C4). A message ahead of this service's business time is plausible if the
- * venue's clock confirms it: the horizon moves until this service's clock follows (`ClockMeeting`). Events wait for that check,
- * because quarantined events are not applied later, and a venue that has just stopped is queried again. Sandbox only: elsewhere
- * such a message is implausible (A2-115).
+ * The venue of a sandbox, whose clock a tester may move. A message ahead of this service's business time is plausible
+ * if the venue's clock confirms it. The latest plausible time then moves forward, until this service's clock follows
+ * (`ClockMeeting`). Events wait for that check, because quarantined events are not applied later. If the venue does not
+ * answer, the query is repeated. Sandbox only: elsewhere such a message is implausible (C4, A2-115).
  */
 import { Clock, Effect, Layer, Stream } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -11,7 +11,7 @@ import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { clockSlackMillis } from "../../../machines/venue/timeChecks.ts"
 import { VenueLink } from "./VenueLink.ts"
 
-/** Wraps the venue, and checks the times in its streams and answers. */
+/** Wraps the venue with checks of the times in its streams and answers. */
 export const layerSandboxTime = <E, R>(
   venue: Layer.Layer<Venue, E, R>
 ): Layer.Layer<Venue, E, R | BusinessClock | VenueLink> =>
@@ -55,7 +55,7 @@ interface WatchParts {
   readonly wall: () => number
 }
 
-/** The pause between two clock queries without a confirmation, wall ms. It limits the load of lines with wrong times. */
+/** The pause after a clock query that confirmed nothing, wall ms. It limits the load from lines with wrong times. */
 const askAgain = 1_000
 
 class Watch {
@@ -65,12 +65,12 @@ class Watch {
 
   constructor(parts: WatchParts) {
     this.parts = parts
-    // The venue's lag is not stored, so requests of the previous process may be executed at an earlier time than they were sent.
-    // The venue can only be behind a clock that has been moved.
+    // The lag of the venue's clock is not stored. So the venue may execute requests of the previous process at an
+    // earlier time than they were sent. This is possible only if this service's clock was ever moved.
     if (parts.clock.offset() > 0) parts.clock.noteBehind()
   }
 
-  /** The latest time of lines. The times of heartbeats are stored. */
+  /** The latest time in the lines. Also publishes the times of heartbeats. */
   latest(lines: ReadonlyArray<Line>): number {
     const { link, wall } = this.parts
     let latest = 0
@@ -81,7 +81,10 @@ class Watch {
     return latest
   }
 
-  /** Checks a time against the venue's clock. Completes when the clock is known; fails while the venue does not answer. */
+  /**
+   * Checks a time against the venue's clock. Completes once the venue's clock is known; fails if the venue does not
+   * answer.
+   */
   reach(latest: number): Effect.Effect<void, VenueUnanswered> {
     return Effect.suspend(() => {
       const { venue, clock, wall } = this.parts
@@ -94,7 +97,10 @@ class Watch {
     })
   }
 
-  /** As `reach`, for messages that the venue repeats soon: without an answer our own time decides. */
+  /**
+   * Like `reach`, for messages that the venue soon repeats. If the venue does not answer, this service's own time
+   * decides.
+   */
   try(latest: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { wall } = this.parts
@@ -104,7 +110,7 @@ class Watch {
   }
 }
 
-/** The latest time in answers and their objects; 0: none. */
+/** The latest time in answers and in their objects; 0: they contain none. */
 const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
   let latest = 0
   for (const { at, order, contract, swap } of outcomes) {
@@ -115,5 +121,5 @@ const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
   return latest
 }
 
-/** The business time of a line; 0: none. */
+/** The business time of a line; 0: it has none. */
 const timeOf = (line: Line): number => ("ts" in line ? line.ts : "at" in line ? line.at : 0)

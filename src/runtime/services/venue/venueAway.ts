@@ -1,4 +1,4 @@
-/** The refusal of a command that needs an answer of the venue first, and got none. */
+/** The refusal of a command that needs an answer of the venue, if the venue did not answer. */
 import { refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { noVenue, type VenueUnanswered } from "../../ports/Venue.ts"
 

@@ -1,6 +1,7 @@
 /**
- * Quarantine of venue messages that can't be applied: stored with their bytes, counted and alarmed, never applied. Rows are
- * written without the mailboxes, because the market feed, on which the mailboxes depend, quarantines messages too (A2-115).
+ * Quarantine of venue messages that can't be applied: stored with their bytes, counted and alarmed, never applied. The
+ * rows are written without a mailbox, because mailboxes depend on the market feed, which also quarantines messages
+ * (A2-115).
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
@@ -21,19 +22,19 @@ export interface QuarantineEntry {
   readonly account: string | null
 }
 
-/** The reason for events that were skipped unread. The bytes name them. `sim verify` searches for it. */
+/** The reason for events that were skipped without being read. The bytes name them. `sim verify` searches for this reason. */
 export const eventsLost = "the venue does not give these events: the reader has gone on after them"
 
 /**
- * The reasons for a loss of events of one account that the venue has published but does not provide. The bytes name the events
- * (`MissingOfAccount`).
+ * The reasons for a loss of events of one account: the venue has published the events, but does not provide them. The
+ * bytes name the events (`MissingOfAccount`).
  */
 export const eventsNotKept = "the venue does not keep what it said"
 export const eventsNotGiven = "the venue does not say what is missing of an account"
 
 const MissingOfAccount = Schema.Struct({
   account: Schema.String,
-  /** Sequences: the last event before the loss, and the last event that may be lost. */
+  /** `after`: the sequence of the last event before the loss. `to`: that of the last event that may be lost. */
   after: Schema.Int,
   to: Schema.Int
 })
@@ -41,7 +42,7 @@ export type MissingOfAccount = typeof MissingOfAccount.Type
 
 const readLost = Schema.decodeUnknownOption(Schema.fromJsonString(MissingOfAccount))
 
-/** The loss in a sentence, for staff. Null: the row is not about a loss. */
+/** The loss as a sentence for staff. Null: the row is not about a loss. */
 export const lossIn = ({ reason, bytes }: Pick<QuarantineEntry, "reason" | "bytes">): string | null => {
   if (reason !== eventsNotKept && reason !== eventsNotGiven) return null
   return Option.getOrNull(Option.map(readLost(bytes), lossSentence))
@@ -61,7 +62,7 @@ let setAside = 0
 /** Messages that this process has quarantined, for metrics. */
 export const quarantinedCount = (): number => setAside
 
-/** Writes the row and its alarm into a draft. The claim of an event's number prevents a second row. */
+/** Adds the row and its alarm to a draft. A claim of the event's number prevents a second row. */
 export const putQuarantined = (
   { now, draft, nextId }: Writing,
   { bytes, reason, number, account }: QuarantineEntry,
@@ -74,7 +75,7 @@ export const putQuarantined = (
     number,
     account,
     reason,
-    // Database text holds every character except U+0000.
+    // Postgres text can hold every character except U+0000.
     bytes: bytes.slice(0, keptChars).replaceAll("\u0000", "\ufffd"),
     droppedAt: null
   })
@@ -93,7 +94,7 @@ export const putQuarantined = (
   })
 }
 
-/** Counts and logs a quarantined message. `more`: the number of similar messages without a log line. */
+/** Counts and logs a quarantined message. `more`: the number of similar messages whose log lines were suppressed. */
 const alarmQuarantined = ({ reason, number, account }: QuarantineEntry, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
@@ -106,10 +107,13 @@ const alarmQuarantined = ({ reason, number, account }: QuarantineEntry, more = 0
   })
 
 const notApplied = "an event of the venue could not be applied"
-/** The most single log lines for one reason in a minute. */
+/** The most log lines for one reason in a minute. */
 const mostLogged = 10
 
-/** The alarms of events. All are counted; for each reason and minute the first ones are logged, then their number. */
+/**
+ * The alarms of quarantined events. All are counted. For each reason and minute only the first are logged, and then the
+ * number of the others.
+ */
 export class QuarantineAlarms {
   private readonly rate: KindRate
 
@@ -127,7 +131,7 @@ export class QuarantineAlarms {
     })
   }
 
-  /** Logs the cause for which an event is quarantined, with the limits of alarms. */
+  /** Logs the fault because of which an event is quarantined, within the limits of log lines. */
   broken(cause: unknown): Effect.Effect<void> {
     return Effect.suspend(() => {
       const more = this.rate.pass(notApplied)
@@ -135,7 +139,7 @@ export class QuarantineAlarms {
     })
   }
 
-  /** Logs the number of lines that were suppressed over a minute ago. */
+  /** Logs the numbers of lines that were suppressed more than a minute ago. */
   readonly settle: Effect.Effect<void> = Effect.suspend(() =>
     Effect.forEach(
       this.rate.settle(),
@@ -146,7 +150,10 @@ export class QuarantineAlarms {
   )
 }
 
-/** Quarantines a message without a client. True: written now or before; false: can't be written now. */
+/**
+ * Quarantines a message that belongs to no client. True: it is written now, or was before. False: it can't be written
+ * now.
+ */
 export const quarantineApart = (
   journal: Journal["Service"],
   clock: BusinessClock["Service"],
@@ -158,7 +165,7 @@ export const quarantineApart = (
     try {
       putQuarantined({ now: clock.now(), draft, nextId: journal.nextId }, what)
     } catch {
-      // No ids are reserved yet: the next attempt has them.
+      // No ids are reserved yet; the next attempt will have them.
       return resume(Effect.as(journal.idsRefilled, "later" as const))
     }
     if (what.number !== null) draft.claim(`venueEvent:${what.number}`, what.number)
@@ -173,7 +180,7 @@ export const quarantineApart = (
     Effect.map((done) => done !== "later")
   )
 
-/** The port for the market feed. Logs a message that can't be stored now. */
+/** The quarantine port of the market feed. A message that can't be stored now is only logged. */
 export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | BusinessClock> = Layer.effect(
   Quarantine,
   Effect.gen(function* () {
@@ -182,7 +189,7 @@ export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | Busi
     return {
       add: (bytes: string, reason: string) => {
         const what: QuarantineEntry = { bytes, reason, number: null, account: null }
-        // A stream repeats a kind at most once a minute (QuarantineRate), so each message raises an alarm.
+        // QuarantineRate lets each kind of message of a stream pass once a minute, so each raises an alarm.
         const alarm = alarmQuarantined(what)
         return Effect.flatMap(quarantineApart(journal, clock, what, alarm), (kept) => (kept ? Effect.void : alarm))
       }

@@ -1,6 +1,7 @@
 /**
- * Checks whether the venue's report of an object fits the service's calls, in the client's turn. `machines/venueChecks` holds the
- * checks of each message. A handler supplies the terms of the call (`VenueHandler.verdict`; A2-115).
+ * Checks whether the venue's report of an object fits the service's calls, in the client's turn. `machines/venueChecks`
+ * contains the checks of each kind of message. A handler supplies the terms of the call (`VenueHandler.verdict`;
+ * A2-115).
  */
 import { marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { RecentMarket } from "../../../machines/market/Facts.ts"
@@ -10,15 +11,15 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../engine/mailbox/turnRows.ts"
 import { KeptMarks, marketOf } from "./keptMarks.ts"
 
-/** A report that does not fit. Nothing of it is booked. */
+/** A report that does not fit, so that nothing of it is booked. */
 export interface Misfit {
   /** The reason, in a few words. */
   readonly reason: string
   /** The value at stake, micro-USDC. A break of this amount opens if the misfit stands. */
   readonly worth: bigint
-  /** A later mark or listing may still explain the report. */
+  /** True: a later mark or listing may still explain the report. */
   readonly isEarly?: true
-  /** The market data by which the report was judged. Absent: no price was judged. */
+  /** The market data by which the report was checked. Absent: the check used none. */
   readonly market?: KeptMarket
   /** The contract that the reported request is to close. */
   readonly contractId?: number
@@ -27,21 +28,24 @@ export interface Misfit {
 /** Null: the report fits. */
 export type Verdict = Misfit | null
 
-/** The market around a time of the venue, as a check sees it. */
+/** The market data around a venue time, as a check uses them. */
 export interface MarketSeen {
   /**
-   * The band of the marks around a time, wider if some were lost; null: unknown, because of an outage or a restart of the
-   * service.
+   * The band of the marks around a time, widened if some marks were lost. Null: unknown because of an outage or a
+   * restart.
    */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
 }
 
-/** The latest venue time of the account's events that were processed. 0: unknown. */
+/** The latest venue time of the account's processed events; 0: unknown. */
 export const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
-/** The market's band is widened by this factor where marks were lost, or where present marks judge a passed time. */
+/**
+ * The factor by which a market's band is widened if marks were lost, or if present marks have to stand for those of a
+ * past time.
+ */
 const movedSince = 5
 
 interface Reported {
@@ -50,14 +54,15 @@ interface Reported {
   readonly at: number
   /** The objects whose open misfits keep marks for the report (`objectOfRef`). Absent: the report names no object of ours. */
   readonly of?: ReadonlyArray<string>
-  /** The time is already known here, so the venue can't choose it now. */
+  /** True: the service already knew this time, so the venue can't have chosen it for this message. */
   readonly isKnown?: boolean
 }
 
 /**
- * Judges a message against the known market. If only missing market data can make a message fit, it is early for five seconds
- * after its time. From then on it fits if only marks are missing: a price alone quarantines nothing while marks are missing. A
- * settlement never fits before a listing confirms it. The marks that an open misfit keeps judge the later reports of its object.
+ * Checks a message against the known market data. A message that only missing market data could explain counts as
+ * early, up to five seconds after its time. After that it fits if only marks are missing: without marks no price
+ * quarantines a message. A settlement of a market never fits before a listing confirms it. The marks that an open
+ * misfit stores apply to later reports of its object.
  */
 export const judgedOn = (
   turn: Pick<Turn, "facts" | "now" | "state" | "draft">,
@@ -71,10 +76,13 @@ export const judgedOn = (
   let early = false
   const venueNow = now + venueTime.lead - venueTime.lag
   const mayCome = (time: number): boolean => venueNow < time + marksAboutMillis
-  /** The account's events have passed such a time, so no outage of the service excuses that its marks are unknown. */
+  /**
+   * True if later events of the account are already processed. Then no outage of the service explains that the marks of
+   * that time are unknown.
+   */
   const isPassed = (time: number): boolean => !isKnown && time < takenToIn(turn) - clockSlackMillis
   const bandBps = facts.instruments.get(symbol)?.bandBps
-  /** A band from `by`, widened because marks were lost; null: the market is not listed, or `by` knows no marks. */
+  /** A band from `by`, widened because marks were lost. Null: the market is not listed, or `by` knows no marks. */
   const widened = (by: RecentMarket["bandNear"], time: number, bps = 0): PriceBand | null =>
     bandBps === undefined ? null : by(symbol, time, Math.max(bps, bandBps * movedSince))
   const nearest = (time: number, bps?: number): PriceBand | null => widened(recent.bandNear, time, bps)
@@ -89,9 +97,10 @@ export const judgedOn = (
     bandAt: (time, bps) => {
       const band = kept.bandAt(time, bps ?? null, () => known(time, bps))
       if (band?.isWhole === true) return band
-      // Present marks judge a passed time by a wide band, because prices may have moved since.
+      // Present marks stand for those of a past time with a wide band, because prices may have moved since.
       if (isPassed(time)) return nearest(time, bps) ?? widened(recent.bandAt, venueNow, bps)
-      // A time further ahead than the clocks can differ comes from a jump of the clock, during which no marks come.
+      // A time that is further ahead than the clocks can differ comes from a jump of the clock. During a jump no marks
+      // arrive.
       if (time > venueNow + clockSlackMillis) return null
       if (!mayCome(time)) return nearest(time, bps)
       const open = waits ? (band ?? nearest(time, bps)) : null
@@ -112,7 +121,8 @@ export const judgedOn = (
   const reason = checked(true)
   if (reason === null) return null
   const certain = early ? checked(false) : reason
-  // Keeps the bands even if no price was judged: a later report of this time may have one, and a restart loses the marks.
+  // Stores the bands even if no price was checked: a later report of this time may contain one, and a restart loses the
+  // marks.
   for (const bps of [undefined, 0]) seen(false).bandAt(at, bps)
   const found = { worth: worthOf(), market: kept.market }
   return certain === null
