@@ -1,6 +1,6 @@
 /**
- * One market's order book as the venue's channel describes it: a snapshot, then updates, checked level by level and by
- * the venue's checksum. A message that does not fit leaves the book unchanged and returns the reason (F30).
+ * One market's order book, from the venue's channel: a snapshot, then updates. Each message is checked level by level
+ * and by the venue's checksum. A message that does not fit leaves the book unchanged, and the reason is returned (F30).
  */
 import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
 import type { OrderBookWire } from "../../../machines/market/MarketWire.ts"
@@ -11,18 +11,18 @@ import { Shared } from "./Shared.ts"
 interface BookLevel {
   /** The price in units of its last decimal place. */
   readonly units: number
-  /** The level in the venue's own text, which the checksum covers. */
+  /** The level in the venue's own text, over which the checksum is computed. */
   readonly raw: Level
-  /** The level that partners get, on the grid (F2). */
+  /** The level on the grid, as partners see it (F2). */
   readonly shown: Level
 }
 
 type Side = ReadonlyArray<BookLevel>
 
-/** Levels per side: the limit of a snapshot, and of a book that has grown by updates. */
+/** Levels per side: the limit of a snapshot, and the limit of a book that grows by updates. */
 const snapshotLevels = 100
 const keptLevels = 2 * snapshotLevels
-/** Depths cached per book. */
+/** The number of depths whose pages are cached per book. */
 const shownDepths = 4
 
 export class BookMirror {
@@ -33,7 +33,7 @@ export class BookMirror {
   private readonly symbol: string
   private readonly price: Grid
   private readonly qty: Grid
-  /** By depth. */
+  /** Cached pages by depth. */
   private readonly shown = new Shared<number, OrderBookWire>(shownDepths)
 
   constructor(symbol: string, price: Grid, qty: Grid) {
@@ -42,7 +42,7 @@ export class BookMirror {
     this.qty = qty
   }
 
-  /** Applies a message. Returns a sentence when it is impossible; then the book is unchanged. */
+  /** Applies a message. Returns the reason if the message is impossible; the book is then unchanged. */
   take(message: BookMessage): string | null {
     const fresh = message.kind === "snapshot"
     const bids = this.side(fresh ? [] : this.bids, message.bids, -1)
@@ -59,9 +59,9 @@ export class BookMirror {
     return null
   }
 
-  /** The best levels: one object for all readers until the book changes. */
+  /** The best levels. All readers get the same object until the book changes. */
   show(depth: number): OrderBookWire {
-    // Each message replaces the sides.
+    // Each message creates new sides, so their identity shows a change.
     return this.shown.of(this.bids, depth, () => {
       const bids = this.bids.slice(0, depth).map((level) => level.shown)
       const asks = this.asks.slice(0, depth).map((level) => level.shown)
@@ -76,7 +76,10 @@ export class BookMirror {
     })
   }
 
-  /** A side after a message's levels, best first (`sign` -1: the highest first); a sentence when one is absurd. */
+  /**
+   * A side with the levels of a message, best first. `sign` -1: the highest price first. Returns the reason if a level
+   * is impossible.
+   */
   private side(before: Side, levels: ReadonlyArray<Level>, sign: 1 | -1): Side | string {
     if (levels.length > keptLevels) return "the book has too many levels"
     const after = [...before]
@@ -94,7 +97,7 @@ export class BookMirror {
   }
 }
 
-/** A wrong checksum means a lost message and not an absurd one: a new snapshot repairs it. */
+/** The reason for a wrong checksum. It means that a message was lost, which a new snapshot repairs. */
 export const wrongChecksum = "the checksum does not fit the book"
 
 const raw = (level: BookLevel): Level => level.raw

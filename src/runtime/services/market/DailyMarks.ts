@@ -1,8 +1,8 @@
 /**
- * Keeps the last mark of each market at or before 00:00 UTC of every day, for ever: statements value the past by it. A
- * check each second remembers the current marks, so that after a midnight the previous check still knows the marks
- * from before it. A service that starts late, or whose clock jumped by days, keeps its known marks for each midnight
- * that it missed, unless they are older than a day by then (STS-28).
+ * Stores the last mark of each market at or before 00:00 UTC of every day, for ever, because statements value the past
+ * by it. A check each second remembers the current marks. So after a midnight the marks of the previous check, from
+ * before midnight, are still known. A service that starts late, or whose clock jumped by days, stores its known marks
+ * for each midnight that it missed, unless they are older than a day by then (STS-28).
  */
 import { decimalText } from "../../../machines/shared/Money.ts"
 import { Context, Effect, Layer, Schedule } from "effect"
@@ -13,22 +13,22 @@ import { RowReads } from "../../ports/RowReads.ts"
 import type { DailyMarkRow } from "../../tables/market.ts"
 
 const dayMillis = 86_400_000
-/** Midnights that one check makes up for: the limit for a clock that jumped by years. */
+/** The most midnights that one check makes up for, in case a clock jumps by years. */
 const mostDays = 800
 
 const midnightOf = (at: number): number => at - (at % dayMillis)
 
-/** The rows kept for a midnight: marks not after it, and at most a day before it. */
+/** The rows for a midnight: marks at or before it, and not older than a day. */
 export const marksOf = (day: number, marks: ReadonlyMap<string, Mark>): ReadonlyArray<DailyMarkRow> =>
   [...marks].flatMap(([symbol, { price, places, at }]) =>
     at <= day && at > day - dayMillis ? [{ day, symbol, price: decimalText(price, places), at }] : []
   )
 
-/** The midnights with kept marks. */
+/** The midnights whose marks are stored. */
 export class DailyMarks extends Context.Service<
   DailyMarks,
   {
-    /** True once no further mark will be kept for a midnight (Unix ms). */
+    /** True: no further mark will be stored for this midnight (Unix ms). */
     readonly isKept: (day: number) => boolean
   }
 >()("brokerage/runtime/services/market/DailyMarks") {
@@ -43,7 +43,7 @@ export const layerDailyMarks: Layer.Layer<DailyMarks, never, ActorHost | Busines
     const clock = yield* BusinessClock
     const stored = yield* RowReads
     const [newest] = yield* Effect.orDie(stored.page("dailyMarks", [], { limit: 1 }))
-    /** The last midnight that is done: its marks are kept, or none were known. */
+    /** The last midnight that is done: its marks are stored, or no marks were known. */
     let kept = newest?.day ?? midnightOf(clock.now())
     let before: ReadonlyMap<string, Mark> = new Map()
 
@@ -52,7 +52,8 @@ export const layerDailyMarks: Layer.Layer<DailyMarks, never, ActorHost | Busines
       const { marks } = host.facts()
       const due = midnightOf(now)
       const first = Math.max(kept + dayMillis, due - mostDays * dayMillis)
-      // A current mark with a time up to midnight is the last before it; otherwise the mark of the previous check is.
+      // The last mark before midnight is the current one, if its time is not after midnight; otherwise it is the mark
+      // of the previous check.
       const known = new Map([...before, ...[...marks].filter(([, { at }]) => at <= due)])
       before = marks
       if (first > due) return Effect.void
@@ -66,7 +67,7 @@ export const layerDailyMarks: Layer.Layer<DailyMarks, never, ActorHost | Busines
       Effect.catch((error) =>
         Effect.logDebug("the marks of a midnight could not be stored: the service tries again each second", error)
       ),
-      // A defect must not end the checks.
+      // A defect must not end the loop of checks.
       Effect.catchDefect((defect) =>
         Effect.logError("the marks of a midnight could not be stored: the service tries again each second", defect)
       )

@@ -1,9 +1,9 @@
 /**
  * The connection of the market feed: one stream with every market and channel. A stream that is silent for five
- * seconds, ends or has another version is closed and opened again, after a pause that grows. A channel that lost a
- * message, or gets no first snapshot, gets a snapshot by request. The listing is read at the beginning and whenever
- * the venue has published events, because only then it may have changed. Other markets or other grids need a new
- * subscription.
+ * seconds, ends or has another version is closed, and opened again after a growing pause. A channel that lost a
+ * message, or gets no first snapshot, is repaired by a snapshot request. The listing is read at the beginning, and
+ * whenever the venue has published events, because it changes only with events. If markets or grids change, the service
+ * subscribes again.
  */
 import { Cause, Effect, Schedule, Schema, type Scope, Stream } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
@@ -22,16 +22,16 @@ export interface FeedSessionParts {
   readonly now: () => number
   /** The latest possible business time of a message. */
   readonly latest: () => number
-  /** Measures the venue's clock by the time of a message. */
+  /** Updates the measured difference to the venue's clock from the time of a message. */
   readonly measure: (at: number) => void
 }
 
-/** Age of a snapshot up to which it is served while the venue is away (A2-114), wall ms. */
+/** The highest age of a snapshot that is served while the venue is unavailable (A2-114), wall ms. */
 export const servedMillis = 10_000
 
 /**
- * State of the feed: no venue is attached; none was ever reached; it is connected, or has been away for less than
- * `servedMillis`; or for longer.
+ * State of the feed. `unattached`: no venue is attached. `never`: the venue was never reached. `live`: the feed is
+ * connected, or was until less than `servedMillis` ago. `away`: it has been disconnected for longer.
  */
 export type Standing = "unattached" | "never" | "live" | "away"
 
@@ -46,7 +46,10 @@ const readLimit = 5_000
 /** Pauses before a new connection, wall ms. */
 const firstPause = 100
 const longestPause = 5_000
-/** Time for a channel's first snapshot after its subscription; then it is requested. */
+/**
+ * The time within which a channel's first snapshot must arrive after the subscription. After it the snapshot is
+ * requested.
+ */
 const firstSnapshotWithin = Schedule.spaced("3 seconds")
 const listingPause = 1_000
 
@@ -61,10 +64,10 @@ export class FeedSession {
   connections = 0
   listings = 0
   private receivedAt: number | null = null
-  /** Number of the venue's last event: at the last read of the listing, and in the last heartbeat. */
+  /** Numbers of the venue's last event: at the last read of the listing, and in the last heartbeat. */
   private listedNumber = -1
   private number = 0
-  /** When the connection was lost; null: never. */
+  /** Wall time at which the connection was lost; null: never. */
   private lostAt: number | null = null
   private readonly backoff = new Backoff(firstPause, longestPause)
   private readonly parts: FeedSessionParts
@@ -78,19 +81,22 @@ export class FeedSession {
     return this.connected || this.parts.now() - this.receivedAt < servedMillis ? "live" : "away"
   }
 
-  /** True without a connection, except for the short pause in which a lost one is normally restored. */
+  /**
+   * True if the feed is disconnected. The first second after a loss does not count, because most connections are
+   * restored within it.
+   */
   isAway(): boolean {
     return !this.connected && (this.lostAt === null || this.parts.now() - this.lostAt >= reconnectMillis)
   }
 
-  /** Connects: at once for a new subscription, after a pause when the connection is lost. */
+  /** Connects in an endless loop: at once for a new subscription, after a pause if the connection was lost. */
   readonly forever: Effect.Effect<never> = Effect.suspend(() =>
     Effect.catchCause(Effect.scoped(this.session), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.andThen(this.ended(cause), this.backoff.pause)
     )
   ).pipe(Effect.forever)
 
-  /** One connection; it ends when the venue lists other markets. */
+  /** One connection, which ends when the venue's markets or grids change. */
   private readonly session: Effect.Effect<void, unknown, Scope.Scope> = Effect.suspend(() => {
     this.connections++
     const { mirror, venue } = this.parts
@@ -110,7 +116,7 @@ export class FeedSession {
       )
       yield* Effect.forkScoped(this.missing(requests))
       yield* Effect.raceFirst(reading, this.relist(markets))
-      // Every channel restarts with its snapshot, because its sequence numbers may restart too.
+      // Every channel begins with a new snapshot, because its sequence numbers may restart too.
       mirror.lost()
       yield* Effect.logInfo("the venue lists other markets or grids: the service subscribes again")
     })
@@ -154,7 +160,7 @@ export class FeedSession {
     return Effect.annotateLogs(line, { reason })
   }
 
-  /** Reads the listing and quarantines impossible parts. Fails while no possible listing is known. */
+  /** Reads the listing, and quarantines impossible parts. Fails while no possible listing is known. */
   private readonly list: Effect.Effect<void, unknown> = Effect.suspend(() => {
     const number = this.number
     return this.parts.venue.listing.pipe(
@@ -180,7 +186,7 @@ export class FeedSession {
     )
   })
 
-  /** Reads the listing again whenever the venue has published events, until there are other markets. */
+  /** Reads the listing whenever the venue has published events, until its markets or grids change. */
   private relist(subscribed: string): Effect.Effect<void> {
     return Effect.sleep(listingPause).pipe(
       Effect.andThen(Effect.suspend(() => (this.number === this.listedNumber ? Effect.void : this.list))),
@@ -193,7 +199,7 @@ export class FeedSession {
   }
 
   /**
-   * Applies messages that arrived together. A heartbeat of another version ends the session; messages after it are
+   * Applies messages that arrived together. A heartbeat of another version ends the session, and messages after it are
    * ignored.
    */
   private takeAll(lines: ReadonlyArray<Line>, requests: SnapshotRequests): Effect.Effect<void, FeedFault, Scope.Scope> {
@@ -211,13 +217,13 @@ export class FeedSession {
     })
   }
 
-  /** Applies a message; null: no further work follows. */
+  /** Applies a line. Returns the work that follows; null: none. */
   private takeLine(line: Line, requests: SnapshotRequests): Effect.Effect<unknown, never, Scope.Scope> | null {
     if ("unreadable" in line) return this.parts.rate.add("unreadable", line.unreadable, line.reason)
     this.received()
     if ("heartbeat" in line) {
       this.number = line.number
-      // The venue has sent nothing since the listing was requested, so the listing still holds.
+      // The venue has published no event since the listing was requested, so the listing still holds.
       if (line.number === this.listedNumber) this.parts.mirror.confirm(line)
       return null
     }
@@ -226,12 +232,12 @@ export class FeedSession {
     return Effect.andThen(aside ?? Effect.void, requests.want({ channel: line.channel, symbol: line.symbol }))
   }
 
-  /** `aside`: quarantines an impossible message; null: the message was applied. */
+  /** Applies a message. `aside`: the quarantine of an impossible message; null: the message was applied. */
   private takeMessage(message: ChannelMessage): {
     readonly resync: boolean
     readonly aside: Effect.Effect<void> | null
   } {
-    // Only tickers measure the venue's clock, because prices are judged by the marks of tickers.
+    // Only tickers measure the venue's clock, because prices are checked against the marks of tickers.
     if (message.channel === "ticker") this.parts.measure(message.ts)
     const { resync, absurd } = this.parts.mirror.take(message, this.parts.latest())
     if (absurd === null) return { resync, aside: null }

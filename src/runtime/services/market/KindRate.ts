@@ -1,14 +1,14 @@
 /** Log rate limiter: a number of messages per kind and minute; counts the suppressed ones. No effects. */
 
 const everyMillis = 60_000
-/** Kinds remembered; with more of them, all counts start again. */
+/** The most kinds in memory. With more kinds all counts begin again. */
 const kindLimit = 4_096
 
 interface Counted {
-  /** Start of its minute, wall ms. */
+  /** The start of the kind's present minute, wall ms. */
   readonly at: number
   passed: number
-  /** Suppressed in this minute. */
+  /** The number of messages suppressed in this minute. */
   more: number
 }
 
@@ -23,7 +23,7 @@ export class KindRate {
     this.most = most
   }
 
-  /** How many messages were suppressed before this one; null: this one is suppressed. */
+  /** Returns the number of messages suppressed before this one; null: this one is suppressed. */
   pass(kind: string): number | null {
     const now = this.now()
     const last = this.last.get(kind)
@@ -40,7 +40,7 @@ export class KindRate {
     return last?.more ?? 0
   }
 
-  /** Forgets kinds without a message for a minute. Returns those with suppressed messages, and their number. */
+  /** Removes kinds without a message for a minute. Returns the kinds with suppressed messages, and their numbers. */
   settle(): ReadonlyArray<{ readonly kind: string; readonly more: number }> {
     const now = this.now()
     const held: Array<{ readonly kind: string; readonly more: number }> = []

@@ -1,7 +1,7 @@
 /**
- * Klines of the venue: readers of one window share one request, and its page is cached for a second. While the venue
- * does not answer, pages of up to ten seconds ago are served, and no reader waits for a venue that is known to be
- * away. An impossible page is quarantined and never cached (A2-114, A2-115).
+ * Klines of the venue. Readers of one window share one request, and its page is cached for a second. If the venue does
+ * not answer, cached pages of up to ten seconds ago are served. If the venue is known to be unavailable, no reader
+ * waits for it. An impossible page is quarantined and never cached (A2-114, A2-115).
  */
 import { Deferred, Effect, Exit } from "effect"
 import { askedAgain } from "../../../machines/market/klineWindow.ts"
@@ -15,20 +15,20 @@ interface Kept {
   readonly readAt: number
 }
 
-/** A page is served again for this long, wall ms: nothing in it changes by more. */
+/** The time for which a page is served again, wall ms. In that time its contents hardly change. */
 const keptMillis = 1_000
 /** Limit of cached windows. */
 const keptWindows = 256
-/** Timeout of a request for the reader, wall ms. */
+/** Timeout of a request to the venue, wall ms. */
 const readLimit = 2_000
 
 export interface KlineReadsParts {
   readonly venue: Pick<VenueShape, "klines">
   /** Wall time. */
   readonly now: () => number
-  /** True if the venue is known to be away: no request is sent. */
+  /** True if the venue is known to be unavailable, so that no request is sent. */
   readonly isAway: () => boolean
-  /** Why a page is impossible; null: it is possible. */
+  /** The reason why a page is impossible; null: it is possible. */
   readonly faultOf: (page: KlinePage, window: KlineWindow) => string | null
   readonly quarantine: Pick<QuarantineRate, "add">
 }
@@ -60,7 +60,7 @@ export class KlineReads {
       if (running !== undefined) return Deferred.await(running)
       const next = Deferred.makeUnsafe<KlinePage, VenueUnanswered>()
       this.running.set(key, next)
-      // In a fiber of its own: the reader that began it may leave while others still wait.
+      // The request runs in a fiber of its own, because the reader that began it may leave while others still wait.
       const run = Effect.onExit(this.read(window, key), (exit) =>
         Effect.sync(() => {
           this.running.delete(key)

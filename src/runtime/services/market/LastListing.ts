@@ -1,8 +1,7 @@
 /**
- * The last listing that the service accepted. All readers of the venue's listing share it, so an impossible part keeps
- * the same last possible state for each of them. It survives a restart: one row holds it, written only when the
- * listing has changed, at most every five seconds, and at shutdown. A crash loses at most five seconds of changes
- * (A2-114).
+ * The last listing that the service accepted. All readers of the venue's listing share it, so all of them use the same
+ * last possible state for an impossible part. It survives a restart in one row, which is written if the listing has
+ * changed, at most every five seconds and at shutdown. A crash loses at most five seconds of changes (A2-114).
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type BelievedListing, believedListing, type ReadListing } from "../../../machines/market/believedListing.ts"
@@ -11,32 +10,32 @@ import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { keepStored } from "./keepStored.ts"
 
-/** The largest listing that is stored for a restart, UTF-16 units of its text. */
+/** The largest listing that is stored for a restart, in UTF-16 units of its text. */
 const mostText = 1 << 20
 const keepEvery = "5 seconds"
 
 export interface LastListingShape {
-  /** The listing that the previous process stored. Null: none. */
+  /** The listing that the previous process stored; null: none. */
   readonly recalled: VenueListing | null
-  /** The listing accepted last. Null: the venue has sent no possible listing yet. */
+  /** The last accepted listing; null: the venue has sent no possible listing yet. */
   readonly last: () => VenueListing | null
-  /** Turns a listing that was read into the one to use: it becomes the last listing. */
+  /** Accepts the possible parts of a listing that was read. The result becomes the last listing. */
   readonly believe: (read: ReadListing) => BelievedListing
   /** The venue's time of the last listing read, Unix ms. */
   readonly readAt: () => number
-  /** Records that the last listing still held at a time of the venue, Unix ms. */
+  /** Records that the last listing still held at this venue time, Unix ms. */
   readonly confirm: (at: number) => void
-  /** As `RecentMarket.isListed`: false as well if the last listing has no such market. */
+  /** Like `RecentMarket.isListed`, but also false if the last listing has no such market. */
   readonly isListed: (symbol: string, at: number) => boolean | null
 }
 
 export const makeLastListing = (recalled: VenueListing | null = null): LastListingShape => {
   let last = recalled
-  /** The last time of the venue at which the listing held, Unix ms. */
+  /** The last venue time at which the whole listing held, Unix ms. */
   let heldAt = -Infinity
   let readAt = -Infinity
   let isWhole = false
-  /** A market that keeps its last possible state may be delisted meanwhile. */
+  /** If a part of the last listing was impossible, its market may have been delisted, so the listing is not confirmed. */
   const confirm = (at: number): void => {
     if (isWhole) heldAt = at
   }
@@ -69,7 +68,7 @@ const decode = Schema.decodeUnknownOption(VenueListing)
 export class LastListing extends Context.Service<LastListing, LastListingShape>()(
   "brokerage/runtime/services/market/LastListing"
 ) {
-  /** Reads the listing of the previous process. A row that this release can't read counts as none. */
+  /** Loads the listing of the previous process. A row that this release can't read counts as none. */
   static readonly layer: Layer.Layer<LastListing, never, RowReads> = Layer.effect(
     LastListing,
     Effect.gen(function* () {
@@ -77,12 +76,12 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
       const read = Option.getOrNull(decode(row?.listing))
       if (row !== undefined && read === null)
         yield* Effect.logWarning("the stored listing can't be read: no market is shown until the venue answers")
-      // An earlier release may have accepted parts that this one rejects as impossible.
+      // An earlier release may have accepted parts that this release rejects, so they are checked again.
       return LastListing.of(makeLastListing(read === null ? null : believedListing(null, read).listing))
     })
   )
 
-  /** Writes the listing for the next process. */
+  /** Stores the listing for the next process. */
   static readonly layerKept: Layer.Layer<never, never, LastListing | ActorHost> = Layer.effectDiscard(
     Effect.gen(function* () {
       const { last, recalled } = yield* LastListing
@@ -102,6 +101,6 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
   )
 }
 
-/** The content of a listing as text, without the version and the time of its answer. */
+/** The contents of a listing as text, without the version and the time of the venue's response. */
 const textOf = (listing: VenueListing | null): string =>
   JSON.stringify([listing?.markets ?? [], listing?.stakingMarkets ?? []])

@@ -1,8 +1,8 @@
 /**
- * Stores the last marks of the SPOT markets that value holdings and deposits. A service that starts while the venue is
- * away values them as before, by stale marks. One commit holds all of them: at most once a minute, only if a mark is
- * new, has moved by a quarter of a percent or was stored ten minutes ago, and at shutdown. A crash loses no more than
- * that (F23, F25).
+ * Stores the last marks of the SPOT markets that value holdings and deposits. So a service that starts while the venue
+ * is unavailable values them by stale marks instead of none. One commit stores all of them: at most once a minute, and
+ * only if a mark is new, has moved by a quarter of a percent, or was stored ten minutes ago. They are stored at
+ * shutdown too. A crash loses no more than that (F23, F25).
  */
 import { Effect, Layer } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"
@@ -16,9 +16,9 @@ import { keepStored } from "./keepStored.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 
 const keepEvery = "1 minute"
-/** A mark that moved by more than this share of its stored price is stored after the next interval. */
+/** A mark that has moved by more than this share of its stored price is stored at the next interval. */
 const moved = 0.0025
-/** A mark that moved less is stored again after this long, by the venue's time. */
+/** A mark that has moved less is stored again after this time, in ms of the venue's time. */
 const keptLongest = 600_000
 
 const spots = currencyCodes.map(spotOf)
@@ -37,7 +37,7 @@ export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | 
       const { marks } = host.facts()
       const now = spots.flatMap((symbol) => {
         const mark = marks.get(symbol)
-        // The time of a stored mark never decreases.
+        // The time of a stored mark must never decrease.
         return mark === undefined || mark.at < (kept.get(symbol)?.at ?? 0) ? [] : [rowOf(symbol, mark)]
       })
       const due = now.some((row) => {
@@ -58,7 +58,7 @@ const isWorthIt = (now: LastMarkRow, before: LastMarkRow): boolean =>
 
 const isAnother = (now: LastMarkRow, before: LastMarkRow): boolean => now.at !== before.at
 
-/** Written on its grid, so that the number of its places is restored with it. */
+/** The row of a mark. The price is written with all decimal places of its grid, so that their number is restored with it. */
 const rowOf = (symbol: string, { price, places, at }: Mark): LastMarkRow => ({
   symbol,
   price: decimalText(price, places),

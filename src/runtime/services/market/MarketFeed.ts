@@ -1,6 +1,6 @@
 /**
- * The market as this process sees it: one connection to the venue's market data for all readers. Messages are checked
- * and kept in memory (MarketMirror), so that ticks need no turn and no commit; turns and readers see the newest state.
+ * The market as this process knows it: one connection to the venue's market data for all readers. Messages are checked
+ * and stored in memory (MarketMirror), so ticks need no turn and no commit. Turns and readers use the newest state.
  * Without a venue the feed has no connection, and requests that need a market are refused with `noVenue` (F3, A2-114).
  */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -19,10 +19,10 @@ import { klineFault } from "./readFaults.ts"
 
 export interface FeedFigures {
   readonly connected: boolean
-  /** Connections begun, and listings read, since the start. */
+  /** The numbers of begun connections and of listing reads since the start. */
   readonly connections: number
   readonly listings: number
-  /** The number of markets that keep their last possible state. */
+  /** The number of markets that keep their last possible state, because the last listing is impossible for them. */
   readonly kept: number
   readonly counts: MarketMirror["counts"]
 }
@@ -32,11 +32,11 @@ export class MarketFeed extends Context.Service<
   {
     readonly standing: () => Standing
     readonly mirror: MarketMirror
-    /** The facts for turns; without a venue only the marks that were stored before. */
+    /** The facts for turns. Without a venue they contain only stored marks. */
     readonly facts: () => Facts
-    /** Null: the offers were never read. */
+    /** The board of staking offers; null: it was never read. */
     readonly offers: () => OfferBoard | null
-    /** The same, read again if it is too old to judge a take (STS-1). */
+    /** The board of staking offers. It is read again if it is too old for the check of a take (STS-1). */
     readonly recentOffers: Effect.Effect<JudgedBoard | null>
     /** True if the offers were last read too long ago (A2-56). */
     readonly offersStale: () => boolean
@@ -44,7 +44,7 @@ export class MarketFeed extends Context.Service<
     readonly figures: () => FeedFigures
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
-  /** For a service without a venue. */
+  /** The feed of a service without a venue. */
   static readonly none: Layer.Layer<MarketFeed, never, Settings> = Layer.effect(
     MarketFeed,
     Effect.map(Settings, ({ marketTerms }) => {
@@ -62,7 +62,7 @@ export class MarketFeed extends Context.Service<
     })
   )
 
-  /** With a venue; its connection lives as long as the layer. */
+  /** The feed of a service with a venue. Its connection lives as long as the layer. */
   static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings | LastListing> =
     Layer.effect(
       MarketFeed,

@@ -1,6 +1,6 @@
 /**
- * Trading halts of this service: operators begin, change and end them, or they end at their own time. Every reader
- * sees a change at once. The running halts are a projection that only committed rows change (A2-11).
+ * Trading halts of this service: operators begin, change and end them, or they end at a set time. Every reader sees a
+ * change at once. The halts in force are a projection that only committed rows change (A2-11).
  */
 import { Context, Effect, Layer } from "effect"
 import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
@@ -31,14 +31,14 @@ export interface HaltBody {
   /** ALL, a family, or a listed symbol, which may be short (BTC-PERP). */
   readonly scope: string
   readonly message: string
-  /** Unix ms, after now; null: until an operator resumes trading. */
+  /** Unix ms, in the future; null: until an operator resumes trading. */
   readonly until: number | null
 }
 
-/** A running halt as partners see it (GET /trading-status). */
+/** A halt in force as partners see it (GET /trading-status). */
 export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | "message">
 
-/** A listed market, and whether something stops trading in it. */
+/** A listed market, with the halts that stop its trading. */
 export interface MarketRow extends MarketPrices {
   /** True under a halt of this service. */
   readonly haltedByUs: boolean
@@ -54,9 +54,9 @@ export class MarketHalts extends Context.Service<
   {
     /** The halts in force now, oldest first. */
     readonly active: () => ReadonlyArray<ActiveHalt>
-    /** Every listed market; none until the venue has sent a listing. */
+    /** Every listed market. Empty until the venue has sent a listing. */
     readonly list: () => MarketListing
-    /** Begins a halt, or changes message and end of the running halt of this scope. */
+    /** Begins a halt. If the scope already has a halt, changes its message and end. */
     halt(caller: OperatorCaller, request: HaltBody): Effect.Effect<Verdict<HaltView>, DispatchError>
     resume(caller: OperatorCaller, scope: string): Effect.Effect<Verdict<HaltView>, DispatchError>
   }
@@ -122,7 +122,7 @@ const covers = (scope: string, { symbol, family }: MarketPrices): boolean =>
 const families: ReadonlyArray<string> = haltFamilies
 const forms = `ALL, a family (${families.join(", ")}) or the symbol of a listed market`
 
-/** Why this name is no scope of a halt; null: it is one. */
+/** The reason why this text is no scope of a halt; null: it is one. */
 const scopeFault = (scope: string, markets: ReadonlyArray<MarketPrices> | null): string | null => {
   if (scope === "ALL" || families.includes(scope)) return null
   if (markets === null) {
@@ -133,7 +133,7 @@ const scopeFault = (scope: string, markets: ReadonlyArray<MarketPrices> | null):
 
 const viewOf = (row: TradingHaltRow): HaltView => ({ ...row.context, status: row.state })
 
-/** The system's mailbox holds the running halts only. */
+/** The halt of a scope. The system's mailbox holds only the halts in force. */
 const haltOf = (turn: Turn, scope: string): TradingHaltRow | undefined =>
   turn.state.all("tradingHalts").find((row) => row.scope === scope)
 

@@ -1,7 +1,7 @@
 /**
- * The market as the venue last described it, in memory: listing, tickers, books, trades. Each message is checked
- * before it counts (A2-115); the newest wins, and a channel with a lost message waits for a snapshot (A2-02, F30). No
- * IO: the feed passes messages in and acts on the result.
+ * The venue's latest market data, in memory: listing, tickers, books, trades. Each message is checked before it is
+ * applied (A2-115). The newest message wins, and a channel with a lost message waits for a snapshot (A2-02, F30). No
+ * IO: the feed passes messages in, and acts on the results.
  */
 import { type Facts, type Instrument, type Mark, noFacts, type RecentMarket } from "../../../machines/market/Facts.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
@@ -16,12 +16,12 @@ import { BookMirror, wrongChecksum } from "./BookMirror.ts"
 import { TickerMirror } from "./TickerMirror.ts"
 import { TradeTape } from "./TradeTape.ts"
 
-/** Limit of marks kept for markets that are no longer listed, or have other grids now. */
+/** The most stored marks of markets that are no longer listed or whose grids have changed. */
 const pastMarks = 4_096
-/** Limit of messages per channel that wait for a snapshot. */
+/** The most messages of a channel that wait for a snapshot. */
 const heldMessages = 256
 
-/** The result of a message. `resync`: its channel needs a snapshot. `absurd`: why nothing was applied. */
+/** The result of a message. `resync`: its channel needs a snapshot. `absurd`: the reason why the message was not applied. */
 export interface Taken {
   readonly resync: boolean
   readonly absurd: string | null
@@ -30,13 +30,13 @@ export interface Taken {
 const applied: Taken = { resync: false, absurd: null }
 const lostPlace: Taken = { resync: true, absurd: null }
 
-/** A channel of updates to a snapshot. */
+/** A channel that begins with a snapshot and continues with updates. */
 interface Followed<M> {
   readonly mirror: { take(message: M, latest: number): string | null }
   seq: number
-  /** False until a snapshot, and after a gap. */
+  /** False before the first snapshot, and after a gap. */
   current: boolean
-  /** The messages that came while the channel waits, in order. */
+  /** Messages that arrived while the channel waits for a snapshot, in order. */
   held: Array<M>
 }
 
@@ -53,41 +53,44 @@ export interface ListedMarket {
 
 export interface MirrorCounts {
   applied: number
-  /** Duplicates, and messages overtaken by a newer one. */
+  /** Duplicates, and messages that a newer one has overtaken. */
   old: number
   gaps: number
   wrongChecksums: number
   absurd: number
 }
 
-/** The number of markets above which the marks of delisted ones are dropped, the oldest first. */
+/** The number of markets above which the recent marks of delisted markets are dropped, oldest first. */
 const markedMost = 4_096
 
 type MarkListener = (symbol: string, mark: Mark) => void
 
 export class MarketMirror {
-  /** The listing that the service accepts; null: no possible one was read yet. */
+  /** The accepted listing; null: no possible listing was read yet. */
   listing: VenueListing | null = null
   /** The number of markets that keep their last possible state, because the last listing is impossible for them. */
   kept = 0
-  /** The last listing as it was read, as text. */
+  /** The text of the last listing as it was read. */
   private read = ""
-  /** By symbol, delisted ones left out. */
+  /** Listed markets by symbol. */
   markets: ReadonlyMap<string, ListedMarket> = new Map()
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
-  /** Grows with every change that tickers, facts or the listing show. */
+  /** The number of changes to tickers, facts or the listing. */
   changes = 0
-  /** The last marks of delisted markets, and of markets without a mark since they were listed: all are stale. */
+  /** The last marks of delisted markets, and of markets without a mark since their listing. All of these marks are stale. */
   private readonly past = new Map<string, Mark>()
   private readonly listeners: Array<MarkListener> = []
   private marks: { readonly of: number; readonly all: Facts["marks"] } = { of: -1, all: new Map() }
-  /** The same map until the listing changes: results computed from it stay valid as long. */
+  /** The same map until the listing changes, so that results computed from it stay valid. */
   private instruments: Facts["instruments"] = new Map()
 
   private readonly terms: MarketTerms
   private readonly last: LastListingShape
   private readonly recent: RecentMarket
-  /** Marks that judge prices. They outlive the listing of a market, because a settlement comes after it. */
+  /**
+   * Recent marks, by which prices are checked. They outlive the listing of a market, because its settlement comes after
+   * it.
+   */
   private readonly marked = new Map<string, { readonly recent: RecentMarks; readonly bandBps: number }>()
 
   constructor(terms: MarketTerms, last: LastListingShape = makeLastListing()) {
@@ -103,14 +106,14 @@ export class MarketMirror {
     }
   }
 
-  /** Calls `listener` with every new mark. It blocks the feed, so it must be fast. */
+  /** Calls `listener` with every new mark. The call blocks the feed, so it must be short. */
   onMark(listener: MarkListener): void {
     this.listeners.push(listener)
   }
 
   /**
-   * Applies a listing. Markets that stay keep their figures, and impossible ones keep the state that was last known.
-   * Returns a sentence for each impossible part.
+   * Applies a listing. Markets that stay listed keep their data. A market whose part is impossible keeps its last
+   * possible state. Returns a sentence for each impossible part.
    */
   list(read: ReadListing): ReadonlyArray<string> {
     const { listing, faults, kept } = this.last.believe(read)
@@ -151,24 +154,24 @@ export class MarketMirror {
   }
 
   /**
-   * True if a listing equals the last one read. The whole listing is compared: a restarted venue, or another one at
-   * the same address, counts its versions from the beginning.
+   * True if a listing equals the last one that was read. The whole text is compared, because a restarted venue, or
+   * another one at the same address, restarts its version numbers.
    */
   isListed(listing: ReadListing): boolean {
     return this.listing !== null && this.read === textOf(listing)
   }
 
-  /** Records that the venue has sent the last listing again. */
+  /** Records that the venue has sent the same listing again. */
   relist(read: ReadListing): void {
     this.last.believe(read)
   }
 
-  /** Records that the last listing held at a time of the venue. */
+  /** Records that the last listing still held at a venue time. */
   confirm({ at }: Pick<ReadListing, "at">): void {
     this.last.confirm(at)
   }
 
-  /** One subscription per market and channel; a barrier market has no book (A2-113). */
+  /** The subscriptions: one per market and channel. A barrier market has no book (A2-113). */
   subscriptions(): ReadonlyArray<Subscription> {
     return [...this.markets.values()].flatMap(({ market: { symbol, family } }) => [
       { channel: "ticker" as const, symbol },
@@ -177,20 +180,20 @@ export class MarketMirror {
     ])
   }
 
-  /** Restores marks that an earlier process stored; they value a market until its next mark. */
+  /** Restores marks that an earlier process stored. Each values its market until the market's next mark. */
   recall(marks: ReadonlyMap<string, Mark>): void {
     for (const [symbol, mark] of marks) this.remember(symbol, mark)
     this.changes++
   }
 
-  /** The subscriptions as text: the text changes when a market comes, goes, or gets other grids. */
+  /** The subscriptions as text, which changes if a market is added, removed, or gets other grids. */
   subscribed(): string {
     return [...this.markets.values()]
       .map(({ market: { symbol, family, priceTick, qtyStep } }) => [symbol, family, priceTick, qtyStep].join(":"))
       .join(" ")
   }
 
-  /** `latest`: the latest possible time of a message, Unix ms of business time. */
+  /** Applies a message. `latest`: the latest possible time of a message, Unix ms of business time. */
   take(message: ChannelMessage, latest: number): Taken {
     const market = this.markets.get(message.symbol)
     if (market === undefined) return this.refused("its market is not listed")
@@ -215,7 +218,7 @@ export class MarketMirror {
     }
   }
 
-  /** The connection is lost: every channel needs a snapshot, and marks are stale until then (F3). */
+  /** Handles the loss of the connection: every channel needs a snapshot, and marks are stale until then (F3). */
   lost(): void {
     for (const { ticker, following } of this.markets.values()) {
       ticker.lost()
@@ -233,7 +236,7 @@ export class MarketMirror {
     return channel === "ticker" ? market.ticker.current : market.following[channel].current
   }
 
-  /** The facts of a moment; null: no venue is attached. Calls between two changes share the same maps. */
+  /** The facts of a moment; `now` null: no venue is attached. Calls without a change in between return the same maps. */
   factsAt(now: number | null, venueTime = noFacts.venueTime): Facts {
     if (this.marks.of !== this.changes) this.marks = { of: this.changes, all: this.marksNow() }
     return {
@@ -280,7 +283,7 @@ export class MarketMirror {
     return this.apply(channel, message, latest)
   }
 
-  /** Restarts a channel from a snapshot, then applies the messages that came while it was requested. */
+  /** Applies a snapshot to a channel, and then the messages that arrived while the snapshot was requested. */
   private restart<M extends BookMessage | TradesMessage>(channel: Followed<M>, snapshot: M, latest: number): Taken {
     const taken = this.apply(channel, snapshot, latest)
     if (taken !== applied) return taken

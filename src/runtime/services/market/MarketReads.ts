@@ -1,6 +1,6 @@
 /**
- * Market data for partners, from the feed (A2-114). Objects that many readers share are made once per change and never
- * mutated, so that they are serialised once.
+ * Market data for partners, from the feed. Objects are made once per change, shared by all readers and never mutated,
+ * so that each is serialised once (A2-114).
  */
 import { Context, Effect, Layer } from "effect"
 import { bucketsOf, type KlineQuery } from "../../../machines/market/klineWindow.ts"
@@ -33,7 +33,7 @@ import { noTicker } from "./TickerMirror.ts"
 const noVenue: Refusal = { _tag: "NoVenue", sentence: "No venue is attached to this service." }
 const venueAway: Refusal = { _tag: "VenueAway", reason: "VENUE_UNREACHABLE", sentence: "The venue can not be reached." }
 
-/** The refusal when the market is unknown: there is no venue, or it was not reached since the start; null otherwise. */
+/** The refusal if no market is known, because there is no venue or it was not reached since the start; otherwise null. */
 export const unreached = (feed: MarketFeed["Service"]): Refusal | null => {
   const standing = feed.standing()
   return standing === "unattached" ? noVenue : standing === "never" || feed.mirror.listing === null ? venueAway : null
@@ -188,8 +188,8 @@ class Reads implements MarketReadsShape {
   }
 
   /**
-   * The known value of a market; while the venue is away, only as long as it may be served (A2-114). Null: not known
-   * yet.
+   * The known value of a market. Refused if `value` returns null because it is not known yet, and if the venue has been
+   * unavailable for longer than its data may be served (A2-114).
    */
   private live<A>(symbol: string, value: (market: ListedMarket) => A | null): Verdict<A> {
     const market = this.market(symbol)
@@ -226,7 +226,7 @@ const currencies: CurrenciesWire = {
 
 type Row = KlinesWire["klines"][number]
 
-/** A row with its numbers on the market's grids; a number off the grid is shown as the venue sent it. */
+/** A row with its numbers on the market's grids. A number off the grid stays as the venue sent it. */
 const onGrids = (row: Row, { price, qty }: ListedMarket): Row => {
   const at = (text: string): string => onGrid(text, price)?.text ?? text
   const volume = onGrid(row.volume, qty)

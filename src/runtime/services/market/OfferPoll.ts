@@ -1,6 +1,6 @@
 /**
- * Polls the board of staking offers (A2-56). An impossible offer is quarantined and left out; an impossible board
- * counts as no answer (A2-115).
+ * Polls the board of staking offers (A2-56). An impossible offer is quarantined and omitted; an impossible board counts
+ * as no answer (A2-115).
  */
 import { Effect, type Scope, Semaphore } from "effect"
 import type { VenueOffer } from "../../../machines/venue/VenueMarket.ts"
@@ -20,7 +20,7 @@ export interface OfferBoard {
   readonly readAt: number
 }
 
-/** The board, and whether it is young enough for a take (STS-1). */
+/** The board, and whether it is recent enough for a take (STS-1). */
 export interface JudgedBoard extends OfferBoard {
   readonly isRecent: boolean
 }
@@ -35,12 +35,12 @@ export interface OfferPollParts {
   readonly latest: () => number
 }
 
-/** The interval of the polls, and the age from which the offers count as stale (A2-56), wall ms. */
+/** The interval of polls, and the age from which the offers count as stale (A2-56), wall ms. */
 const offersEvery = 2_000
 export const staleMillis = 10_000
-/** Highest age of a board that a take is judged on (STS-1), wall ms. */
+/** The highest age of a board for the check of a take (STS-1), wall ms. */
 const takenWithin = 3_000
-/** Pause until the listing is there: its grids are needed to check offers. */
+/** The pause before another check whether the listing is known. Its grids are needed to check offers. */
 const listingPause = 250
 /** Timeout of a read, wall ms. */
 const readLimit = 2_000
@@ -48,7 +48,7 @@ const readLimit = 2_000
 export interface OfferReads {
   /** The board as last read; null: it was never read. */
   readonly last: () => OfferBoard | null
-  /** Reads the board again if it is too old to judge a take; the last board if the venue does not answer. */
+  /** The board, read again if it is too old for the check of a take. If the venue does not answer, the last board. */
   readonly recent: Effect.Effect<JudgedBoard | null>
 }
 
@@ -69,7 +69,7 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
       ),
       Effect.ensuring(Effect.sync(() => void (ended = now())))
     )
-    // One read at a time: a slow one never replaces a newer board by an older.
+    // Reads run one at a time, so that a slow read never replaces a newer board by an older one.
     const one = Semaphore.makeUnsafe(1)
     yield* Effect.suspend(() =>
       mirror.listing === null
@@ -83,7 +83,8 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
       last: () => last,
       recent: Effect.suspend(() => {
         const requestedAt = now()
-        // If another read has ended during the wait, the caller uses its result, even a failure, and does not read again.
+        // If another read has ended during the wait, the caller uses its result, even a failure, instead of another
+        // read.
         const again = Effect.suspend(() => (isEnough() || ended >= requestedAt ? Effect.void : read))
         return isEnough() ? Effect.succeed(judged()) : Effect.map(one.withPermit(again), judged)
       })
@@ -91,8 +92,8 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
   })
 
 /**
- * The possible part of a board; null: the board as a whole is impossible. Offers of markets that are not listed (yet)
- * are left out.
+ * The possible part of a board; null: the board as a whole is impossible. Offers of markets that are not listed are
+ * omitted.
  */
 const believed = (
   { mirror, rate, latest }: OfferPollParts,

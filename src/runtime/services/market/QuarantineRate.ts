@@ -1,12 +1,12 @@
 /**
- * Quarantines a repeated fault of a stream once a minute per kind: a faulty venue must not fill the quarantine
+ * Quarantines a repeated fault of a stream once a minute per kind, so that a faulty venue does not fill the quarantine
  * (A2-115).
  */
 import { Effect } from "effect"
 import type { Quarantine } from "../../ports/Quarantine.ts"
 import { KindRate } from "./KindRate.ts"
 
-/** Longest quarantined text, bytes. */
+/** The most bytes of a quarantined text. */
 const longest = 65_536
 
 export class QuarantineRate {
@@ -26,6 +26,6 @@ export class QuarantineRate {
   }
 }
 
-/** The kind of a fault: faults that differ in figures only are of the same kind. */
+/** The kind of a fault. Faults that differ only in figures are of the same kind. */
 export const kindOf = (what: string, symbol: string, fault: string): string =>
   `${what}:${symbol}:${fault.replaceAll(/[0-9.]+/g, "")}`

@@ -1,29 +1,35 @@
-/** The marks of one market by second, by minute and, for more than two days, by hour. They judge the prices of trades. */
+/**
+ * The marks of one market by second, by minute, and by hour for more than two days. The prices of trades are checked
+ * against them.
+ */
 import { bandOfMarks, marksAboutMillis, type PriceBand } from "../../../machines/market/PriceBand.ts"
 import type { MoneyDecimal } from "../../../machines/shared/Money.ts"
 
 /** The number of seconds, minutes and hours that are kept. */
 const numbersKept = 64
-/** Limit on the spans into which lost marks divide a second, a minute or an hour: the venue can cause any number of losses. */
+/**
+ * The most spans into which lost marks divide a second, a minute or an hour. The limit is needed because the venue can
+ * cause any number of losses.
+ */
 const partsKept = 4
 /**
- * The oldest mark before a moment that still judges it when later ones were lost, ms. A longer gap is an outage: the band is
- * unknown.
+ * The age up to which a mark before a moment stands for marks that were lost after it, ms. A longer gap is an outage:
+ * the band is unknown.
  */
 const outageMillis = 60_000
 
-/** The marks of one span of time. Lost marks end a span. */
+/** The marks of one span of time. A loss of marks ends a span. */
 interface Span {
   readonly number: number
   readonly from: number
   to: number
   low: MoneyDecimal
   high: MoneyDecimal
-  /** Marks between this span and the one before were lost. */
+  /** True: marks were lost between the previous span and this one. */
   readonly isAfterLoss: boolean
-  /** The number of this span among those of the same second, minute or hour. */
+  /** The place of this span among those of the same second, minute or hour. */
   readonly part: number
-  /** Marks within the span were lost: it is the last part. */
+  /** True: marks were lost within the span, which is then the last one of its second, minute or hour. */
   isTorn: boolean
 }
 
@@ -49,7 +55,10 @@ export class RecentMarks {
     return this.finest(at).bandAt(at, bps)
   }
 
-  /** The band of the known marks nearest to a moment, despite losses. Null: no mark of the minute before the moment is known. */
+  /**
+   * The band of the known marks nearest to a moment, even if marks were lost. Null: no mark of the minute before the
+   * moment is known.
+   */
   bandNear(at: number, bps: number): PriceBand | null {
     return this.finest(at).bandNear(at, bps)
   }
@@ -60,13 +69,13 @@ export class RecentMarks {
 }
 
 const widen = (span: Span | undefined, price: MoneyDecimal): void => {
-  // A repeated mark is usually the same object.
+  // Marks that repeat are usually the same object.
   if (span === undefined || price === span.low || price === span.high) return
   if (price.lt(span.low)) span.low = price
   if (price.gt(span.high)) span.high = price
 }
 
-/** Spans of one length. */
+/** The spans of one length. */
 class Spans {
   /** Oldest first. */
   private readonly kept: Array<Span> = []
@@ -78,7 +87,10 @@ class Spans {
     this.millis = millis
   }
 
-  /** A mark that is at most five seconds older than the newest one widens the span of its time; an older one is ignored. */
+  /**
+   * Adds a mark. A mark that is at most five seconds older than the newest one widens the span of its time. An older
+   * mark is ignored.
+   */
   add(price: MoneyDecimal, at: number, isAfterLoss: boolean): void {
     const { kept } = this
     const newest = kept.at(-1)
@@ -120,9 +132,9 @@ class Spans {
   }
 
   /**
-   * As `RecentMarks.bandAt`. The marks are known if there is a mark before the moment and none was lost between the two. The band
-   * is whole if another mark is known at the moment or later. A loss further away only shortens the time that the band covers,
-   * because the venue can cause losses at will.
+   * Like `RecentMarks.bandAt`. The marks are known if there is a mark before the moment, and none was lost between that
+   * mark and the moment. The band is whole if another mark is known at the moment or later. A loss further away only
+   * shortens the time that the band covers, because the venue can cause losses at will.
    */
   bandAt(at: number, bps: number): PriceBand | null {
     const { kept } = this
@@ -130,7 +142,7 @@ class Spans {
     const before = kept[nearest]
     if (before === undefined || before.to < at - marksAboutMillis) return null
     const next = kept[nearest + 1]
-    // A lost mark may have had the same time as the last one before the loss.
+    // A lost mark may have had the time of the last mark before the loss.
     if (before.to <= at && next?.isAfterLoss === true) return null
     if (before.to >= at && before.isTorn) return null
     let { low, high } = before
@@ -154,8 +166,8 @@ class Spans {
   }
 
   /**
-   * As `RecentMarks.bandNear`: the nearest marks before and after the moment, and all within five seconds. Whole with a mark at
-   * the moment or later.
+   * Like `RecentMarks.bandNear`: includes the nearest marks before and after the moment, and all marks within five
+   * seconds. The band is whole if a mark at the moment or later is known.
    */
   bandNear(at: number, bps: number): PriceBand | null {
     const before = this.kept.findLast(({ from }) => from < at)

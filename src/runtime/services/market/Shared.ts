@@ -1,6 +1,6 @@
 /**
- * Caches values per state and key (a depth, a limit): all readers get one object until the state changes, so that it
- * is serialised once.
+ * Caches values by state and key (for example a depth or a limit). All readers get the same object until the state
+ * changes, so that it is serialised once.
  */
 import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 
@@ -9,12 +9,12 @@ export class Shared<K, A extends object> {
   private readonly made = new ShortLivedMap<K, A>()
   private readonly kept: number
 
-  /** `kept`: keys cached per state. */
+  /** `kept`: the most keys that are cached per state. */
   constructor(kept = 1) {
     this.kept = kept
   }
 
-  /** `state`: compared by identity. */
+  /** The value of a key in a state. `state` is compared by identity. */
   of(state: unknown, key: K, make: () => A): A {
     if (this.state !== state) {
       this.state = state

@@ -1,7 +1,8 @@
 /**
- * Requests snapshots of channels that lost their place, or never got one, until they have it. One request per channel
- * at a time and a few channels in parallel. The pause after a request grows while the channel keeps losing its place,
- * so a venue with impossible snapshots gets a dozen requests a minute and no endless burst (A2-115, F3).
+ * Requests snapshots of channels that lost a message or never got a snapshot, until they have one. Each channel has one
+ * request at a time, and a few channels request concurrently. The pause after a request grows while the channel loses
+ * messages again. So a venue with impossible snapshots gets about a dozen requests a minute instead of an endless burst
+ * (A2-115, F3).
  */
 import { Effect, type Scope, Semaphore } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
@@ -10,7 +11,7 @@ import type { Subscription, VenueShape } from "../../ports/Venue.ts"
 
 export interface SnapshotRequestsParts {
   readonly venue: Pick<VenueShape, "snapshot">
-  /** Applies a snapshot; its outcome does not matter here. */
+  /** Applies a snapshot. Its result does not matter here. */
   readonly take: (message: ChannelMessage) => Effect.Effect<unknown>
   readonly isCurrent: (subscription: Subscription) => boolean
   /** Wall time. */
@@ -27,7 +28,7 @@ interface ChannelState {
 
 const firstPause = 250
 const longestPause = 8_000
-/** A channel that kept its place for this long is requested at once when it loses it. */
+/** A channel that has needed no snapshot for this long is requested without a pause. */
 const calmMillis = 10_000
 /** Timeout of a request. */
 const readLimit = 5_000
@@ -43,8 +44,8 @@ export class SnapshotRequests {
   }
 
   /**
-   * Requests snapshots in the background until the channel has its place; does nothing if that is already under way.
-   * Ends with the scope.
+   * Requests snapshots in the background until the channel is current. No-op if such requests are in progress. Ends
+   * with the scope.
    */
   want(subscription: Subscription): Effect.Effect<void, never, Scope.Scope> {
     return Effect.suspend(() => {
@@ -60,7 +61,7 @@ export class SnapshotRequests {
     })
   }
 
-  /** Waits for the earliest time, then sends one request, if it is still needed. */
+  /** Waits for the earliest time, then sends one request if the channel is still not current. */
   private once(subscription: Subscription, state: ChannelState): Effect.Effect<void> {
     const { venue, take, isCurrent, now } = this.parts
     const request = venue.snapshot(subscription).pipe(

@@ -61,7 +61,7 @@ export class StakingReads extends Context.Service<
   )
 }
 
-/** Order of the board: shortest first, then the better rate. */
+/** The order of the board: the shortest tenor first, then the better rate. */
 const byTenor = (a: VenueOffer, b: VenueOffer): number =>
   a.tenorDays - b.tenorDays || b.rateBps - a.rateBps || a.id - b.id
 

@@ -1,5 +1,5 @@
 /**
- * One market's newest ticker, checked and written on the grid. Readers' row and turns' mark are made from it once per
+ * One market's newest ticker, checked and on the grid. The row for readers and the mark for turns are computed once per
  * change (A2-02, A2-113, F2, F3).
  */
 import type { Mark } from "../../../machines/market/Facts.ts"
@@ -13,15 +13,13 @@ import { RecentMarks } from "./RecentMarks.ts"
 type Prices = Readonly<Record<(typeof priced)[number], string | null>>
 const priced = ["last", "mark", "index", "bestBid", "bestAsk"] as const
 
-/** Highest plausible absolute funding rate of one interval. */
+/** The highest plausible absolute funding rate of one interval. */
 const rateLimit = 1
 
 export class TickerMirror {
   seq = 0
   ts = 0
-  /**
-   * True if `take` has followed the venue without a break: false before the first message and after a lost connection.
-   */
+  /** True if the ticker is up to date: false before the first message, and after the connection is lost. */
   current = false
   readonly recent: RecentMarks
   private message: TickerMessage | null = null
@@ -30,9 +28,9 @@ export class TickerMirror {
   private interest: string | null = null
   private shown: { row: TickerRow; ticker: TickerWire } | null = null
   private kept: Mark | null = null
-  /** Marks were lost since the last one: with the connection, with a message, or because the venue sent none. */
+  /** True: marks were lost since the last one, because the connection or a message was lost, or the venue sent no mark. */
   private hasLostMarks = true
-  /** The last mark received; a message may have none. */
+  /** The last mark received. A message may contain no mark. */
   private marked: Omit<Mark, "current"> | null = null
   private markText: string | null = null
   private readonly market: VenueMarket
@@ -46,7 +44,7 @@ export class TickerMirror {
     this.qty = qty
   }
 
-  /** Applies a message. Returns a sentence when it is impossible; then nothing has changed. */
+  /** Applies a message. Returns the reason if the message is impossible; nothing has then changed. */
   take(message: TickerMessage): string | null {
     const prices: Record<string, string | null> = {}
     for (const name of priced) {
@@ -89,7 +87,7 @@ export class TickerMirror {
     return { price: before ?? new MoneyDecimal(text), places: this.price.decimals, at: this.ts }
   }
 
-  /** The connection is lost: the mark is stale until the next message (F3). */
+  /** Handles the loss of the connection: the mark is stale until the next message (F3). */
   lost(): void {
     this.current = false
     this.kept = null
@@ -102,7 +100,7 @@ export class TickerMirror {
     return this.kept
   }
 
-  /** The row for readers; null: no message came yet. One object until the next message. */
+  /** The row for readers; null: no message has arrived yet. The same object until the next message. */
   show(): TickerWire | null {
     return this.made()?.ticker ?? null
   }
@@ -161,7 +159,7 @@ export class TickerMirror {
   }
 }
 
-/** The row of a market whose ticker is not known (A2-03). */
+/** The row of a market whose ticker is unknown (A2-03). */
 export const noTicker = (symbol: string): TickerRow => ({
   symbol,
   lastPrice: null,
@@ -177,7 +175,7 @@ export const noTicker = (symbol: string): TickerRow => ({
   nextFundingTs: 0
 })
 
-/** Times of the day at which funding is paid, UTC (F14). */
+/** The times of the day at which funding is paid, UTC (F14). */
 export const fundingTimes = (intervalHours: number): ReadonlyArray<string> =>
   intervalHours === 0
     ? []
@@ -186,10 +184,10 @@ export const fundingTimes = (intervalHours: number): ReadonlyArray<string> =>
         (_, at) => `${String(at * intervalHours).padStart(2, "0")}:00`
       )
 
-/** A volume or an open interest; zero is "0" (A2-113). */
+/** A volume or an open interest as text. Zero is "0" (A2-113). */
 const amountText = ({ units, text }: GridValue): string => (units === 0 ? "0" : text)
 
-/** Plain notation, trailing zeros trimmed (F2). */
+/** A rate in percent, as a plain decimal without trailing zeros (F2). */
 const percentOf = (rate: string): string => new MoneyDecimal(rate).mul(100).toString()
 
 const annualized = (rate: string, hours: number): string =>

@@ -1,4 +1,4 @@
-/** One market's newest public trades, newest first, each once (A2-07). */
+/** The newest public trades of one market, newest first and without repetition (A2-07). */
 import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
 import type { MarketTradesWire } from "../../../machines/market/MarketWire.ts"
 import { pageLimits } from "../../../machines/shared/Limits.ts"
@@ -7,7 +7,7 @@ import { Shared } from "./Shared.ts"
 
 type Row = MarketTradesWire["trades"][number]
 
-/** Limit of cached pages of different lengths. */
+/** The most page lengths that are cached. */
 const keptPages = 16
 
 export class TradeTape {
@@ -17,7 +17,7 @@ export class TradeTape {
   private readonly symbol: string
   private readonly price: Grid
   private readonly qty: Grid
-  /** By limit. */
+  /** Cached pages by length. */
   private readonly shown = new Shared<number, MarketTradesWire>(keptPages)
 
   constructor(symbol: string, price: Grid, qty: Grid) {
@@ -27,8 +27,8 @@ export class TradeTape {
   }
 
   /**
-   * Applies a message. Returns a sentence when it is impossible; then nothing has changed. `latest`: no trade is
-   * later.
+   * Applies a message. Returns the reason if the message is impossible; nothing has then changed. `latest`: the latest
+   * possible time of a trade.
    */
   take(message: TradesMessage, latest: number): string | null {
     const added: Array<Row> = []
@@ -50,9 +50,9 @@ export class TradeTape {
     return null
   }
 
-  /** The newest trades; one object for all readers until the next trade. */
+  /** The newest trades. All readers get the same object until the next trade. */
   show(limit: number): MarketTradesWire {
-    // Each message replaces the rows.
+    // Each message creates a new array, so its identity shows a change.
     return this.shown.of(this.rows, limit, () => ({
       symbol: this.symbol,
       trades: this.rows.slice(0, limit),

@@ -1,12 +1,13 @@
 /**
- * Checksum of an order book: CRC-32 (IEEE) as a signed 32-bit integer over "bidPx:bidQty:askPx:askQty:..." interleaved best
- * first, up to 25 levels a side, the longer side going on alone; the strings exactly as given. 0 of an empty book (F30, A2-06).
+ * The checksum of an order book: CRC-32 (IEEE) as a signed 32-bit integer over "bidPx:bidQty:askPx:askQty:...", best
+ * levels first, up to 25 levels a side. Bids and asks alternate; after the end of the shorter side the longer one
+ * continues alone. The strings are used exactly as given. An empty book has checksum 0 (F30, A2-06).
  */
 import { crc32 } from "node:zlib"
 
 export type Level = readonly [price: string, qty: string]
 
-/** Levels a side that count. */
+/** Levels per side that the checksum covers. */
 const depth = 25
 
 export const bookChecksum = (bids: ReadonlyArray<Level>, asks: ReadonlyArray<Level>): number => {

@@ -1,12 +1,12 @@
-/** Stores the last state of the market for the next process. */
+/** Writes the last state of the market at intervals, for the next process. */
 import { Effect, Schedule, type Duration, type Scope } from "effect"
 
 /** The longest wait for the last write at the end. */
 const endWithin = "1 second"
 
 /**
- * Runs `write` at intervals, and once more when the scope closes (`isEnd`). A failed write is logged and retried after
- * the next interval. `called`: name of the stored state in the log.
+ * Runs `write` at intervals, and once more when the scope closes (`isEnd`). A failed write is logged, and repeated
+ * after the next interval. `called`: the name of the stored state in the log.
  */
 export const keepStored = <E>(
   called: string,
@@ -17,7 +17,7 @@ export const keepStored = <E>(
   const guarded = (isEnd: boolean): Effect.Effect<void> =>
     Effect.suspend(() => write(isEnd)).pipe(
       Effect.catch((error) => Effect.logDebug(failed, error)),
-      // A defect must not end the writes.
+      // A defect must not end the loop of writes.
       Effect.catchDefect((defect) => Effect.logError(failed, defect))
     )
   return Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** The listed markets as the feed knows them, delisted ones included (operator surface, market list). */
+/** The markets that the feed knows, including delisted ones (operator surface, market list). */
 import { Effect, Layer } from "effect"
 import { isFresh } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -43,5 +43,5 @@ export const layerListedMarkets: Layer.Layer<ListedMarkets, never, MarketFeed | 
   })
 )
 
-/** A staking market has no price. */
+/** The row of a staking market, which has no price. */
 const unpriced = { family: "STAKING", last: null, mark: null, index: null, fresh: false } as const

@@ -10,7 +10,7 @@ import { fundingTimes } from "./TickerMirror.ts"
 
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
 
-/** A whole in basis points. */
+/** 100 percent in basis points. */
 const whole = 10_000
 
 export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms): MarketInfoWire => {

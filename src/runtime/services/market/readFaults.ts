@@ -1,22 +1,22 @@
 /**
- * Plausibility checks of klines and staking offers: the fault as a sentence, or null. They judge only data of the
- * venue (A2-115).
+ * Plausibility checks of klines and staking offers. Each returns the fault as a sentence, or null. They check only the
+ * venue's data, never a request of a partner (A2-115).
  */
 import { gridOf, onGrid } from "../../../machines/market/Grid.ts"
 import { type Kline, klineIntervals, type KlinePage } from "../../../machines/venue/marketData.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { KlineWindow } from "../../ports/Venue.ts"
 
-/** Plausible number of trades in one bucket. */
+/** The highest plausible number of trades in one bucket. */
 const tradeLimit = 1_000_000_000
-/** First implausible price. */
+/** The lowest implausible price. */
 const priceLimit = 1e12
-/** Plausible number of offers on a board. */
+/** The highest plausible number of offers on a board. */
 const offerLimit = 10_000
 
 /**
- * The fault of a page of klines. `latest`: no kline is later, Unix ms of business time. Grids are no criterion: a
- * market whose grid changed keeps its old history.
+ * The fault of a page of klines. `latest`: the latest possible time of a kline, Unix ms of business time. Grids are not
+ * checked, because a market whose grid changed keeps its old history.
  */
 export const klineFault = (page: KlinePage, window: KlineWindow, latest: number): string | null => {
   const { klines, before, oldestAvailable, asOf } = page
@@ -40,8 +40,8 @@ export const klineFault = (page: KlinePage, window: KlineWindow, latest: number)
 }
 
 /**
- * The opens that a page may have, `end` exclusive: at most `limit` buckets, the newest ones unless there is a `from`
- * (A2-05).
+ * The range of opening times that a page may contain; `end` is exclusive. It has at most `limit` buckets: the newest
+ * ones, or with `from` the first ones (A2-05).
  */
 const spanOf = ({ interval, from, to, limit }: KlineWindow, asOf: number): { start: number; end: number } => {
   const length = klineIntervals[interval]
@@ -71,7 +71,7 @@ export const boardFault = (
       ? "the board has too many offers"
       : null
 
-/** The fault of one offer against the grid and the limits of its market. */
+/** The fault of one offer, checked against the grid and the limits of its market. */
 export const offerFault = (offer: VenueOffer, market: VenueStakingMarket, latest: number): string | null => {
   const grid = gridOf(market.qtyStep)
   const [qty, remaining, least] = [offer.qty, offer.remainingQty, offer.minQty].map((text) =>
