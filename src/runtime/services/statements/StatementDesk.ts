@@ -1,4 +1,4 @@
-/** Finance's work on statements of any client: generate, correct, download, prove (STS-33). */
+/** Finance's work on statements of any client: generates, corrects, downloads and proves them (STS-33). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
@@ -51,7 +51,7 @@ export class StatementDesk extends Context.Service<
       reason: string
     ): Effect.Effect<Verdict<StatementWire>, DispatchError>
     file(statementId: number, format: "json" | "pdf" | "csv"): Effect.Effect<Verdict<Bytes>, DispatchError>
-    /** By the statement's id, or the SHA-256 of its model. */
+    /** Proves a statement, which is named by its id or by the SHA-256 of its model. */
     prove(named: string): Effect.Effect<Verdict<StatementProof>, DispatchError>
   }
 >()("brokerage/runtime/services/statements/StatementDesk") {

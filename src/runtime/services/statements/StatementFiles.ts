@@ -1,5 +1,5 @@
 /**
- * The files of a statement: its model as stored, and its PDF and CSV, rendered again for each download, always with
+ * The files of a statement: its model as stored, and its PDF and CSV. These are rendered for each download, always with
  * the same bytes (STS-18, STS-22, STS-32).
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -16,12 +16,12 @@ type Bytes = Stream.Stream<Uint8Array, Unavailable>
 export class StatementFiles extends Context.Service<
   StatementFiles,
   {
-    /** The canonical text of its model. */
+    /** The canonical text of the statement's model. */
     model(row: StatementRow): Bytes
     /** The row and its model as one JSON object. */
     detail(row: StatementRow): Bytes
     file(row: StatementRow, form: "pdf" | "csv"): Bytes
-    /** The model without its rows. */
+    /** The model without the rows of its sections. */
     skeleton(row: StatementRow): Effect.Effect<Skeleton, Unavailable>
   }
 >()("brokerage/runtime/services/statements/StatementFiles") {
@@ -42,7 +42,7 @@ export class StatementFiles extends Context.Service<
           })
         )
 
-      /** All frames of a model: one more than sections. */
+      /** All frames of a model: the texts before, between and after the rows of its sections. */
       const framesOf = (modelId: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
         Effect.gen(function* () {
           const frames: Array<string> = []

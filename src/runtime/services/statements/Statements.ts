@@ -1,7 +1,7 @@
 /**
- * Statements of clients: generated on request within limits, listed, readable for ever. A build runs apart from its
- * caller, who waits up to a timeout. The model is read and stored without holding any lock; then its row is one short
- * turn of the client (D20, A2-65, A2-66, A2-75, STS-15, STS-19, STS-21).
+ * Statements of clients: generated on request within limits, listed, and readable for ever. A build runs independently
+ * of its caller, who waits up to a timeout. No lock is held while the model is built and stored. Afterwards one short
+ * turn of the client writes its row (D20, A2-65, A2-66, A2-75, STS-15, STS-19, STS-21).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -50,9 +50,9 @@ export class Statements extends Context.Service<
   Statements,
   {
     generate(caller: Caller, clientId: number, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** As `generate`, for any client and by the operator: `client` is its committed row. */
+    /** Like `generate`, for any client and by the operator. `client`: its committed row. */
     generateFor(maker: Maker, client: ClientRow, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** Builds a period again from the current facts and rules (STS-33). */
+    /** Builds a period again with the current facts and rules (STS-33). */
     correct(by: Attribution, statementId: number, reason: string): Effect.Effect<Verdict<StatementWire>, DispatchError>
     list(
       partnerId: number,
@@ -60,7 +60,7 @@ export class Statements extends Context.Service<
       query: PageQuery & { readonly kind?: StatementKind }
     ): Effect.Effect<StatementPage | null, Unavailable>
     /**
-     * The client's statement; null when it has none with this id, or is another partner's client. `partnerId` null:
+     * The client's statement. Null: the client has none with this id, or belongs to another partner. `partnerId` null:
      * any partner.
      */
     find(
@@ -91,7 +91,7 @@ export class Statements extends Context.Service<
 
       const newModelId = nextModelId(journal)
 
-      /** A dry run stores no model. */
+      /** Where the models of a build are stored. Null: a dry run stores none. */
       const modelsNow = () => (currentDryRun() === null ? models : null)
 
       const requestedPeriod = (
@@ -102,7 +102,7 @@ export class Statements extends Context.Service<
           ? Effect.map(requestedTaxYear(tools, client.id, request.taxYear, clock.now()), requestedTaxPeriod)
           : Effect.succeed(periodOf(request, clock.now()))
 
-      /** The facts of a period, read once the client's turns up to its end are in the database (STS-19). */
+      /** The facts of a period. They are read after the client's turns so far are in the database (STS-19). */
       const facts = (
         by: Attribution,
         client: ClientRow,
@@ -129,7 +129,7 @@ export class Statements extends Context.Service<
           })
         })
 
-      /** Counts a build of the client. Returns null if it may run, otherwise the time of the next permitted build. */
+      /** Counts a build of the client. Returns null if the build may run, otherwise the time of the next permitted build. */
       const counted = (clientId: number): Effect.Effect<number | null, Unavailable> =>
         Effect.gen(function* () {
           const now = clock.now()
@@ -157,7 +157,7 @@ export class Statements extends Context.Service<
           return "ok" in found ? wireOf(found) : wireOf(yield* running.wait(found))
         })
 
-      /** A running build, or the result if no build is needed. */
+      /** Begins a build, or finds one in progress. Returns the existing statement if no build is needed. */
       const begun = (maker: Maker, client: ClientRow, period: RequestedPeriod, key: string) =>
         Effect.gen(function* () {
           const found = yield* facts(maker.by, client, period)
@@ -228,7 +228,7 @@ export class Statements extends Context.Service<
   )
 }
 
-/** A client as statements name it. */
+/** The client's data that statements show. */
 export const statementOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
   clientId: id,
   partnerId,
@@ -239,7 +239,7 @@ export const statementOf = ({ id, partnerId, uid, createdAt }: ClientRow): State
 const wireOf = (verdict: Verdict<StatementRow>): Verdict<StatementWire> =>
   verdict.ok ? accept(statementRowOf(verdict.value.state, verdict.value.context)) : verdict
 
-/** The period of a stored statement; `isBritish`: the residency at the end of a TAX period. */
+/** The period of a stored statement. `isBritish`: the tax residency at the end of a TAX period. */
 const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): RequestedPeriod => ({
   kind,
   from: periodFrom,

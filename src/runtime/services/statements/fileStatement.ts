@@ -1,7 +1,7 @@
 /**
- * Files the row of a statement in a short turn of its client: an equal model is the same row, a different one is the
- * next version and supersedes the last. Each version is claimed, so that of two builds one files it and the other
- * finds it (D20; A2-66, STS-16, STS-33).
+ * Files the row of a statement in a short turn of its client. If the model equals that of the newest version, no row is
+ * written. Otherwise the statement becomes the next version and supersedes that one. Each version is claimed, so that
+ * of two concurrent builds one files it and the other finds it (D20; A2-66, STS-16, STS-33).
  */
 import { Effect } from "effect"
 import { conflict, accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -30,10 +30,10 @@ export interface FilingTools {
 /** The requester of a statement, and the reason of a correction. */
 export interface Maker {
   readonly by: Attribution
-  /** As `generatedBy` shows it. */
+  /** The role that `generatedBy` shows. */
   readonly role: string
   readonly lane?: Lane
-  /** Reason of a correction by staff (STS-33); then an equal model is refused. */
+  /** The reason of a correction by staff, for which an equal model is refused (STS-33). Null: no correction. */
   readonly correction: string | null
 }
 
@@ -66,7 +66,7 @@ export const newestVersion = (
     ([row]) => row ?? null
   )
 
-/** Rounds of a filing that loses its version to a concurrent one. */
+/** The most attempts of a filing that loses its version to a concurrent one. */
 const rounds = 5
 
 /** Files the row of a stored model. */
@@ -94,7 +94,7 @@ export const fileStatement = (
       .pipe(Effect.catchTag("ClaimLost", () => fileStatement(tools, maker, filing, left - 1)))
   })
 
-/** Adds the next version of a period, in a turn of its client, or of the system where a job files many. */
+/** Adds the next version of a period, in a turn of its client. A job that files many statements uses a turn of the system. */
 export const newVersion = (
   turn: Turn,
   { role, correction }: Pick<Maker, "role" | "correction">,

@@ -1,16 +1,16 @@
 /**
- * The limits of statement builds: those of a client in a sliding hour, and those of a partner at once. The hour is kept
- * in memory for clients with recent requests; after a restart it is counted from the rows made within the hour
- * (A2-75, STS-21).
+ * The limits of statement builds: the builds of a client within a sliding hour, and the concurrent builds of a partner.
+ * The hour is in memory for clients with recent requests. After a restart it is counted from the statements generated
+ * within the hour (A2-75, STS-21).
  */
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
 import type { LimiterOptions } from "../../shared/FairLimiter.ts"
 
 const { most, windowMillis } = statementLimits.builds
-/** Limit of clients in memory; those whose window has passed are evicted first. */
+/** The most clients in memory. Clients whose window has passed are evicted first. */
 const remembered = 10_000
 
-/** Parallel builds of a partner. Statements of one partner delay neither those of another partner nor money. */
+/** The concurrent builds of a partner. Statements of one partner delay neither statements of another partner nor money. */
 export const partnerBuilds: LimiterOptions = {
   capacity: Infinity,
   share: statementLimits.running,
@@ -22,7 +22,7 @@ export const partnerBuilds: LimiterOptions = {
 export class BuildWindow {
   private readonly times = new Map<number, Array<number>>()
 
-  /** False: `learn` must come first. */
+  /** False: `learn` must be called first. */
   knows(clientId: number): boolean {
     return this.times.has(clientId)
   }

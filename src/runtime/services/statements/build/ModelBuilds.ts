@@ -1,8 +1,8 @@
 /**
  * Builds models of statements in a worker thread, so that a statement with very many rows delays no caller. The thread
- * reads, writes the canonical text, hashes, seals and stores it piece by piece; the service completes the model. The
- * thread starts with the first statement. If it is lost (out of memory, exited, or silent), its builds end as if the
- * database were away; the next build starts a new thread (STS-21, STS-22).
+ * reads the rows, writes the canonical text, hashes, seals and stores it piece by piece. The service completes the
+ * model. The thread starts with the first statement. If the thread is lost (out of memory, exited, or silent), its
+ * builds end as if the database were unavailable, and the next build starts a new thread (STS-21, STS-22).
  */
 import { Context, Effect, Layer, Queue, type Redacted, Redacted as Secret, Semaphore } from "effect"
 import { Worker } from "node:worker_threads"
@@ -16,13 +16,13 @@ import type { Built, StatementFacts } from "../model/buildStatement.ts"
 import type { FromModelThread, ModelThreadData, ToModelThread } from "./modelProtocol.ts"
 
 export interface ModelBuildsOptions {
-  /** Builds that run in parallel; further ones wait. */
+  /** The most concurrent builds; further builds wait. */
   readonly running: number
   /** Heartbeat timeout of the thread, wall ms. */
   readonly silentMillis: number
-  /** Memory limit of the thread, megabytes: the need of the largest statements, with room. */
+  /** Memory limit of the thread, megabytes. It leaves a reserve beyond the need of the largest statements. */
   readonly memoryMegabytes: number
-  /** The thread's program: tests replace it. */
+  /** The thread's program, which tests replace. */
   readonly program: URL
 }
 
@@ -32,13 +32,13 @@ const usual: ModelBuildsOptions = {
   program: new URL("modelThread.ts", import.meta.url)
 }
 
-/** Null: nothing is stored. */
+/** The store of the model; null: nothing is stored. */
 type Store = Pick<StatementModels["Service"], "finish" | "drop"> | null
 
 export class ModelBuilds extends Context.Service<
   ModelBuilds,
   {
-    /** Builds and stores the model of these facts; the pieces of a failed build are dropped. */
+    /** Builds and stores the model of these facts. The pieces of a failed build are deleted. */
     build(store: Store, modelId: number, facts: StatementFacts): Effect.Effect<Built, Unavailable>
   }
 >()("brokerage/runtime/services/statements/build/ModelBuilds") {
@@ -112,7 +112,7 @@ class ModelThread {
     })
   }
 
-  /** Waits for the thread's message on the build's end. */
+  /** Handles the thread's messages about a build until it ends. */
   private ended(store: Store, modelId: number, job: number, inbox: Inbox): Effect.Effect<Built, Unavailable> {
     const next = Effect.timeoutOrElse(Queue.take(inbox), {
       duration: this.options.silentMillis,
@@ -184,8 +184,8 @@ class ModelThread {
   }
 
   /**
-   * Sends the keys after a rotation. A build sends a message every second, so values sealed with the old key are in
-   * the database long before the last search for such values.
+   * Sends the keys after a rotation. The thread sends a message every second, so it has the new key long before the
+   * last search for values that are sealed with the old one.
    */
   private sendKeys(): void {
     if (this.sealing.current() === this.sealsWith) return
@@ -194,7 +194,7 @@ class ModelThread {
     this.send({ type: "keys", keyring })
   }
 
-  /** Ends the thread and all its builds. */
+  /** Ends the thread, and with it all its builds. */
   private lose(reason: string): Lost {
     const lost: Lost = { type: "lost", reason }
     const { worker } = this

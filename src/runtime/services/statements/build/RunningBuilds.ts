@@ -1,6 +1,6 @@
 /**
- * Builds that run apart from their callers: two requests for one period share one build. A caller that disconnects or
- * times out leaves it running, so that the retry finds its result (STS-21).
+ * Builds that run independently of their callers. Two requests for the same period share one build. If the caller
+ * disconnects or times out, the build continues, and a retry finds its result (STS-21).
  */
 import { type Clock, Effect, Fiber, type Scope } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
@@ -10,7 +10,7 @@ import type { StatementRow } from "../../../tables/statement.ts"
 
 type Outcome = Verdict<StatementRow>
 
-/** A build, by the requested period. */
+/** A build of a requested period. */
 export interface RunningBuild {
   readonly key: string
   readonly fiber: Fiber.Fiber<Outcome, DispatchError>
@@ -31,8 +31,9 @@ export class RunningBuilds {
   }
 
   /**
-   * The running build of a period. Also, for a while, a finished one without a waiting caller whose period was cut off
-   * at the present: a retry has a later cut, so it would not find the stored statement.
+   * The build of a period that is in progress. For a while it may also be a finished build whose period ended at the
+   * present and whose result no caller has received. A retry has a later end of the period, so it would not find the
+   * stored statement.
    */
   find(key: string): RunningBuild | undefined {
     const found = this.builds.get(key)
@@ -42,7 +43,7 @@ export class RunningBuilds {
     return undefined
   }
 
-  /** Starts a build. `isCut`: its period ends at the present, so a retry has a later end. */
+  /** Starts a build. `isCut`: its period ends at the present, so that a retry has a later end. */
   begin(key: string, work: Effect.Effect<Outcome, DispatchError>, isCut: boolean): Effect.Effect<RunningBuild> {
     let ended = () => {}
     const running = Effect.ensuring(
@@ -57,7 +58,7 @@ export class RunningBuilds {
     })
   }
 
-  /** Waits for the result: the caller has a timeout, the build itself has none. */
+  /** Waits for the result of a build. The wait has a timeout; the build itself has none. */
   wait(build: RunningBuild): Effect.Effect<Outcome, DispatchError> {
     return Effect.suspend(() => {
       build.waiting++

@@ -8,13 +8,13 @@ import type { PlanTerms } from "../model/planStatement.ts"
 
 /** The start data of the thread. */
 export interface ModelThreadData {
-  /** With its password: the thread is part of the process. */
+  /** Includes the password, because the thread is part of the process. */
   readonly databaseUrl: string
-  /** The initial keys for sealing pieces. */
+  /** The keys that seal pieces at the start. */
   readonly keyring: SealingKeys
 }
 
-/** A model to build: the thread's input besides its own reads. */
+/** A model to build, with all inputs except the thread's own reads. */
 export interface ModelRequest {
   readonly modelId: number
   /** False: a dry run, whose pieces are discarded. */
@@ -28,7 +28,7 @@ export type ToModelThread =
   | { readonly type: "build"; readonly job: number; readonly model: ModelRequest }
   /** Replaces the keys that seal pieces. */
   | { readonly type: "keys"; readonly keyring: SealingKeys }
-  /** Acknowledges a stored piece: the thread may send the next one. */
+  /** Acknowledges a stored piece, so that the thread may send the next one. */
   | { readonly type: "stored"; readonly job: number }
   /** Cancels a build. */
   | { readonly type: "stop"; readonly job: number }
@@ -36,11 +36,11 @@ export type ToModelThread =
 export type FromModelThread =
   /** A piece is stored. */
   | { readonly type: "written"; readonly job: number }
-  /** Follows all pieces; `whole` is null if the statement is refused. */
+  /** Sent after all pieces. `whole` is null if the statement is refused. */
   | { readonly type: "built"; readonly job: number; readonly built: Built; readonly whole: NewModel | null }
-  /** The database is away. */
+  /** The database is unavailable. */
   | { readonly type: "away"; readonly job: number }
-  /** A defect, described without values. */
+  /** A defect. Its description contains no values. */
   | { readonly type: "failed"; readonly job: number; readonly reason: string }
   /** Heartbeat of the thread, for all jobs. */
   | { readonly type: "alive" }

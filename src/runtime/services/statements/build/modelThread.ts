@@ -1,7 +1,7 @@
 /**
- * The thread that builds models: reads, writes canonical text, hashes, seals and stores, so that the work stays out of
- * the memory of the serving threads. A few builds run in parallel, each from its own cut. ModelBuilds.ts starts it
- * with a memory limit.
+ * The thread that builds models: reads rows, writes canonical text, hashes, seals and stores. So this work stays out of
+ * the memory of the threads that serve callers. A few builds run concurrently, each on its own cut. ModelBuilds.ts
+ * starts the thread with a memory limit.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Fiber, Layer, ManagedRuntime, Redacted, Semaphore } from "effect"
@@ -26,12 +26,12 @@ import { reasonOf } from "./reasonOf.ts"
 
 const port = parentPort
 if (port === null) throw new Error("this is a thread of the service")
-// A caller waits for the build, but less urgently than callers of the service.
+// A caller waits for each build, but callers of the service are more urgent.
 giveWay("some")
 
 const { databaseUrl, keyring } = workerData as ModelThreadData
 
-/** Keys arrive from another thread as plain bytes. */
+/** The keys as buffers: another thread's message contains them as plain bytes. */
 const ownKeys = ({ current, keys }: SealingKeys): SealingKeys => ({
   current,
   keys: new Map([...keys].map(([number, bytes]) => [number, Buffer.from(bytes)]))
@@ -39,8 +39,8 @@ const ownKeys = ({ current, keys }: SealingKeys): SealingKeys => ({
 const sealing = makeSealing(ownKeys(keyring))
 
 /**
- * One page is read while another is written, on one processor fewer than there are: callers find a free one, in the
- * database too. One more connection stores pieces.
+ * The connections for reads are fewer than the processors, so that one processor stays free for callers, in the
+ * database too. One page is read while another is written. One more connection stores pieces.
  */
 const connections = Math.min(3, Math.max(1, availableParallelism() - 1)) + 1
 
@@ -58,8 +58,7 @@ const database = ManagedRuntime.make(
 )
 
 const send = (message: FromModelThread): void =>
-  // A thread posts to its parent alone, so there is no origin to name.
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  // The thread posts only to its parent, so there is no origin to name.
   port.postMessage(message)
 
 interface Running {
@@ -71,8 +70,8 @@ interface Running {
 const running = new Map<number, Running>()
 
 /**
- * Stores a piece while the next one is made, and keeps the head of the model: the service finishes the model, or drops
- * it.
+ * Stores each piece while the next one is made, and keeps the head of the model. The service then finishes or deletes
+ * the model.
  */
 class Writing {
   whole: NewModel | null = null
@@ -94,7 +93,7 @@ class Writing {
         Effect.map(this.store.write(piece), () => send({ type: "written", job: this.job })),
         this.acknowledged.take(1)
       )
-      // Later pieces check that the first one is stored.
+      // Later pieces depend on the first one, so it is stored before the next is made.
       if (piece.number === 0) yield* written
       else this.onTheWay = yield* Effect.forkChild(written)
     })

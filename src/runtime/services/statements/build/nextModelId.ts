@@ -1,4 +1,4 @@
-/** Ids of models, taken outside of turns: a model is written before the commit that names it. */
+/** Ids of models. They are taken outside turns, because a model is written before the commit that names it. */
 import { Effect } from "effect"
 import { IdsExhausted } from "../../../engine/journal/IdBlocks.ts"
 import type { Journal } from "../../../engine/journal/Journal.ts"

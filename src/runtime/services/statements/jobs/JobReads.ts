@@ -18,13 +18,13 @@ export interface JobView {
   readonly dueAt: number
   readonly startedAt: number
   readonly endedAt: number | null
-  /** Clients processed. */
+  /** Processed clients. */
   readonly clients: number
-  /** Statements, or equities, made. */
+  /** Statements or equities that the job has made. */
   readonly made: number
-  /** Failed clients, which are retried. */
+  /** Failed clients, which the job retries. */
   readonly failed: number
-  /** Clients left; null: the job is over. */
+  /** Remaining clients; null: the job has ended. */
   readonly left: number | null
 }
 
@@ -32,7 +32,7 @@ export interface JobsPage extends PageEnd {
   readonly jobs: ReadonlyArray<JobView>
   /** The failures of all jobs, newest first; at most `failuresShown`. */
   readonly failures: ReadonlyArray<Omit<StatementJobFailureRow, "id" | "state">>
-  /** The next job that makes statements; null: the service has not begun any. */
+  /** The next job that makes statements; null: the service has not begun any job. */
   readonly next: { readonly name: StatementJobName; readonly dueAt: number } | null
 }
 

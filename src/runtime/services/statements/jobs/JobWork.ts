@@ -1,6 +1,6 @@
 /**
- * The work of a statement job on clients, apart from its schedule: selecting the clients, and making their statements.
- * It writes only models, which no row names yet: the caller files the results, in one commit with the job's cursor
+ * The work of a statement job on clients, without its schedule: it selects the clients and makes their statements. It
+ * writes only models, which no row names yet. The caller files the results in one commit with the job's cursor
  * (STS-29).
  */
 import { PgClient } from "@effect/sql-pg"
@@ -37,9 +37,9 @@ import { nextModelId } from "../build/nextModelId.ts"
 import { reasonOf } from "../build/reasonOf.ts"
 import { taxPartOf } from "../model/taxYears.ts"
 
-/** Clients of a night listed by one query over its executions: some hundred kilobytes. */
+/** The most clients of a night that one query over its executions lists. The result takes some hundred kilobytes. */
 const listed = 20_000
-/** Clients per page: many where their short statements are made together, few where each takes long. */
+/** Clients per page: many if their short statements are made together, few if each statement takes long. */
 const endOfDayPage = 32
 const singlePage = 16
 
@@ -53,14 +53,14 @@ export interface NextClients {
 export class JobWork extends Context.Service<
   JobWork,
   {
-    /** The next clients that a job may concern, after its cursor, in order of id. */
+    /** The next clients after the job's cursor that the job may concern, by id. */
     next(job: StatementJobRow): Effect.Effect<NextClients, Unavailable>
     /**
-     * Makes the job's results for these clients; a failed client fails alone. The whole call fails while the database
-     * is away.
+     * Makes the job's results for these clients. A failure of one client does not affect the others. The whole call
+     * fails while the database is unavailable.
      */
     make(job: StatementJobRow, clientIds: ReadonlyArray<number>): Effect.Effect<ReadonlyArray<JobPart>, Unavailable>
-    /** True if the marks of a midnight are kept, or will never be. */
+    /** True if the marks of a midnight are stored, or none will be stored for it. */
     readonly isValued: (day: number) => boolean
   }
 >()("brokerage/runtime/services/statements/jobs/JobWork") {
@@ -129,7 +129,10 @@ export class JobWork extends Context.Service<
         })
       }
 
-      /** If the database is available, one client's read must be at fault: then each client is processed alone. */
+      /**
+       * Handles a failed read. If the database responds, the fault is that of one client, and `instead` processes the
+       * clients one by one.
+       */
       function unlessAway(
         made: Reading<ReadonlyArray<JobPart>>,
         instead: (why: unknown) => Reading<ReadonlyArray<JobPart>>
@@ -174,7 +177,7 @@ const concernedParts = (
     return [...others, ...made]
   })
 
-/** The clients with a booking in the period, or with a balance or an open object throughout it. */
+/** The clients with a booking in the period, and those that held a balance or an open object throughout it. */
 const concernedBy = (
   { sql }: JobTools,
   period: RequestedPeriod,
@@ -193,8 +196,8 @@ const concernedBy = (
   })
 
 /**
- * TAX statements by the job's rule (British or not) for the clients of its year, each over its part of the year
- * (STS-26).
+ * TAX statements of the job's rule (British or not) for the clients of its year. Each covers the client's part of the
+ * year (STS-26).
  */
 const taxParts = (
   tools: JobTools,
@@ -217,7 +220,7 @@ const taxParts = (
     return [...parts, ...(yield* singleParts(tools, year, whole, once))]
   })
 
-/** The clients of the current night, listed many at a time. */
+/** The list of clients with executions in the current night, read in large steps. */
 class EndOfDayList {
   private readonly tools: JobTools
   private jobId = 0
@@ -234,7 +237,7 @@ class EndOfDayList {
 
   next(job: StatementJobRow, limit: number): Reading<NextClients> {
     return Effect.gen({ self: this }, function* () {
-      // After a page could not be filed, the job's cursor lies before the list's position: list again from there.
+      // If a page could not be filed, the job's cursor lies before the list's position, and the list begins again.
       if (job.id !== this.jobId || job.cursor < this.cursor) this.begin(job.id)
       this.cursor = job.cursor
       yield* this.catchUp(job)

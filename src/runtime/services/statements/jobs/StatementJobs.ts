@@ -1,7 +1,7 @@
 /**
- * The service's own statements, in the background, on the business clock: one job at a time in the order of due times,
- * however many were missed. A job processes its clients page by page; the results of a page and the cursor after it
- * are one commit. A failed client is recorded, retried at growing intervals, and delays no other client (A2-68,
+ * The scheduled statements, generated in the background on the business clock. One job runs at a time, in the order of
+ * due times; missed jobs are made up for. A job processes its clients page by page. The results of a page and the new
+ * cursor are one commit. A failed client is recorded, retried at growing intervals, and delays no other client (A2-68,
  * STS-28, STS-29).
  */
 import { Clock, Effect, Fiber, Latch, Layer, type Scope } from "effect"
@@ -31,7 +31,7 @@ export interface JobsTools {
   readonly work: JobWork["Service"]
 }
 
-/** The worker over any `JobWork`: a simulation provides its own. */
+/** The worker, with any `JobWork`; a simulation provides its own. */
 export const layerStatementWorker: Layer.Layer<never, never, ActorHost | BusinessClock | RowReads | JobWork> =
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -52,12 +52,12 @@ export const layerStatementWorker: Layer.Layer<never, never, ActorHost | Busines
 
 export const layerStatementJobs = layerStatementWorker.pipe(Layer.provide(JobWork.layer))
 
-/** Longest pause between two checks for due jobs; a moved clock ends it. */
+/** The longest pause between two checks for due jobs. A move of the clock ends the pause. */
 const pollMillis = 30_000
-/** Pause until the marks of a midnight that has just passed are kept, which takes seconds. */
+/** The pause between checks whether the marks of the last midnight are stored, which takes seconds. */
 const valuedMillis = 500
 
-/** Continues the running job, or begins the next one that is due, or waits for it. */
+/** Continues the running job, begins the next due one, or waits until one is due. */
 const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, DispatchError> =>
   Effect.gen(function* () {
     const { host, clock } = tools
@@ -77,7 +77,7 @@ const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, Dispat
             if (empty.length === 0) beginJob(turn, plan, false)
           }
         }),
-        // Another process has begun the job: its row is there.
+        // Another process has begun the job, and the next round finds its row.
         "ClaimLost",
         () => Effect.void
       )
@@ -86,12 +86,12 @@ const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, Dispat
     yield* Effect.timeoutOption(moved.await, pause)
   })
 
-/** Missed nights without an execution that are recorded in one commit. */
+/** The most missed nights without an execution that one commit records. */
 const emptyAtOnce = 64
 
 /**
- * The nights from a plan on without any executions. Only nights that were due before the last job began count: every
- * turn that could have booked something in them was in the database by then.
+ * The nights without any execution, from a plan on. Only nights that were due before the last job began count, because
+ * every turn that could have booked an execution in them was in the database by then.
  */
 const emptyFrom = ({ stored, work }: JobsTools, plan: JobPlan): Effect.Effect<ReadonlyArray<JobPlan>, Unavailable> =>
   Effect.gen(function* () {
@@ -115,7 +115,7 @@ interface Due {
   readonly isNext: number
 }
 
-/** The next due job. Equities come before the statements that use them. */
+/** The next due job. Jobs for equities precede jobs for the statements that use them. */
 const duePlan = ({ stored, clock, work }: JobsTools): Effect.Effect<Due, Unavailable> =>
   Effect.gen(function* () {
     const now = clock.now()
@@ -128,18 +128,19 @@ const duePlan = ({ stored, clock, work }: JobsTools): Effect.Effect<Due, Unavail
     return { plan: null, isNext: midnights === null ? next.dueAt : now }
   })
 
-/** The last midnight with equities kept, or being kept; null: there is none. */
+/** The last midnight whose equities are stored, or being stored; null: there is none. */
 export const equitiesKept = (stored: RowReads["Service"]): Effect.Effect<number | null, Unavailable> =>
   Effect.map(
     stored.page("statementJobs", [{ column: "name", value: "EQUITIES" }], { limit: 1 }),
     ([last]) => last?.periodTo ?? null
   )
 
-/** Equity jobs before the first statement: one per midnight. */
+/** The most equity jobs that may precede the first job for statements, one per midnight. */
 const beforeFirst = 1_000
 
 /**
- * The last job that made statements. Before the first one: the first midnight with equities kept. Null: there is none.
+ * The last job that made statements. Before the first such job: the first midnight with stored equities. Null: there is
+ * neither.
  */
 export const jobsPlace = (stored: RowReads["Service"]): Effect.Effect<JobPlace | null, Unavailable> =>
   Effect.gen(function* () {
@@ -150,22 +151,22 @@ export const jobsPlace = (stored: RowReads["Service"]): Effect.Effect<JobPlace |
     return first === undefined ? null : firstPlace(first.periodFrom)
   })
 
-/** A page being made, and the job's cursor after it. */
+/** A page in preparation, and the job's cursor after it. */
 interface Ahead {
   readonly cursor: number
   readonly isLast: boolean
   readonly made: Fiber.Fiber<PageEnd, Unavailable>
 }
 
-/** Pages begun and not stored: one is read while another is composed or stored. */
+/** The most pages in preparation: one is read while another is composed or stored. */
 const pagesAhead = 2
 
 /**
- * Runs a job to its end. Further pages are made while a page is stored. If the job's stored cursor is not the one
- * after the page, the prepared pages are discarded and made again from there.
+ * Runs a job to its end. Further pages are prepared while a page is stored. If the stored cursor is not the one after
+ * that page, the prepared pages are discarded and made again from the stored cursor.
  */
 const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, DispatchError> =>
-  // Interrupts the prepared pages however the job ends.
+  // However the job ends, the prepared pages are interrupted.
   Effect.scoped(
     Effect.gen(function* () {
       let job = begun
@@ -175,7 +176,7 @@ const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, Dis
         ahead = yield* filled(tools, job, ahead)
         const [page, ...others] = ahead as readonly [Ahead, ...ReadonlyArray<Ahead>]
         const stored = yield* storePage(tools, job, yield* Fiber.join(page.made))
-        // The cursor is elsewhere: another process is moving it, and an immediate read would find the same.
+        // Another process is moving the cursor, and an immediate read would only show the same.
         if (stored === null) return yield* Effect.sleep(pauses.longest)
         if (stored.endedAt !== null) return
         const isThere = stored.cursor === page.cursor
@@ -187,7 +188,7 @@ const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, Dis
     })
   )
 
-/** Fills the prepared pages up to their limit, or to the last page. */
+/** Prepares pages up to their limit, or up to the last page. */
 const filled = (
   tools: JobsTools,
   job: StatementJobRow,
@@ -200,10 +201,10 @@ const filled = (
     return pages
   })
 
-/** Least and longest pause after a page while callers wait for the service. */
+/** The least and the longest pause after a page while callers wait, ms. */
 const pauses = { least: 20, longest: 100 }
 
-/** Callers come first: while one waits, the pause is as long as the page took. */
+/** Gives way to callers: while a caller waits, the pause after a page is as long as the page took. */
 const pace = ({ host }: JobsTools, took: number): Effect.Effect<void> =>
   Effect.suspend(() =>
     host.pressed() || host.stats().waiting > 0
@@ -229,7 +230,7 @@ const storePage = (
   page: PageEnd
 ): Effect.Effect<StatementJobRow | null, DispatchError> =>
   file(tools, job, page).pipe(
-    // A caller has made one of the statements meanwhile: the page is made again, and finds it.
+    // A caller has generated one of the statements in the meantime. The page is made again, and finds it.
     Effect.catchTag("ClaimLost", () => Effect.succeed(job)),
     Effect.catchTag("CommitRejected", () => fileOneByOne(tools, job, page))
   )
@@ -246,7 +247,7 @@ const file = (
     decide: (turn) => filePage(turn, job, page)
   })
 
-/** Files each client alone after the database has rejected the page, so that only the rejected client fails. */
+/** Files each client alone, after the database has rejected the page. Only the rejected client then fails. */
 const fileOneByOne = (
   tools: JobsTools,
   job: StatementJobRow,
@@ -265,7 +266,7 @@ const fileOneByOne = (
     return at === null ? null : yield* file(tools, at, { parts: [], last, isLast })
   })
 
-/** Interval of the checks for due retries. */
+/** The interval of checks for due retries. */
 const retryLook = "20 seconds"
 const retriedAtOnce = 16
 

@@ -1,7 +1,7 @@
 /**
- * TRANSACTIONS statements of many clients at once: their cuts, executions and models are read and written together, in
- * a handful of SQL statements, so that a night of short statements needs no round trips per client. A model comes from
- * the same plan as a requested one, and equals it to the byte (A2-68, STS-29).
+ * TRANSACTIONS statements of many clients together. Their cuts, executions and models are read and written in a handful
+ * of SQL statements, so a night of short statements needs no round trips per client. The plan of a model is that of a
+ * requested statement, so both have the same bytes (A2-68, STS-29).
  */
 import { Effect } from "effect"
 import type { RequestedPeriod } from "../../../../machines/statement/statementPeriod.ts"
@@ -25,16 +25,16 @@ import { bookedEvents } from "../model/bookedEvents.ts"
 import { type ExecutionReads, planExecutions } from "../model/planTransactions.ts"
 import { statementOf } from "../Statements.ts"
 
-/** Fills per client in the shared read; a client with more is processed alone. */
+/** The most fills per client in the shared read. A client with more fills is processed alone. */
 const mostFills = 200
 
 export interface EndOfDayClient {
   readonly client: ClientRow
-  /** True if it had executions other than trades. */
+  /** True if the client had executions other than trades. */
   readonly others: boolean
 }
 
-/** Facts shared by all clients of a night: read once. */
+/** Facts that all clients of a night share, read once. */
 export class EndOfDayFacts {
   private bounds: { readonly start: Bounds; readonly end: Bounds } | null = null
   private readonly custody = new Map<number, string>()
@@ -120,7 +120,7 @@ interface Read {
   readonly fills: Fills
 }
 
-/** Statements whose fills are in memory: built there too, and written together. */
+/** Statements whose fills are in memory. They are built here instead of in the thread, and written together. */
 const shortParts = (
   tools: JobTools,
   night: EndOfDayFacts,
@@ -144,7 +144,7 @@ const shortParts = (
     return parts.map((part) => withModel(part, ids))
   })
 
-/** The settlement amounts of the spot trades among them. */
+/** The settlement amounts of the clients' spot trades, by order and trade. */
 const settledOf = (
   { sql }: JobTools,
   clients: ReadonlyArray<EndOfDayClient>,
@@ -158,7 +158,7 @@ const settledOf = (
   return ranges.length === 0 ? Effect.succeed(new Map()) : reading(settledOfClients(sql, ranges))
 }
 
-/** The part with the id of its model; the model may have existed before. */
+/** The part with the id of its stored model. An equal model may have been stored before, under another id. */
 const withModel = (part: JobPart, ids: ReadonlyMap<string, number>): JobPart => {
   const { statement } = part
   if (statement === null) return part
@@ -192,7 +192,7 @@ const shortPart = (
     Effect.catchDefect((defect) => tools.recordFailure(client, defect))
   )
 
-/** Execution reads from the rows of the shared read. */
+/** The executions of a client, from the rows of the shared read. */
 const executionsOf = (
   building: Building,
   others: boolean,
@@ -208,7 +208,7 @@ const executionsOf = (
   }
 }
 
-/** Collects models until the page is complete. */
+/** Collects the models of a page, which are then written together. */
 class WrittenModels {
   readonly models: Array<NewModel> = []
   readonly pieces: Array<NewPiece> = []

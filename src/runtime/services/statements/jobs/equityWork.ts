@@ -1,7 +1,7 @@
 /**
- * Equities of accounts at midnights: computed back from the present and the bookings since, in one query for many
- * accounts. An account that has traded since is replayed from its beginning, by the replay that proves all of them
- * (STS-28).
+ * Equities of accounts at midnights. One query for many accounts computes them from the present balances and the
+ * bookings since. An account that has traded since then is replayed from its beginning, by the replay that also proves
+ * stored equities (STS-28).
  */
 import { Effect } from "effect"
 import { equityOf, type MarksThen } from "../../../../machines/statement/equityThen.ts"
@@ -22,7 +22,7 @@ import { reasonOf } from "../build/reasonOf.ts"
 const rowsAtOnce = 1_000
 const mostClients = 250
 
-/** Clients whose equities are filed together: fewer when a job makes up for many days. */
+/** Clients whose equities are filed together. They are fewer if a job makes up for many days. */
 export const clientsOfEquities = ({ periodFrom: from, periodTo: to }: StatementJobRow): number =>
   Math.max(1, Math.min(mostClients, Math.floor(rowsAtOnce / daysOf({ from, to }).length)))
 
@@ -73,7 +73,10 @@ export const equityParts = (
 
 type Equity = Pick<DailyEquityRow, "day" | "equity" | "unvalued" | "held">
 
-/** An account without a trade since the first of the days: the positions open now were open then. */
+/**
+ * The equities of an account without a trade since the first of the days. Its positions were the same on each of the
+ * days.
+ */
 const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Days): ReadonlyArray<Equity> =>
   days.flatMap((day, at) => {
     const held = heldAt(sums, at)
@@ -83,7 +86,7 @@ const still = ({ sums, positions, contracts }: AccountSince, { days, marks }: Da
     return [{ day, held: heldText(held), ...equityOf({ cash, positions, contracts }, marks.get(day) ?? new Map()) }]
   })
 
-/** The amounts per currency and kind on a day: the present ones less the bookings since. */
+/** The amounts by currency and kind on a day: the present amounts less the bookings since. */
 const heldAt = (sums: ReadonlyArray<HeldSum>, at: number): ReadonlyMap<string, bigint> => {
   const held = new Map<string, bigint>()
   for (const { currency, kind, amount, behind } of sums) {
@@ -102,7 +105,7 @@ const heldOf = ({ balances }: AccountReplay): ReadonlyMap<string, bigint> =>
     ])
   )
 
-/** In stored form: in the order of the names, without zeros. */
+/** The stored form of the amounts: sorted by name, without zeros. */
 const heldText = (held: ReadonlyMap<string, bigint>): HeldThen =>
   Object.fromEntries(
     [...held]
@@ -111,7 +114,7 @@ const heldText = (held: ReadonlyMap<string, bigint>): HeldThen =>
       .map(([name, amount]) => [name, amount.toString()])
   )
 
-/** An account's equities by a replay of its bookings from the beginning; only days with holdings. */
+/** An account's equities by a replay of its bookings from the beginning. Days without holdings are omitted. */
 export const replayed = (
   { sql }: Pick<JobTools, "sql">,
   clientId: number,

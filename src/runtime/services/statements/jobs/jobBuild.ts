@@ -1,4 +1,7 @@
-/** Statements of a job, one client at a time: those of many rows, and those due once a quarter or a year (STS-29). */
+/**
+ * Statements of a job that are built one client at a time: those with many rows, and those of a quarter or a year
+ * (STS-29).
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
@@ -26,11 +29,11 @@ export interface JobPart {
   /** The statement to file, and the version that it supersedes. */
   readonly statement: { readonly filing: Filing; readonly before: StatementRow | null } | null
   readonly equities: ReadonlyArray<DailyEquityRow>
-  /** Why the client failed; it is retried. */
+  /** The reason why the client failed, after which it is retried; null: no failure. */
   readonly failure: string | null
 }
 
-/** A part with nothing to write: the statement exists already, or the client has nothing to report. */
+/** A part that writes nothing: the statement exists already, or the client has nothing to report. */
 export const nothingOf = (clientId: number, partnerId: number): JobPart => ({
   clientId,
   partnerId,
@@ -47,7 +50,7 @@ export interface JobTools extends BuildTools {
   readonly builds: ModelBuilds["Service"]
   readonly stored: RowReads["Service"]
   readonly newModelId: Effect.Effect<number>
-  /** Logs and records why a client's statement could not be made. */
+  /** Logs and records the reason why a client's statement could not be made. */
   readonly recordFailure: (client: Pick<ClientRow, "id" | "partnerId">, defect: unknown) => Effect.Effect<JobPart>
 }
 
@@ -64,10 +67,10 @@ export const failed = ({ id, partnerId }: Pick<ClientRow, "id" | "partnerId">, f
 
 export const tooLong = `It would have more than ${statementLimits.rows} rows.`
 
-/** Builds in parallel: few, because callers come first. */
+/** The most concurrent builds. They are few, because callers take precedence. */
 const atOnce = 2
 
-/** The statements of some clients; `once`: only of those without one of the period. */
+/** The statements of some clients. `once`: clients with a statement of the period are skipped. */
 export const singleParts = (
   tools: JobTools,
   period: RequestedPeriod,
@@ -102,7 +105,7 @@ const singlePart = (tools: JobTools, period: RequestedPeriod, client: ClientRow,
   )
 
 /**
- * A read that fails while the database is available fails the client alone; otherwise the whole job waits for the
+ * If the database responds, a failed read is a failure of this client alone. Otherwise the whole job waits for the
  * database.
  */
 const unlessAway = (tools: JobTools, client: ClientRow, error: Unavailable): Reading<JobPart> =>

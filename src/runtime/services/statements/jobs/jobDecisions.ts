@@ -1,6 +1,6 @@
 /**
- * The turns of statement jobs in the system's mailbox. The results of a page of clients and the job's cursor after it
- * are one commit: after a crash either both are there or neither. Each version is claimed besides (STS-29).
+ * The turns of statement jobs in the system's mailbox. The results of a page of clients and the job's new cursor are
+ * one commit, so a crash leaves both or neither. Each version of a statement is also claimed (STS-29).
  */
 import { type JobPlan, retryAfter } from "../../../../machines/statement/statementJobs.ts"
 import type { Attribution, Turn } from "../../../engine/mailbox/ActorHost.ts"
@@ -31,7 +31,7 @@ export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: numb
   endedAt: null
 })
 
-/** Begins a job, once for ever; `isEmpty`: it concerns no client, and is over. */
+/** Begins a job, which is possible only once. `isEmpty`: the job concerns no client, and has ended at once. */
 export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
   const id = turn.nextId("statementJob")
   turn.draft.claim(`statementJob:${plan.name}:${plan.from}:${plan.to}`, id)
@@ -41,12 +41,12 @@ export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
 /** The results of a page, and the job's next position. */
 export interface PageEnd {
   readonly parts: ReadonlyArray<JobPart>
-  /** The last client processed; null: none was. */
+  /** The last processed client; null: none was processed. */
   readonly last: number | null
   readonly isLast: boolean
 }
 
-/** Files a page; null when the job's cursor has moved meanwhile. */
+/** Files a page. Null: the job's cursor has moved since the page was begun. */
 export const filePage = (
   turn: Turn,
   job: StatementJobRow,
@@ -70,7 +70,7 @@ export const filePage = (
   return next
 }
 
-/** Files one client's result; returns the number of statements or equities made. */
+/** Files one client's result. Returns the number of statements or equities in it. */
 const filePart = (turn: Turn, { statement, equities }: JobPart): number => {
   if (statement !== null) newVersion(turn, madeBySystem, statement.filing, statement.before)
   for (const row of equities) turn.draft.put("dailyEquities", row)
@@ -102,7 +102,7 @@ export const fileRetry = (turn: Turn, job: StatementJobRow, before: StatementJob
       : { reason: part.failure, retryAt: turn.now + retryAfter(tries), failedAt: turn.now })
   })
   if (made === 0) return
-  // A running job is counted on its current row; one that has ended since it was read is not.
+  // A running job is counted in its current row. A job that has ended since it was read is not counted.
   const row = turn.state.get("statementJobs", String(job.id)) ?? (job.endedAt === null ? null : job)
   if (row !== null) turn.draft.put("statementJobs", { ...row, made: row.made + made })
 }

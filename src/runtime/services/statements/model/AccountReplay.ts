@@ -1,7 +1,7 @@
 /**
  * Replays an account to moments of the past from its bookings: balances from postings, positions from fills at average
- * cost, contracts from their openings and ends. It only moves forward, so a year of days costs no more than the year's
- * rows (F11, F16, F23, STS-28).
+ * cost, contracts from their openings and ends. A replay only moves forward, so all days of a year cost no more than
+ * the rows of the year (F11, F16, F23, STS-28).
  */
 import { Effect } from "effect"
 import type { BarrierContractContext } from "../../../../machines/barrier/BarrierContract.ts"
@@ -25,7 +25,7 @@ export interface HeldThen {
 
 export interface LentThen {
   readonly currency: Currency
-  /** Paid so far, principal and reward; minor units. */
+  /** Principal and reward paid so far, minor units. */
   paid: bigint
 }
 
@@ -42,7 +42,7 @@ export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
   readonly contracts = new Map<number, BarrierContractContext>()
-  /** All swaps taken so far, with the amounts paid. */
+  /** All swaps taken so far, with the amounts paid on them. */
   readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
   private readonly of: Replayed
@@ -71,7 +71,7 @@ export class AccountReplay {
     )
   }
 
-  /** True if anything is held, reserved or open. Lent amounts are no part of an equity (F4). */
+  /** True if the account holds, reserves or has open anything. Lent amounts are no part of an equity (F4). */
   get holds(): boolean {
     const { balances, positions, contracts } = this
     if (positions.size + contracts.size > 0) return true

@@ -1,5 +1,5 @@
 /**
- * The common input of all kinds of statement: the client, the cut, and reads that fail as an unavailable database
+ * The input that all kinds of statement share: the client, the cut, and the form of reads, which fail as `Unavailable`
  * (STS-19).
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -21,7 +21,7 @@ export interface Stated {
   readonly clientId: number
   readonly partnerId: number
   readonly clientUid: string
-  /** When the account was opened, Unix ms. */
+  /** The time at which the account was opened, Unix ms. */
   readonly createdAt: number
 }
 
@@ -29,9 +29,9 @@ export interface Building {
   readonly sql: PgClient.PgClient
   readonly client: Stated
   readonly period: RequestedPeriod
-  /** Ids before the period. */
+  /** The last ids before the period. */
   readonly start: Cut
-  /** Ids before the end of the period. */
+  /** The last ids before the end of the period. */
   readonly cut: Cut
   /** The name of the trading venue in executions. */
   readonly venue: string
@@ -41,11 +41,11 @@ export interface Building {
 export interface Plan {
   readonly sections: ReadonlyArray<PlannedSection<Wrong>>
   readonly notes: ReadonlyArray<string>
-  /** Number of rows, where it is known before they are read. */
+  /** The number of rows, as far as it is known before they are read. */
   readonly rows: number
 }
 
-/** A read of the database. */
+/** A read of the database. A fault or a timeout fails as `Unavailable`. */
 export const reading = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Reading<A> =>
   withinTime(Effect.catch(statement, whenAway), () => new Unavailable({ unknown: false }))
 
@@ -72,8 +72,8 @@ export const eachStretch = <E>(
   })
 
 /**
- * Reads pages by id until one is not full; `page` gets the end of the last one. The next page is read while one is
- * processed.
+ * Reads pages by id until a page is not full. `page` receives the last id of the page before it. The next page is read
+ * while one is processed.
  */
 export const eachPage = <Row, E>(
   size: number,

@@ -1,6 +1,6 @@
 /**
- * Writes a model while it is made: through the hash and into pieces, so that memory holds one piece at most, whatever
- * the statement's length. A pause after each keeps callers from waiting (STS-22).
+ * Writes a model while it is made, through the hash and into pieces. So memory holds one piece at most, whatever the
+ * length of the statement. Pauses keep callers from waiting (STS-22).
  */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
@@ -11,18 +11,18 @@ import type { Unavailable } from "../../../engine/mailbox/DispatchError.ts"
 import type { NewPiece, StatementModels } from "../../../ports/StatementModels.ts"
 import { framesOf, rowText } from "./modelText.ts"
 
-/** Takes the next rows of a section. */
+/** Passes the next rows of a section to the writer. */
 export type Emit<E> = (rows: ReadonlyArray<ModelRow>) => Effect.Effect<void, E>
 
-/** A section with its facts; its rows come page by page. */
+/** A section with its facts. Its rows come page by page. */
 export interface PlannedSection<E> {
   readonly facts: SectionFacts
-  /** Facts that are known once the rows have come: those that follow `rows` in the order of names. */
+  /** Facts that are known only after the rows. Their names must follow `rows` in the order of names. */
   readonly after?: () => JsonObject
   readonly rows: (emit: Emit<E>) => Effect.Effect<void, E>
 }
 
-/** A statement that exceeds its limit of rows. */
+/** The fault of a statement that exceeds its limit of rows. */
 export class TooManyRows extends Error {
   readonly _tag = "TooManyRows"
 }
@@ -36,9 +36,9 @@ export interface StoredModel {
   readonly rows: number
 }
 
-/** Characters of a piece, approximately; it may be a page of rows longer. */
+/** Characters of a piece, approximately. A piece may be longer by a page of rows. */
 const pieceLength = 256 * 1024
-/** Rows written, over all models, before the event loop runs other work. */
+/** The most rows, over all models, that are written before the event loop runs other work. */
 const rowsAtOnce = 250
 let rowsSince = 0
 
@@ -50,7 +50,7 @@ interface Target {
   readonly mostRows: number
 }
 
-/** Writes a model to its end; the pieces of a failed one are dropped. */
+/** Writes a model to its end. The pieces of a failed model are deleted. */
 export const writeModel = (
   target: Target,
   head: ModelHead,

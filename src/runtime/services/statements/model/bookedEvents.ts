@@ -1,6 +1,6 @@
 /**
- * Executions other than fills, from the period's postings: openings and ends of knock-out contracts, takes and
- * payments of staking swaps with their charges; and write-offs of swaps, which move no money (STS-25).
+ * Executions other than fills, from the period's postings: openings and ends of knock-out contracts, and takes and
+ * payments of staking swaps with their charges. They also include write-offs of swaps, which move no money (STS-25).
  */
 import { Effect } from "effect"
 import { texts } from "../../../store/arrays.ts"
@@ -19,13 +19,13 @@ export interface BookedEvent {
   readonly posting: StatementPosting | null
   /** The amount of a write-off, in the asset's full scale. */
   readonly amount: string | null
-  /** The service's share charged on a reward, minor units of the asset. */
+  /** The service's share of a reward, minor units of the asset. */
   charged: bigint
 }
 
 const types = texts(["COMMISSION", "BARRIER_SETTLE", "SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
-/** In the order of booking; a write-off comes after all bookings of its millisecond. */
+/** The events in the order of booking. A write-off follows all bookings of its millisecond. */
 export const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEvent>, Wrong> =>
   Effect.gen(function* () {
     const walk = new EventWalk()
@@ -44,9 +44,9 @@ export const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEv
 
 class EventWalk {
   readonly events: Array<BookedEvent> = []
-  /** The last event of each swap: it carries the charges of its turn. */
+  /** The last event of each swap, to which the charges of its turn belong. */
   private readonly last = new Map<number, BookedEvent>()
-  /** Charges without a payment, by swap and time. */
+  /** Charges of turns without a payment, by swap and time. */
   private readonly alone = new Map<string, bigint>()
 
   take(posting: StatementPosting): void {
@@ -76,8 +76,8 @@ class EventWalk {
 const tradeKey = /^spot:([0-9]+:[0-9]+)$/
 
 /**
- * The settlement amounts of the period's spot trades in their quote, by order and trade: rounded on the order's totals
- * (F20).
+ * The settlement amounts of the period's spot trades in their quote, by order and trade. The amounts are rounded so
+ * that their sum fits the order's totals (F20).
  */
 export const spotSettled = (at: Building): Effect.Effect<ReadonlyMap<string, bigint>, Wrong> =>
   Effect.gen(function* () {

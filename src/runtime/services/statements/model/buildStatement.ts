@@ -1,6 +1,6 @@
 /**
- * Builds the model of a statement: its cut, its head, its sections, stored in pieces. It holds neither a mailbox nor a
- * transaction meanwhile: all reads are bounded by the ids of the cut (STS-17, STS-19, STS-20, STS-22).
+ * Builds the model of a statement: its cut, its head and its sections, stored in pieces. It holds no mailbox and no
+ * transaction, because the ids of the cut bound all reads (STS-17, STS-19, STS-20, STS-22).
  */
 import { Effect } from "effect"
 import { statementLimits } from "../../../../machines/shared/Limits.ts"
@@ -19,21 +19,21 @@ import { type StoredModel, writeModel } from "./ModelWriter.ts"
 import { canonicalText } from "./modelText.ts"
 import { planStatement, type PlanTerms } from "./planStatement.ts"
 
-/** A build's dependencies before its first read. */
+/** The dependencies of a build. */
 export interface BuildTools {
   readonly sql: PgClient.PgClient
   readonly sealing: Sealing
   readonly firm: FirmSettings
 }
 
-/** The partner as statements show it. */
+/** The partner's data that statements show. */
 export interface StatementPartner {
   readonly code: string
   /** The current custody model of the partner. */
   readonly custodyModel: string
 }
 
-/** The input of a model: the same facts give the same model. */
+/** The input of a model. The same facts give the same model. */
 export interface StatementFacts {
   readonly building: Building
   readonly head: Omit<ModelHead, "notes">
@@ -41,21 +41,21 @@ export interface StatementFacts {
   readonly fingerprint: string
 }
 
-/** Facts of a period from the database, before its rows. */
+/** The facts of a period that are read from the database before its rows. */
 export interface ReadFacts {
   readonly start: Cut
   readonly cut: Cut
-  /** The end of the days after the period that the British order considers. */
+  /** The end of the days after the period that the British rule of matching includes. */
   readonly behind: Cut
-  /** Number of marks kept for its days. */
+  /** The number of stored marks of the period's days. */
   readonly marks: number
   readonly ledgerSeal: ModelHead["ledgerSeal"]
   readonly custodyModel: string
 }
 
 /**
- * The facts of a statement of the period. The client's turns up to its end must be durable. Facts that are read apart
- * from the cut are in the fingerprint too: the seal, the days after the end, the marks and equities of its days.
+ * The facts of a statement of the period. The client's turns up to its end must be durable. The fingerprint also covers
+ * facts that the cut does not determine: the seal, the days after the end, and the marks and equities of its days.
  */
 export const factsOf = (
   tools: BuildTools,
@@ -112,7 +112,7 @@ export type Built =
   | { readonly ok: true; readonly model: StoredModel }
   | { readonly ok: false; readonly refusal: Refusal }
 
-/** Stores the model of these facts; a statement with too many rows is refused. */
+/** Builds and stores the model of these facts. Refuses a statement with too many rows. */
 export const buildModel = (
   models: Pick<StatementModels["Service"], "write" | "finish" | "drop">,
   modelId: number,

@@ -1,4 +1,4 @@
-/** The rows of executions: fields of A2-71, with a reference to their object. */
+/** The rows of executions: the fields of A2-71, with references to their objects. */
 import { Effect } from "effect"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { ModelRow } from "../../../../machines/statement/StatementModel.ts"
@@ -16,8 +16,8 @@ const dayAndTime = (ts: number): Pick<ModelRow, "tradingDay" | "tradingTime"> =>
 }
 
 /**
- * `settled`: the posted consideration, minor units. Members are in the order of their names, as written, because there
- * are very many rows.
+ * The row of a fill. `settled`: the posted consideration, minor units. The members are in the order of their names, so
+ * that the very many rows need no sorting.
  */
 export const fillRow = (venue: string, fill: StatementFill, settled: bigint): ModelRow => {
   const { tradingDay, tradingTime } = dayAndTime(fill.ts)
@@ -84,7 +84,10 @@ const contractRow = (venue: string, { ts, posting }: BookedEvent, { id, context 
   }
 }
 
-/** A take lends the notional and costs its fee; the writer's payment returns principal and reward. */
+/**
+ * The row of a swap event. A take lends the notional and costs its fee; a payment by the writer returns principal and
+ * reward.
+ */
 const swapRow = (venue: string, { ts, id, posting, amount, charged }: BookedEvent, swap: SwapContext): ModelRow => {
   const text = (minor: bigint) => formatAmount(minor, swap.asset)
   const isTake = posting?.type === "SWAP_PRINCIPAL"

@@ -1,6 +1,6 @@
 /**
- * The canonical text of models (RFC 8785). Rows are many, and flat except for `refs`: the order of their members is
- * computed once per shape, and the text is the same as the library's (JCS-001).
+ * The canonical text of models (RFC 8785). The many rows are flat except for `refs`. The order of their members is
+ * computed once per shape, and the text equals that of the library (JCS-001).
  */
 import canonicalize from "canonicalize"
 import type { Json, JsonObject } from "../../../../machines/shared/Json.ts"
@@ -12,21 +12,24 @@ export const canonicalText = (value: Json): string => {
   return text
 }
 
-/** A row: its columns in the order of their names. */
+/** The text of a row, with its columns in the order of their names. */
 export const rowText = (row: ModelRow): string => {
   const ordered = inOrder(row)
   return ordered === null ? canonicalText(row as Json) : JSON.stringify(ordered)
 }
 
-/** A shape of objects: the names as they come, and in order; null: JavaScript orders such names (integers) itself. */
+/**
+ * A shape of objects: its names as they come, and in order. `order` null: some names are integers, which JavaScript
+ * orders itself.
+ */
 interface Shape {
   readonly names: ReadonlyArray<string>
   readonly order: ReadonlyArray<string> | null
-  /** True if the names come in order. */
+  /** True if the names already come in order. */
   readonly isOrdered: boolean
 }
 
-/** Recently used shapes; rows of a section have one or a few. */
+/** Recently used shapes. The rows of a section have one shape or a few. */
 const shapes: Array<Shape> = []
 const mostShapes = 32
 
@@ -44,15 +47,15 @@ const shapeOf = (found: ReadonlyArray<string>): Shape => {
 }
 
 /**
- * The value with the members of every object in the order of their names, ready for one serialisation; null:
- * impossible.
+ * The value with the members of every object in the order of their names, ready for one serialisation. Null: JavaScript
+ * can't hold the members in this order.
  */
 const inOrder = (value: Json): Json | null => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null
   const members = value as JsonObject
   const { order, isOrdered } = shapeOf(Object.keys(members))
   if (order === null) return null
-  // Most are in order already, and need no copy.
+  // Most objects are in order already and need no copy.
   let ordered: Record<string, Json> | null = isOrdered ? null : {}
   for (const name of order) {
     const member = members[name] as Json
@@ -64,7 +67,7 @@ const inOrder = (value: Json): Json | null => {
   return ordered ?? members
 }
 
-/** The text before, between and after the rows of the sections: one more frame than sections. */
+/** The texts before, between and after the rows of the sections, one more than there are sections. */
 export const framesOf = (skeleton: Skeleton): ReadonlyArray<string> => {
   const parts = canonicalText({ ...skeleton } as never).split(emptyRows)
   const open = emptyRows.slice(0, -1)

@@ -1,5 +1,5 @@
 /**
- * ACCOUNT statement: for every currency that the client has ever held, USDC first, the opening balance, each posting
+ * ACCOUNT statement. For every currency that the client has ever held, USDC first: the opening balance, each posting
  * with the balance of its kind after it, the closing balance, and the total of each type (A2-69, STS-23).
  */
 import { Effect } from "effect"
@@ -100,7 +100,7 @@ const sectionOf = (at: Building, { currency, opening, moved }: Line): PlannedSec
   }
 }
 
-/** The running sums of its rows. */
+/** The running sums of a currency's rows. */
 interface Running {
   readonly balance: Held
   readonly totals: Map<string, bigint>
@@ -125,7 +125,7 @@ const rowsOf = (
         postings.map(({ of: { postingId, txId, ts, type, refs, amount, kind }, venueTs }) => {
           balance[kind] += amount
           totals.set(type, (totals.get(type) ?? 0n) + amount)
-          // Members in the order of names: the canonical text needs no sorting.
+          // The members are in the order of their names, so the canonical text needs no sorting.
           return {
             amount: formatAmount(amount, currency),
             balance: formatAmount(balance[kind], currency),

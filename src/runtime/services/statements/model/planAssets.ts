@@ -1,6 +1,6 @@
 /**
- * CLIENT_ASSETS statement: holdings at the last instant of the quarter, currency by currency, then open positions and
- * contracts, each with its holder and its value at the mark of that midnight (A2-73, STS-27).
+ * CLIENT_ASSETS statement: holdings at the last instant of the quarter, by currency, then open positions and contracts.
+ * Each shows its holder and its value at the mark of that midnight (A2-73, STS-27).
  */
 import { Effect } from "effect"
 import { type Currency, currencyCodes, currencyFacts } from "../../../../machines/shared/Currency.ts"
@@ -95,7 +95,10 @@ const section = (
   rows: rows.length
 })
 
-/** The mark that values a currency: its SPOT market's at that midnight, otherwise par for money, otherwise null. */
+/**
+ * The mark that values a currency: that of its SPOT market at that midnight. Without such a mark, money counts at par
+ * and other currencies have no value (null).
+ */
 const markOf = (currency: Currency, marks: MarksThen): string | null =>
   currency === "USDC" ? "1" : (marks.get(spotOf(currency)) ?? (currencyFacts[currency].kind === "CASH" ? "1" : null))
 

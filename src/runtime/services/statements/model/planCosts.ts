@@ -1,6 +1,6 @@
 /**
- * COSTS statement: commissions by family, net funding, the spread at the opening of contracts; turnover, the account's
- * mean equity, and its return before and after costs (A2-70, STS-24).
+ * COSTS statement: commissions by family, net funding, and the spread at the opening of contracts, with turnover, mean
+ * equity of the account, and its return before and after costs (A2-70, STS-24).
  */
 import { Effect } from "effect"
 import { MoneyDecimal, ceilToMinor, usdcMinor } from "../../../../machines/shared/Money.ts"
@@ -82,7 +82,7 @@ const sumsOf = (at: Building): Reading<ReadonlyArray<CostSum>> =>
     return found
   })
 
-/** The sum of a type and family, from the client's view. */
+/** The sum of a type and a family, from the client's view. */
 const of = (sums: ReadonlyArray<CostSum>, type: string, family: CostFamily): bigint =>
   sums.reduce((total, sum) => (sum.type === type && sum.family === family ? total + sum.usdc : total), 0n)
 
@@ -115,7 +115,10 @@ const costsOf = (sums: ReadonlyArray<CostSum>, spread: bigint, takerFees: bigint
   ]
 }
 
-/** dir x qty x (entry - mark at request), if the client paid it, rounded up (A2-70, F1). */
+/**
+ * The spread of a contract, dir x qty x (entry - mark at request), rounded up; zero unless the client paid it (A2-70,
+ * F1).
+ */
 const spreadOf = ({ context: { side, qty, entry }, markAtRequest }: StatementContract): bigint => {
   if (markAtRequest === null) return 0n
   const paid = new MoneyDecimal(entry).minus(markAtRequest).mul(side === "BUY" ? qty : `-${qty}`)
@@ -156,7 +159,7 @@ const swapsTaken = (at: Building) =>
 
 interface BaseFound {
   readonly base: CostBase
-  /** The midnights without a mark for some holding; Unix ms, ascending. */
+  /** The midnights at which a holding had no mark, Unix ms, ascending. */
   readonly unvaluedDays: ReadonlyArray<number>
 }
 
@@ -183,10 +186,11 @@ const baseOf = (at: Building, otherTurnover: bigint): Reading<BaseFound> =>
   })
 
 interface Equities {
-  /** At 00:00 UTC of each of the period's days since the account was opened (STS-28). */
+  /** The equities at 00:00 UTC of each of the period's days since the account was opened (STS-28). */
   readonly daily: ReadonlyArray<bigint>
   /**
-   * At the period's two ends, each at the marks of the midnight at or before it; zero before the account was opened.
+   * The equities at the start and the end of the period. Each is valued at the marks of the last midnight not after it.
+   * Zero before the account was opened.
    */
   readonly start: bigint
   readonly end: bigint
@@ -194,8 +198,8 @@ interface Equities {
 }
 
 /**
- * Kept equities where there are some; for moments before the first and between two, by the replay that proves the kept
- * ones.
+ * The equities of the period: stored ones if there are any. Moments before the first stored equity, and between two of
+ * them, are replayed by the replay that also proves stored equities.
  */
 const equitiesOf = (at: Building): Reading<Equities> =>
   Effect.gen(function* () {
@@ -203,7 +207,7 @@ const equitiesOf = (at: Building): Reading<Equities> =>
     const days = midnightsOf(Math.max(period.from, client.createdAt), period.to)
     const isCovered = yield* keptOf(at)
     const kept = yield* reading(keptEquities(sql, client.clientId, [period.from, ...days, period.to].filter(isCovered)))
-    // An equity kept before unvalued holdings were counted is replayed for them.
+    // Equities that were stored before unvalued holdings were counted are replayed to count them.
     const isKept = (moment: number): boolean => isCovered(moment) && kept.get(moment)?.unvalued !== null
     const unvaluedDays = new Set<number>()
     const replay = new AccountReplay(at)
@@ -212,7 +216,7 @@ const equitiesOf = (at: Building): Reading<Equities> =>
     const equityAt = (moment: number, before: Reading<Cut>): Reading<bigint> =>
       Effect.gen(function* () {
         if (!isKept(moment)) yield* replay.advance(yield* before)
-        // A covered day without a row had no holdings.
+        // A day that a job covered but that has no row had no holdings.
         const then = isKept(moment)
           ? kept.get(moment)
           : replay.equityAt(marks.get(startOfDay(moment)) ?? new Map<string, string>())
@@ -226,7 +230,7 @@ const equitiesOf = (at: Building): Reading<Equities> =>
     return { daily, start: first, end, unvaluedDays: [...unvaluedDays].toSorted((one, other) => one - other) }
   })
 
-/** A test for midnights whose equities are kept. */
+/** A test whether the equity of a moment is stored, which is true only for midnights. */
 const keptOf = ({ sql, client, period }: Building): Reading<(moment: number) => boolean> =>
   Effect.map(
     reading(equitiesCovered(sql, client.clientId, startOfDay(period.from), period.to)),

@@ -8,9 +8,9 @@ import { planCosts } from "./planCosts.ts"
 import { planTax, type TaxTerms } from "./planTax.ts"
 import { planTransactions } from "./planTransactions.ts"
 
-/** Terms that a kind may need besides the cut. */
+/** Terms besides the cut that a kind of statement may need. */
 export interface PlanTerms {
-  /** At the end of the period. */
+  /** The custody model at the end of the period. */
   readonly custodyModel: string
   readonly tax: TaxTerms
 }

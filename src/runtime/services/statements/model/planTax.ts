@@ -1,7 +1,7 @@
 /**
  * TAX statement: proceeds and costs of disposed assets lot by lot, results of perpetuals and contracts, staking and
- * funding, and totals. British residencies use HMRC's matching order, others first in first out. Amounts are USDC
- * (A2-72, A2-83, F21, STS-26).
+ * funding, and totals. For British residencies lots are matched in HMRC's order, for others first in, first out.
+ * Amounts are USDC (A2-72, A2-83, F21, STS-26).
  */
 import { Effect } from "effect"
 import { currencyCodes } from "../../../../machines/shared/Currency.ts"
@@ -35,15 +35,15 @@ import { contractOf } from "./venueTimes.ts"
 export interface TaxTerms {
   readonly isBritish: boolean
   /**
-   * British: the end of the 30 days after the period, in which acquisitions still match its disposals. Otherwise the end of the
-   * period.
+   * British: the end of the 30 days after the period, in which acquisitions still match its disposals. Otherwise: the
+   * end of the period.
    */
   readonly behind: Cut
-  /** True if those days have passed. */
+  /** True if the 30 days after the period have passed. */
   readonly isComplete: boolean
 }
 
-/** London days after a disposal in which an acquisition still counts for it. */
+/** London days after a disposal within which an acquisition still matches it. */
 const matchedDays = 30
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
@@ -74,7 +74,8 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
     const earned = { rows: 0, reward: 0n, share: 0n }
     yield* eachStaking(at, (rows) => {
       for (const { worth, isShare, lacksValue } of rows) {
-        // `unvalued` already has a payment that was disposed of in the same year: its missing value counts once.
+        // If a payment was also disposed of in the same year, `unvalued` already contains it. Its missing value counts
+        // once.
         if (lacksValue !== null && !unvalued.has(lacksValue.postingId)) unvalued.set(lacksValue.postingId, lacksValue)
         earned.rows++
         earned[isShare ? "share" : "reward"] += worth
@@ -122,7 +123,7 @@ const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSecti
 /** An amount that counts as zero because no mark was known when it was booked (STS-9). */
 type Unvalued = Pick<AssetMove, "asset" | "at" | "qty">
 
-/** The slices of disposals inside the period, asset by asset. */
+/** The matched parts of disposals inside the period, by asset. */
 const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<ReadonlyArray<TaxSlice>, Wrong> =>
   Effect.map(movesUpTo(at, isBritish ? behind : at.cut), (byAsset) =>
     currencyCodes.flatMap((asset) => {
@@ -133,8 +134,8 @@ const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<
   )
 
 /**
- * Unvalued amounts in the costs of these disposals, by posting; disposals of other years, and lots still held, do not
- * count.
+ * The unvalued amounts in the costs of these disposals, by posting. Disposals of other years, and lots that are still
+ * held, do not count.
  */
 const unvaluedIn = (slices: ReadonlyArray<TaxSlice>): Map<number, Unvalued> =>
   new Map(
@@ -153,7 +154,7 @@ const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete
   result: usdc(slice.proceeds - slice.cost),
   method: slice.method,
   assumed: slice.assumed,
-  // In London days, as the rule counts them: the thirtieth day after the disposal lies beyond the year.
+  // The rule counts London days. The slice is provisional if the thirtieth day after its disposal lies beyond the year.
   provisional: isBritish && !isComplete && londonDayOf(slice.disposed) + matchedDays >= londonDayOf(period.to)
 })
 
@@ -174,7 +175,7 @@ const totalsOf = (slices: ReadonlyArray<TaxSlice>, holdingsValued: boolean) => {
     costs: usdc(costs),
     gains: usdc(gains),
     losses: usdc(losses),
-    // Present only if false: a fully valued statement keeps its bytes.
+    // The member exists only if it is false, so that statements with all values keep their bytes.
     ...(holdingsValued ? {} : { holdingsValued: false })
   }
   const row: ModelRow = {
@@ -199,7 +200,7 @@ const emptyRow = {
   method: null
 } as const satisfies ModelRow
 
-/** The total of the postings of one type: their number and sum, with the commission of their family. */
+/** The total of the postings of one type: their number, their sum, and the commission of their family. */
 const totalRow = (
   asset: string,
   sums: ReadonlyArray<CostSum>,
@@ -230,7 +231,7 @@ const sumsOf = (at: Building): Effect.Effect<ReadonlyArray<CostSum>, Wrong> =>
 const writtenOff =
   "Principal of staking swaps that was written off has not been disposed of: it keeps its cost, and its loss is the client's to claim."
 
-/** Limit of postings named in a note. */
+/** The most postings that a note names. */
 const mostNamed = 10
 
 const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
@@ -243,7 +244,7 @@ const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {
 const unvaluedText = ({ asset, at, qty }: Unvalued): string =>
   `${formatAmount(qty, asset)} ${asset} on ${new Date(at).toISOString()}`
 
-/** True if staff wrote off a claim of the client within the period. */
+/** True if staff have written off a claim of the client within the period. */
 const hasWriteOff = ({ sql, client, cut, period }: Building): Effect.Effect<boolean, Wrong> =>
   Effect.map(reading(swapsWrittenOff(sql, client.clientId, cut.swapId)), (swaps) =>
     [...swaps.values()].some(({ writeOffs }) => writeOffs.some(({ at }) => at >= period.from && at < period.to))
@@ -268,7 +269,7 @@ const perpetuals = ({ sql, client, start, cut }: Building, emit: Emit<Wrong>): E
     start.fillId
   )
 
-/** Rows of the period's postings of some types, one range at a time. */
+/** Passes the period's postings of some types to `work`, one range of ids at a time. */
 const eachPosting = (
   at: Building,
   types: ReadonlyArray<string>,
@@ -278,7 +279,7 @@ const eachPosting = (
     Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
   )
 
-/** An opening with its charge, an end with its result: each in the year in which it was booked. */
+/** The rows of contracts: an opening with its charge, an end with its result. Each is in the year in which it was booked. */
 const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachPosting(at, ["BARRIER_SETTLE", "COMMISSION"], (all) =>
     Effect.gen(function* () {
@@ -304,14 +305,14 @@ const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =
 
 interface StakingRow {
   readonly isShare: boolean
-  /** Micro-USDC at the mark of its booking; zero without a mark. */
+  /** Micro-USDC at the mark of the booking; zero without a mark. */
   readonly worth: bigint
-  /** The posting, if it had no mark. */
+  /** The posting, if its booking had no mark; otherwise null. */
   readonly lacksValue: (Unvalued & Pick<StatementPosting, "postingId">) | null
   readonly row: ModelRow
 }
 
-/** Rewards as paid, and the service's share of them. */
+/** The rewards as paid, and the service's shares of them. */
 const eachStaking = (
   at: Building,
   work: (rows: ReadonlyArray<StakingRow>) => Effect.Effect<void, Wrong>
@@ -324,7 +325,7 @@ const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
 const stakingRow = (posting: StatementPosting): ReadonlyArray<StakingRow> => {
   if (swapOf(posting) === null) return []
   const isShare = posting.type === "COMMISSION"
-  // The reward alone: an overpayment by a writer is no income here, as in summary and overview (A3-42, F22).
+  // Only the reward counts. An overpayment by a writer is no income, as in summary and overview (A3-42, F22).
   const quantity = isShare ? -posting.amount : partOf(posting, "reward")
   if (quantity === 0n) return []
   const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)

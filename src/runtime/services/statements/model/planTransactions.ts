@@ -1,7 +1,7 @@
 /**
- * TRANSACTIONS statement: one row per execution, by time of booking: fills, openings and ends of knock-out contracts,
- * takes, payments and write-offs of staking swaps. Funding is no execution. A value common to
- * all rows is a fact of the section (A2-71, STS-25).
+ * TRANSACTIONS statement: one row per execution, by time of booking. Executions are fills, openings and ends of
+ * knock-out contracts, and takes, payments and write-offs of staking swaps; funding is none. A value that all rows
+ * share is a fact of the section (A2-71, STS-25).
  */
 import { Effect } from "effect"
 import { fillsOf, fillSums, type StatementFill } from "../../../store/reads/statementReads.ts"
@@ -26,7 +26,7 @@ const notes = [
   "A write-off moved no money: it gave up so much of a claim on the writer."
 ]
 
-/** Source of executions: reads for one client, or shared reads for many. */
+/** The source of executions: reads for one client, or shared reads for many clients. */
 export interface ExecutionReads {
   /** Number of fills of the period. */
   readonly count: Reading<number>
@@ -67,7 +67,7 @@ export const planExecutions = (at: Building, reads: ExecutionReads): Effect.Effe
     }
   })
 
-/** Merges fills and events: by booking time, in one millisecond fills first, then by id. */
+/** Merges fills and events by booking time, then by id. In the same millisecond fills come first. */
 const rowsOf = (
   at: Building,
   reads: ExecutionReads,

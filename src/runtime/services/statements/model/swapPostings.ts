@@ -9,7 +9,7 @@ export const swapOf = ({ refs }: Pick<StatementPosting, "refs">): number | null 
   return typeof id === "number" ? id : null
 }
 
-/** A part of the posting, from its refs; minor units of its currency. */
+/** A part of the amount of a posting, as its refs name it; minor units of its currency. */
 export const partOf = (
   { refs, currency }: { readonly refs: JsonObject; readonly currency: Currency },
   part: "principal" | "reward" | "notional" | "fee"
@@ -23,8 +23,8 @@ export const isValued = ({ refs, currency }: Pick<StatementPosting, "refs" | "cu
   currency === "USDC" || typeof refs["mark"] === "string"
 
 /**
- * The value of an amount in the posting's currency at the mark of its booking, micro-USDC rounded down; zero if none
- * was known. Lots are valued the same way, so both agree to the last unit (F21).
+ * The value of an amount in the posting's currency at the mark of its booking, micro-USDC rounded down; zero if no mark
+ * was known. Lots are valued in the same way, so both agree to the last unit (F21).
  */
 export const worthOf = ({ refs, currency }: Pick<StatementPosting, "refs" | "currency">, amount: bigint): bigint => {
   if (currency === "USDC") return amount

@@ -1,5 +1,6 @@
 /**
- * Staking swaps that were open at the end of a period: taken, not yet paid in full and not written off (F22, STS-27).
+ * The staking swaps that were open at the end of a period: taken, not yet paid in full, and not written off (F22,
+ * STS-27).
  */
 import { Effect } from "effect"
 import { minorOf } from "../../../../machines/shared/Money.ts"
@@ -16,7 +17,7 @@ export interface Lent {
   readonly stood: SwapThen
 }
 
-/** In order of id. `swaps`: the amounts taken and paid before the end of the period. */
+/** The open swaps, by id. `swaps`: the amounts taken and paid before the end of the period. */
 export const swapsStanding = (
   { sql, period }: Pick<Building, "sql" | "period">,
   swaps: ReadonlyMap<number, LentThen>

@@ -1,6 +1,6 @@
 /**
  * Acquisitions and disposals of assets for the tax statement, in the order of booking: spot trades at their posted
- * amounts, and all other movements. Postings hold all of it, so nothing else is read (F20, F21, STS-26).
+ * amounts, and all other movements. Postings contain all their data, so nothing else is read (F20, F21, STS-26).
  */
 import { Effect } from "effect"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -13,12 +13,12 @@ import { type Building, eachStretch, reading, type Wrong } from "./Building.ts"
 import { TooManyRows } from "./ModelWriter.ts"
 import { isValued, partOf, worthOf } from "./swapPostings.ts"
 
-/** Limit of an account's moves in a tax statement; memory holds them. */
+/** The most moves of an account in a tax statement, which memory holds. */
 const mostMoves = 1_000_000
 
 type Move = { -readonly [K in keyof AssetMove]: AssetMove[K] }
 
-/** All moves up to a cut, by asset, each in the order of booking. */
+/** All moves up to a cut, by asset, each list in the order of booking. */
 export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAsset"], Wrong> =>
   Effect.gen(function* () {
     const walk = new MoveWalk()
@@ -35,7 +35,7 @@ export const movesUpTo = (at: Building, cut: Cut): Effect.Effect<MoveWalk["byAss
 export class MoveWalk {
   readonly byAsset = new Map<Currency, Array<AssetMove>>()
   count = 0
-  /** The current trade: its order and trade id, as keys name it. */
+  /** The current trade, named by its order and trade id as in posting keys. */
   private trade: { readonly name: string; readonly move: Move } | null = null
 
   take(posting: StatementPosting): void {
@@ -59,7 +59,8 @@ export class MoveWalk {
     const moved = movedBy(posting)
     if (moved === 0n) return
     if (moved < 0n) return this.add({ kind: "LEFT", asset, at, qty: -moved, money: 0n, assumed: false })
-    // A reward costs its value when paid; the price of a deposit is unknown.
+    // The cost of a reward is its value when it was paid. The price of a deposit is unknown, so its cost is marked as
+    // assumed.
     const assumed = posting.type !== "SWAP_SETTLE"
     const unvalued = isValued(posting) ? {} : { unvalued: posting.postingId }
     this.add({ kind: "ACQUIRED", asset, at, qty: moved, money: worthOf(posting, moved), assumed, ...unvalued })
@@ -76,12 +77,12 @@ export class MoveWalk {
 const tradeKey = /^(?:spot|commission):([0-9]+:[0-9]+)$/
 
 /**
- * The contribution of a USDC leg: the price of a purchase with commission; the proceeds of a sale after commission
- * (F21).
+ * The contribution of a USDC leg to a move: the price of a purchase plus commission, or the proceeds of a sale less
+ * commission (F21).
  */
 const moneyOf = ({ kind }: Move, { amount }: StatementPosting): bigint => (kind === "ACQUIRED" ? -amount : amount)
 
-/** The amount that changed owner: the principal of a swap is lent and returns, without a disposal (F21). */
+/** The amount that changed its owner. The principal of a swap does not: it is lent and returned (F21). */
 const movedBy = (posting: StatementPosting): bigint => {
   if (posting.type === "SWAP_PRINCIPAL") return -partOf(posting, "fee")
   return posting.type === "SWAP_SETTLE" ? posting.amount - partOf(posting, "principal") : posting.amount

@@ -1,6 +1,6 @@
 /**
- * The part of a tax year that a client's statement covers, by the tax residencies in its KYC at the ends of years
- * (A2-72, STS-26).
+ * The part of a tax year that a client's statement covers. It depends on the tax residencies in the client's KYC at the
+ * ends of the years (A2-72, STS-26).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -20,18 +20,18 @@ interface TaxTools {
 export const isBritishAt = ({ sql, sealing }: TaxTools, clientId: number, moment: number): Reading<boolean> =>
   Effect.map(reading(taxResidenciesAt(sql, sealing, clientId, moment)), (countries) => countries.includes("GB"))
 
-/** The part of a past year that a statement under its rule covers; null: there is none. */
+/** The part of a past tax year that a statement under its rule (British or not) covers; null: none. */
 export const taxPartOf = (tools: TaxTools, clientId: number, taxYear: TaxYear): Reading<Period | null> =>
   Effect.gen(function* () {
     const middle = endWithin(taxYear)
     const atEnd = yield* isBritishAt(tools, clientId, taxPeriod(taxYear.year, taxYear.isBritish).to)
     const within = yield* isBritishAt(tools, clientId, middle)
-    // Queried only if it decides: the residency changed within the year.
+    // Queried only if the residency changed within the year, because only then the result depends on it.
     const isBookedBefore = atEnd !== within && (yield* reading(cutOffBefore(tools.sql, clientId, middle))).postingId > 0
     return partOfYear(taxYear, { atEnd, within, isBookedBefore })
   })
 
-/** The year of a request, or the last one; null: no possible year has ended. */
+/** The requested tax year, or without a request the last one; null: no possible year has ended. */
 export const requestedTaxYear = (
   tools: TaxTools,
   clientId: number,

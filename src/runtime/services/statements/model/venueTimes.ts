@@ -1,6 +1,4 @@
-/**
- * The venue's time of a posting: of trades, contracts and swaps from their rows, of funding from its stamp (STS-19).
- */
+/** The venue's time of a posting: that of a trade, contract or swap from its row, that of funding from its stamp (STS-19). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
@@ -10,7 +8,7 @@ import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
 
-/** A posting with the venue's time, Unix ms; null if the venue has no part in it. */
+/** A posting with the venue's time, Unix ms; null: the venue did not cause it. */
 export interface AtVenue {
   readonly of: TimedPosting
   readonly venueTs: number | null
@@ -44,7 +42,7 @@ export const venueTimes = (
     return postings.map((of) => ({ of, venueTs: timeOf(of) }))
   })
 
-/** Postings of a swap that the venue caused: a take or a payment. */
+/** Types of swap postings that the venue causes: a take or a payment. */
 const fromVenue = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
 const swapTime = ({ type, refs }: StatementPosting, swap: SwapContext | undefined): number | null => {
@@ -54,7 +52,7 @@ const swapTime = ({ type, refs }: StatementPosting, swap: SwapContext | undefine
 
 const contractKey = /^(?:commission:contract|settle):([0-9]+)$/
 
-/** The knock-out contract of a posting. */
+/** The id of the knock-out contract that a posting belongs to; null: none. */
 export const contractOf = ({ key }: Pick<StatementPosting, "key">): number | null => {
   const [, id] = contractKey.exec(key) ?? []
   return id === undefined ? null : Number(id)
