@@ -33,7 +33,7 @@ export interface AccountNow {
   readonly recorded: RiskState
 }
 
-/** Tables that the figures of an account come from, except its cash. */
+/** Tables from which the figures of an account are computed, except its cash. */
 const holdingTables = [
   "clients",
   "positions",
@@ -44,7 +44,7 @@ const holdingTables = [
   "riskMonitors"
 ] as const satisfies ReadonlyArray<TableName>
 
-/** All tables that the figures of an account come from. */
+/** All tables from which the figures of an account are computed. */
 export const accountTables = [...holdingTables, "balances"] as const
 
 type HoldingRows = RowsOf<(typeof holdingTables)[number]>

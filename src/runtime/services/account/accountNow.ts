@@ -40,7 +40,7 @@ export const cashInTurn =
 const isUntouched = ({ state, draft }: Turn, client: ClientRow): boolean =>
   state.one("clients") === client && accountTables.every((table) => draft.written(table).length === 0)
 
-/** The committed account. */
+/** The client's committed account, with its figures at the marks of `facts`. */
 export const accountIn = (state: SubjectState, facts: Facts): AccountNow =>
   state.derived(standingAccount).at(facts, state.all("balances"))
 

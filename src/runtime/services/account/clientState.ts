@@ -73,7 +73,7 @@ export const requirementsOf = (state: SubjectState, client: ClientRow, threshold
     sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(state) }, threshold)
   )
 
-/** The owner of effects of this client's machines. */
+/** The owner of the effects that a client's machines emit. */
 export const instanceOf = (client: ClientRow, partner: PartnerView): Instance => ({
   partnerId: client.partnerId,
   clientId: client.id,

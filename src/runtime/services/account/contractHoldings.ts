@@ -1,4 +1,4 @@
-/** Knock-out contracts and requests for quotes among the holdings of an account. */
+/** Selects the knock-out contracts and the requests for quotes among the holdings of an account. */
 import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"

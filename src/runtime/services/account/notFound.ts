@@ -1,6 +1,6 @@
 /**
- * The refusal of a request that names a missing object of a client. A client of another partner is reported as missing
- * itself.
+ * The refusal of a request that names a missing object of a client. If the client belongs to another partner, the
+ * refusal reports the client itself as missing.
  */
 import { Effect } from "effect"
 import { type Refusal, unknown } from "../../../machines/shared/Refusal.ts"

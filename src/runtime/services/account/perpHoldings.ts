@@ -38,17 +38,17 @@ export const perpsInTurn = (turn: Turn, client: Categorized, chosen?: Chosen): R
   return holdingsOf({ ...rows, chosen: chosen ?? chosenInTurn(turn) }, client, turn.facts)
 }
 
-/** The committed rows. */
+/** The rows behind a client's committed holdings. */
 export const perpRowsOf = (rows: RowsOf<"positions" | "orders" | "leverages">): PerpRows => ({
   positions: rows.all("positions").filter(isOpen),
   orders: rows.all("orders"),
   chosen: chosenIn(rows)
 })
 
-/** The committed choices. */
+/** The client's committed choices of leverage, by symbol. */
 export const chosenIn = (rows: RowsOf<"leverages">): Chosen => bySymbol(rows.all("leverages"))
 
-/** The choices as the turn sees them. */
+/** The client's choices of leverage as the turn sees them, by symbol. */
 export const chosenInTurn = (turn: Turn): Chosen => bySymbol(rowsInTurn(turn, "leverages"))
 
 const bySymbol = (rows: ReadonlyArray<LeverageRow>): Chosen =>

@@ -45,7 +45,7 @@ export class Lifecycle extends Context.Service<
     readonly close: Ruling
     /** Returns a refused person to review. */
     readonly reopen: Ruling
-    /** Takes level MICA_MIFID back to MICA. */
+    /** Lowers the level from MICA_MIFID to MICA. */
     readonly downgrade: Ruling
     /**
      * Changes the categorization. Refused if the account's margin does not allow it; returns the effect on the account

@@ -1,6 +1,6 @@
 /**
- * Closing a client for good, inside the client's turn: the zero check, the end of its cases, and the unique facts to
- * release. Pure except for the turn's draft (D1; A1-38, A1-47).
+ * Closes a client for good, inside the client's turn: runs the zero check, ends the client's cases, and releases its
+ * unique facts. Pure except for the turn's draft (D1; A1-38, A1-47).
  */
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"

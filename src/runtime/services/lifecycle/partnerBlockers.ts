@@ -86,7 +86,7 @@ const openWork: Question = (books, partner) =>
     )
   )
 
-/** Money between the firms (doc 3, outstanding). */
+/** Money that one firm owes the other (doc 3, outstanding). */
 const outstanding: Question = (books, partner) =>
   Effect.map(books.outstanding(partner.id), (total) =>
     total === "0"

@@ -98,7 +98,7 @@ const widenable: ReadonlySet<string> = new Set(["CLOSING", "WAITING_MARK", "WAIT
 const notClosing = ({ id, state }: Pick<CloseOutRow, "id" | "state">): Refusal =>
   conflict("WRONG_STATE", `${closeOutName(id)} is ${state}: it has no position to close.`)
 
-/** Null: the close-out is live, and the new distance is larger than the present one. */
+/** The refusal of a widening. Null: the close-out is live, and the new distance is larger than the present one. */
 const widenRefusal = (row: CloseOutRow, to: string): Refusal | null => {
   if (!percent.test(to) || bpsOf(to) === 0) {
     return invalidFields({ to: "The distance must be a percentage above 0 and below 100 with at most two places." })

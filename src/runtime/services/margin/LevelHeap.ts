@@ -24,7 +24,7 @@ export class LevelHeap {
     return this.count
   }
 
-  /** -1: the heap is empty. */
+  /** The entry at the head of the heap; -1: the heap is empty. */
   get first(): number {
     return this.count === 0 ? -1 : (this.entries[0] as number)
   }

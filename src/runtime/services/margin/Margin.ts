@@ -63,4 +63,4 @@ export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: F
   return made
 }
 
-/** The refusal of figures on live marks without a market. */
+/** The refusal of figures that need live marks, if no market is attached. */

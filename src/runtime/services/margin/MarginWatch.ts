@@ -25,7 +25,10 @@ const atOnce = 16
 export class MarginWatch extends Context.Service<
   MarginWatch,
   {
-    /** The `limit` nearest accounts of a listed or held market. `symbol` may be short (BTC-PERP). Refused without a venue. */
+    /**
+     * The `limit` nearest accounts of a market that is listed or in which an account has a position. `symbol` may be
+     * short (BTC-PERP). Refused without a venue.
+     */
     near(symbol: string, limit: number): Effect.Effect<Verdict<NearAccounts>, Unavailable>
   }
 >()("brokerage/runtime/services/margin/MarginWatch") {

@@ -1,4 +1,4 @@
-/** The ordered range ends of one market: below its mark the highest first, above it the lowest first (F3). */
+/** The ends of the ranges in one market, in order: below its mark the highest first, above it the lowest first (F3). */
 import { type Entries, enterInto, LevelHeap } from "./LevelHeap.ts"
 
 export class MarketEnds {

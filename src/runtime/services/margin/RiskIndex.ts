@@ -61,7 +61,6 @@ export class RiskIndex {
     this.parts = parts
   }
 
-  /** The number of accounts. */
   get size(): number {
     return this.slots.size
   }

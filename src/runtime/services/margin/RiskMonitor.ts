@@ -218,10 +218,9 @@ class Monitor {
   }
 }
 
-/** An account to judge. */
 interface Judged {
   readonly clientId: number
-  /** The judgement may send a closing order. */
+  /** True: the judgement may send a closing order. */
   readonly mayClose: boolean
 }
 
@@ -239,9 +238,9 @@ const worstFirst = ({ risk: one }: Due, { risk: other }: Due): number => {
 
 interface Standing {
   readonly risk: AccountRisk
-  /** The account needs a judgement. */
+  /** True: the account needs a judgement. */
   readonly isDue: boolean
-  /** The account is in close-out by marks of which at least one is stale. */
+  /** True: the account is in close-out by marks of which at least one is stale. */
   readonly onStaleMarks: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Notifies clients of losses on their perpetuals, step by step. The monitor calls it as marks move. Stale marks cause no notice
- * (A2-89).
+ * Notifies clients of losses on their perpetuals, step by step. The risk monitor computes and publishes the notices
+ * when marks move. Stale marks cause no notice (A2-89).
  */
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { lossStep, type NotifiedLoss, lossToNotify } from "../../../machines/margin/lossSteps.ts"

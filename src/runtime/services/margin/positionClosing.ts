@@ -82,7 +82,7 @@ export const positionsToClose = (turn: Turn, client: ClientRow, markets: Closing
   return positionsIn(perps, openPositions(turn), turn.facts, markets)
 }
 
-/** As `positionsToClose`, for rows that are read outside a turn. */
+/** Like `positionsToClose`, for rows that are read outside a turn. */
 export const positionsIn = (
   perps: AccountRisk["perps"],
   positions: ReadonlyArray<PositionRow>,
@@ -129,7 +129,10 @@ const toClose = (position: PositionRow, mark: MoneyDecimal | null, markets: Clos
   return { position, maxQty, waits: null }
 }
 
-/** The condition that all positions miss. MARKET precedes MARK: a market that resumes publishes a mark anyway. */
+/**
+ * The missing condition to report if no position can be closed now. MARKET precedes MARK: a market that resumes
+ * publishes a mark anyway.
+ */
 export const missingOf = (all: ReadonlyArray<ToClose>): { readonly missing: Missing; readonly reason: string } => {
   const missing = all.some(({ waits }) => waits?.missing === "MARKET") ? "MARKET" : "MARK"
   return { missing, reason: all.flatMap(({ waits }) => waits?.why ?? []).join("; ") }

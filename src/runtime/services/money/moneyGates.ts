@@ -11,7 +11,7 @@ import { blockStatuses, clientContext } from "../account/clientState.ts"
 /** Facts about client and reference that every money write has. */
 export interface MoneyFacts {
   readonly client: ClientRow
-  /** The owner of the reference; null when it is free, or assumed to be. */
+  /** The owner of the reference; null: the reference is free, or counts as free. */
   readonly filed: { readonly clientId: number } | null
 }
 

@@ -104,7 +104,7 @@ const returnedIn = ({ draft }: Turn): ReadonlyArray<Returned> => {
   return [...found.values()].filter(({ left }) => left > 0n)
 }
 
-/** Repays write-offs with the money that the turn has brought back from behind them. Calls `of` only if there is a repayment. */
+/** Repays write-offs with the returned money that stands behind them. Calls `of` only if there is a repayment. */
 export const repayWriteOffs = (turn: Turn, of: () => Instance): void => {
   const episodes = rowsInTurn(turn, "closeOuts").filter(({ unrepaid }) => unrepaid > 0n)
   if (episodes.length === 0) return

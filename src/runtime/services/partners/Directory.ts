@@ -40,7 +40,7 @@ export class Directory extends Context.Service<
     readonly key: (keyId: number) => ApiKeyRow | null
     readonly operatorKey: (hash: string) => OperatorKeyRow | null
     readonly operatorKeys: () => ReadonlyArray<OperatorKeyRow>
-    /** The partner's version that a client's commit depends on. Every turn that depends on the partner takes it. */
+    /** The version of the partner. Every turn that depends on the partner stamps its commit with it. */
     readonly stamp: (partnerId: number) => PartnerStamp
     /**
      * Runs `work` while no turn of the partner's clients is decided. It begins once every earlier decision is in the

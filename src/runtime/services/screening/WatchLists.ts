@@ -24,7 +24,7 @@ export interface WatchEntryView {
   readonly dob: string | null
   readonly country: string | null
   readonly source: string
-  /** The version of its source that named it last; null for entries that operators added by hand. */
+  /** The last version of its source that contains the entry; null: an operator added the entry by hand. */
   readonly version: string | null
   readonly addedAt: number
   readonly removedAt: number | null

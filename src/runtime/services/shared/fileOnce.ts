@@ -1,11 +1,13 @@
 /**
- * Filing under a reference. Three promises, for every caller:
+ * Files an object under a reference. Three promises hold for every caller:
  *
- * - At most one object is ever filed under a reference: the filing commit claims the reference.
- * - A repeated reference replays the filed object, whatever the gates decide now: a refusal by `decide` is returned
- * only after a lookup of the reference. The exception is a refusal that leaves a row, which is a filing of its own.
- * Checks of the caller before it files (custody model, fields) and checks of `decide` before it replays come first.
+ * - At most one object is ever filed under a reference, because the filing commit claims the reference.
+ * - A repeated reference replays the filed object, even if the gates would refuse it now. So a refusal by `decide` is
+ *   returned only after a lookup of the reference. A refusal that leaves a row counts as a filing of its own.
  * - A request that loses the race for a reference replays the winner.
+ *
+ * Two kinds of checks precede the replay: those of the caller before it files (custody model, fields), and those of
+ * `decide` before it replays.
  *
  * A lookup that is out of date because the mailbox has moved is repeated once with the mailbox held. A filing with an
  * unknown result (`Unavailable`) is filed again by its caller, and then replays the stored object.

@@ -101,7 +101,7 @@ export class CallLanes {
     return null
   }
 
-  /** Ends the flight of a call. `done`: this process must not send it again. */
+  /** Marks a call as no longer in flight. `done`: this process must not send it again. */
   free({ row: { ref, clientId } }: Waiting, done: boolean): void {
     const lane = this.lanes.get(clientId) as Lane
     lane.running--

@@ -32,7 +32,7 @@ const lookups = 3
 /** Micro-USDC. */
 const leastAmount = 1n
 
-/** An event with its check. */
+/** The result of the check of an event, with the way to apply it. */
 interface Judged {
   /** The reason why the event is implausible; null: plausible. */
   readonly wrong: string | null

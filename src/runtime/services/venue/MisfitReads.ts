@@ -7,7 +7,6 @@ import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { OutOfSync } from "./OutOfSync.ts"
 
-/** An object to read. */
 export interface WantedRead {
   readonly clientId: number
   /** The ref that names the object in the query to the venue. */

@@ -23,7 +23,6 @@ export type DefiniteOutcome = VenueOutcome & { readonly outcome: "EXECUTED" | "R
 
 /** The outcome of an object's call. */
 export interface CallEnd {
-  /** The object's id. */
   readonly id: number
   readonly outcome: DefiniteOutcome
   /** The call in flight; null: its outcome was known before, or this outcome contradicts an earlier one. */

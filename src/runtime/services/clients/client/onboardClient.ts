@@ -141,7 +141,7 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
   }
 }
 
-/** The package with its first revision (rule 5; D2). */
+/** Writes the KYC package with its first revision (rule 5; D2). */
 const writePackage = (
   at: ClientTurn,
   client: ClientRow,

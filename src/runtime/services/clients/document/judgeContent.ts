@@ -52,10 +52,13 @@ const pdfHead = 1_024
 /** A byte order mark and white space may precede the header of a PDF. */
 const pdfStart = /^(?:\u00ef\u00bb\u00bf|\u00fe\u00ff|\u00ff\u00fe)?[\t\n\f\r ]*%PDF-/
 
-/** The lines of a printer job (PJL) begin with this. */
+/** The start of the lines of a printer job (PJL). */
 const printerJob = "\u001b%-12345X"
 
-/** The length of a MacBinary header. It has a zero, the length of a name, and zeros at two fixed offsets. */
+/**
+ * The length of a MacBinary header. The header is recognised by a zero, the length of a name, and zeros at two fixed
+ * offsets.
+ */
 const macBinary = 128
 
 const isMacBinary = (bytes: Buffer): boolean =>

@@ -28,7 +28,7 @@ export interface CollateralFacts {
   /** The client's USDC balance before the report. */
   readonly balance: BalanceRow
   readonly request: CollateralBody
-  /** The report that holds the reference; null when it is free, or assumed to be. */
+  /** The report that holds the reference; null: the reference is free, or counts as free. */
   readonly filed: CollateralReportRow | null
   readonly threshold: bigint
 }

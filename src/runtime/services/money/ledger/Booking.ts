@@ -81,7 +81,7 @@ export const recordsOf = (
   ]
 }
 
-/** The refusal on a closed account, for a closed partner, or while one is being closed (D15); null otherwise. */
+/** The refusal of a booking if the account or the partner is closed, or the partner is being closed (D15); null otherwise. */
 export const shutRefusal = (
   client: ClientRow,
   partner: PartnerView | null,

@@ -1,11 +1,11 @@
 /**
- * Pays a client out who can't request it, because compliance holds or has refused the person: the postings of a
- * withdrawal, in one turn and behind the same money-out gate. A payout with a reference of finance is paid once: a
- * repetition returns the first, so the command is safe to repeat (A3-43).
+ * Payouts to clients who can't request a withdrawal, because compliance holds or has refused the person. A payout makes
+ * the postings of a withdrawal, in one turn and behind the same money-out gate. A payout with a reference of finance is
+ * paid once: a repetition returns the first payout, so the command is safe to repeat (A3-43).
  *
- * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own: a MANUAL posting of
- * minus the amount with its settlement item, which the partner owes from then on (decision record 13). Other
- * currencies are with the service there too, and no route lets a partner request them; so they are paid out at any
+ * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own money. It books a MANUAL
+ * posting of minus the amount with its settlement item, which the partner owes from then on (decision record 13). The
+ * service holds all other currencies itself, and no route lets a partner request them. So they are paid out at any
  * verification level, with the postings of a withdrawal.
  */
 import { PgClient } from "@effect/sql-pg"

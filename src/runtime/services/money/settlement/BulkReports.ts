@@ -156,7 +156,7 @@ export class BulkReports extends Context.Service<
   )
 }
 
-/** A request has no more clients than entries. */
+/** The most stored parts of a request, which has at most as many clients as entries. */
 const partsMax = 500
 
 const unknownRow = ({ place, itemId }: BulkEntry): PlacedRow => [place, rowOfRefusal(itemId, noItem)]

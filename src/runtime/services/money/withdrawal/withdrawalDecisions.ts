@@ -170,7 +170,7 @@ export const rulingRefusal = (
   return sentence === null ? null : conflict(moneyOutReasons[sentence], sentence)
 }
 
-/** The refusal for a request that is past the ruling. */
+/** The refusal of a ruling on a request that is already decided. */
 export const alreadyDecided = (row: WithdrawalRow): Refusal =>
   conflict("DECIDED_ALREADY", `This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
 

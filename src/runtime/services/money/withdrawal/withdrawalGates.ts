@@ -26,7 +26,7 @@ import { accountGate, type MoneyFacts, referenceGate, restrictionGate, verificat
 export interface WithdrawalFacts extends MoneyFacts {
   readonly turn: Turn
   readonly client: ClientRow
-  /** The client's line in the request's currency. */
+  /** The client's balance in the request's currency. */
   readonly balance: BalanceRow
   readonly request: WithdrawalBody
   readonly threshold: bigint

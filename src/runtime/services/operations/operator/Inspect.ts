@@ -62,7 +62,7 @@ interface MarginView {
 export interface ClientView extends ClientRowView {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly openCases: ReadonlyArray<number>
-  /** At the present marks, so that a dry run shows a command's effect on it; null while no venue is attached. */
+  /** The margin at the present marks, so that a dry run shows a command's effect on it; null: no venue is attached. */
   readonly margin: MarginView | null
   readonly balances: ReadonlyArray<{
     readonly currency: string
@@ -116,7 +116,7 @@ export class Inspect extends Context.Service<
   Inspect,
   {
     clients(query: ClientFilter & { readonly partner?: string }): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
-    /** By any name that `findClient` accepts. */
+    /** A client, by any name that `findClient` accepts. */
     client(idOrUid: string): Effect.Effect<Verdict<ClientView>, Unavailable>
     /** One object with a page of its history. */
     machine(kind: string, id: string, page: PageQuery): Effect.Effect<Verdict<MachineInstance>, Unavailable>

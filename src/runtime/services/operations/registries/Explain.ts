@@ -46,7 +46,7 @@ type Answer = Effect.Effect<Verdict<Explanation>, DispatchError>
 export class Explain extends Context.Service<
   Explain,
   {
-    /** Refused only when the client is unknown or the partner may not act. */
+    /** Explains a write. Refused only if the client is unknown or the partner may not act. */
     explain(write: ExplainedWrite, question: Question): Answer
   }
 >()("brokerage/runtime/services/operations/registries/Explain") {

@@ -43,7 +43,6 @@ const listed = 20_000
 const endOfDayPage = 32
 const singlePage = 16
 
-/** A page of clients. */
 export interface NextClients {
   readonly clientIds: ReadonlyArray<number>
   /** True if no client comes after the page. */

@@ -17,7 +17,7 @@ export const byJobs: Attribution = {
 
 const madeBySystem = { role: "SYSTEM", correction: null } as const
 
-/** A new job. */
+/** The row of a job that begins now. */
 export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: number): StatementJobRow => ({
   id,
   name,

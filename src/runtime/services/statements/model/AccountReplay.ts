@@ -33,7 +33,6 @@ const nowhere: Cut = { postingId: 0, fillId: 0, contractId: 0, swapId: 0 }
 const ends = texts(["BARRIER_SETTLE"])
 const lends = texts(["SWAP_PRINCIPAL", "SWAP_SETTLE"])
 
-/** The account to replay. */
 interface Replayed extends Pick<Building, "sql"> {
   readonly client: Pick<Building["client"], "clientId">
 }
@@ -51,7 +50,7 @@ export class AccountReplay {
     this.of = of
   }
 
-  /** Advances to a later cut. */
+  /** Applies the bookings up to a later cut. */
   advance(to: Cut): Reading<void> {
     return Effect.gen({ self: this }, function* () {
       yield* this.money(to)

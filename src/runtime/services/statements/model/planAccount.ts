@@ -25,7 +25,7 @@ interface Held {
   reserved: bigint
 }
 
-/** One currency over the period. */
+/** The figures of one currency over the period. */
 interface Line {
   readonly currency: Currency
   readonly opening: Held

@@ -27,7 +27,7 @@ export const contractInTurn = (turn: Turn, id: number): BarrierContractRow | und
 export const contractOfRfq = (turn: Turn, rfqId: number): BarrierContractRow | undefined =>
   rowsInTurn(turn, "barrierContracts").find((row) => row.rfqId === rfqId)
 
-/** The committed open contracts. */
+/** The client's committed open contracts. */
 export const contractsIn = (state: SubjectState): ReadonlyArray<BarrierContractRow> => state.all("barrierContracts")
 
 /** Premium and commission of a venue execution, from its terms. */

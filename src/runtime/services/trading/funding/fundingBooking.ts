@@ -201,7 +201,7 @@ const heldAt = (
   { symbol, netQty, updatedAt }: { readonly symbol: string; readonly netQty: string; readonly updatedAt: number },
   stamp: VenueFunding
 ): string => {
-  // `updatedAt` is no earlier than any trade of the position.
+  // `updatedAt` is the latest time of any trade of the position, or later.
   if (updatedAt < stamp.settledAt) return netQty
   const trades = fillsSince(at, symbol, stamp.settledAt)
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)

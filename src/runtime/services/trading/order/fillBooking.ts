@@ -1,7 +1,7 @@
 /**
- * Books a trade of an order once, in one commit: the fill, the order's totals, the position or the lots, and the postings of the
- * order machine. The venue is the authority on executions, in any state of the order here. Its fees are never charged to the
- * client (A2-44, A2-96, A2-97, A3-11, D6, F11, F12, F14, F20, F21).
+ * Books a trade of an order once, in one commit: the fill, the order's totals, the position or the lots, and the
+ * postings of the order machine. The venue is the authority on executions, whatever the state of the order in this
+ * service. The venue's fees are never charged to the client (A2-44, A2-96, A2-97, A3-11, D6, F11, F12, F14, F20, F21).
  */
 import { type FillMoney, isWorking, type OrderContext } from "../../../../machines/order/Order.ts"
 import { applyFill, commissionOf, flatPosition } from "../../../../machines/order/positionRules.ts"

@@ -16,7 +16,7 @@ import { Recall } from "../../account/Recall.ts"
 import { enforce, subscribe } from "../../../subscriptions.ts"
 import { protectInTurn } from "./protection.ts"
 
-/** The most log lines a minute for one reason, and the most refusals that wait for their line. */
+/** The most log lines a minute for one reason, and the most refusals that wait to be logged. */
 const mostLogged = 10
 const mostWaiting = 1_000
 

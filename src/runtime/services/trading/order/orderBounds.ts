@@ -39,7 +39,7 @@ export interface BoundedClient {
   readonly episode: CloseOutRow | undefined
 }
 
-/** The facts as they are committed. */
+/** The facts of the client's committed state. */
 export const boundedIn = (state: SubjectState, facts: Facts, client: ClientRow): BoundedClient => ({
   client,
   facts,
@@ -49,7 +49,7 @@ export const boundedIn = (state: SubjectState, facts: Facts, client: ClientRow):
   episode: state.one("closeOuts")
 })
 
-/** The facts as the turn leaves them. */
+/** The facts of the client as the turn leaves them. */
 export const boundedInTurn = (turn: Turn, client: ClientRow): BoundedClient => ({
   client,
   facts: turn.facts,

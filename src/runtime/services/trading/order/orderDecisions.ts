@@ -192,5 +192,5 @@ export const cancelAgain = (owned: OwnedTurn, id: number): void => {
   cancelOrder(owned, row, positionClosed)
 }
 
-/** The ref of an order. */
+/** The ref of an order at the venue. */
 export const refOf = ({ id }: Pick<OrderRow, "id">): string => orderRef(id)

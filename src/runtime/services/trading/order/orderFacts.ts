@@ -163,7 +163,7 @@ const holdingAt = ({ perps }: AccountRisk, symbol: string, terms: PerpTerms): Pe
   return held.terms.leverage === terms.leverage ? held : { ...held, terms }
 }
 
-/** The figures of a preview. */
+/** The figures of an order in the form of a preview. */
 export const previewFigures = (figures: PreTrade): PreviewFigures => {
   const inCurrency = (minor: bigint | null): string | null =>
     minor === null ? null : formatAmount(minor, figures.currency)

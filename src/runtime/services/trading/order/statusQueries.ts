@@ -16,9 +16,9 @@ import type { Directory } from "../../partners/Directory.ts"
 import { cancelAgain } from "./orderDecisions.ts"
 import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
-/** Longer than a query usually takes. Business ms. */
+/** The time until a query timer fires, business ms. It is longer than a query usually takes. */
 const askAfter = 5_000
-/** The interval of timers without an answer. Business ms. */
+/** The interval at which a query timer fires again while there is no answer, business ms. */
 const queryAgainAfter = 60_000
 
 const nameOf = (orderId: number): TimerName => `order.ask:${orderId}`

@@ -81,7 +81,7 @@ export const rfqHandler = (parts: EventParts): VenueHandler => ({
 /** The turn, and the board with the received quotes. */
 type Listening = Pick<HandlerTurn, "turn" | "board">
 
-/** The received quotes of a request. Its end stores them if the venue's report has none. */
+/** The received quotes of a request. The commit of its end stores them if the venue's report has none. */
 const quotesOf = ({ board }: Listening, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.heard(id).quotes
 
 const onRequestResult = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
