@@ -62,5 +62,3 @@ export const marginPictureIn = (state: SubjectState, client: ClientRow, facts: F
   pictures.set(risk, made)
   return made
 }
-
-/** The refusal of figures that need live marks, if no market is attached. */

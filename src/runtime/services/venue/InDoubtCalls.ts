@@ -220,7 +220,7 @@ export class InDoubtCalls {
     })
     return Effect.andThen(
       this.room.take(ends.length),
-      // The write must not end with the query, so it runs in a scope of its own.
+      // The write must outlive the query, so it is no child of the query's fiber.
       Effect.forkIn(Effect.ensuring(written, Effect.flatten(ended)), this.parts.scope, { startImmediately: true })
     )
   }

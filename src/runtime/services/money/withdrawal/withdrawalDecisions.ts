@@ -137,7 +137,7 @@ export const ruleOnWithdrawal = (
   if (refusal !== null) return refuse(refusal)
   const event = eventOf(of.turn, ruling)
   const instance = instanceOf(of.client, of.partner)
-  // Only an approval makes a posting and so needs its transaction id before the step.
+  // Only an approval stores the transaction id of its posting, so it draws the id before the step.
   const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
   const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
   if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${ruling.to}`)

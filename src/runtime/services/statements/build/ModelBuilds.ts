@@ -184,8 +184,8 @@ class ModelThread {
   }
 
   /**
-   * Sends the keys after a rotation. The thread sends a message every second, so it has the new key long before the
-   * last search for values that are sealed with the old one.
+   * Sends the keys after a rotation. The thread sends a message every second, and then gets the new key. So all values
+   * that it sealed with the old key are in the database long before the last search for such values.
    */
   private sendKeys(): void {
     if (this.sealing.current() === this.sealsWith) return

@@ -70,8 +70,8 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
   if (stamp !== null && agrees) {
     const { amount, netQty } = said
     post(at, stamp, qty)
-    // For the same quantity with another amount our posting stays. The stamp stays open, and the comparison reports the
-    // difference.
+    // For the same quantity with another amount our posting stays. The row written below causes a comparison of the
+    // account.
     if (amount !== null && new MoneyDecimal(amount).eq(usdc(fundingPayment(netQty, stamp)))) return true
   }
   const { partnerId, clientId } = owner(at)

@@ -82,7 +82,8 @@ const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
   if (mark === null) return null
   return judgedOn(
     turn,
-    // A stamp that is open here already has its time from the first report, so the late price does not choose it.
+    // The time of a stamp that is already open here is known from its first report, so the late price does not choose
+    // it.
     { symbol, at: settledAt, isKnown: openFundingOf(turn, stamp) !== undefined },
     ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
     () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")
