@@ -1,7 +1,7 @@
 /** The machines of trading: objects that call the venue, open exposure, and monitors. */
 import type { VenueOwner } from "./venue/venueRefs.ts"
-import { barrierContractInput, barrierContractSamples } from "./barrier/barrierContractSamples.ts"
-import { barrierContractMachine } from "./barrier/barrierContractMachine.ts"
+import { contractInput, contractSamples } from "./contract/contractSamples.ts"
+import { contractMachine } from "./contract/contractMachine.ts"
 import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltSamples.ts"
 import { closeOutInput, closeOutSamples } from "./margin/closeOutSamples.ts"
 import { closeOutMachine } from "./margin/closeOutMachine.ts"
@@ -70,9 +70,9 @@ export const tradingMachines = {
     }
   }),
   barrierContract: entry({
-    machine: barrierContractMachine,
-    samples: barrierContractSamples,
-    inputs: [barrierContractInput],
+    machine: contractMachine,
+    samples: contractSamples,
+    inputs: [contractInput],
     title: "Knock-out contract",
     meaning: "A contract between two levels, until the venue says how it ended.",
     clause: "doc 2, Barrier contract; D5",

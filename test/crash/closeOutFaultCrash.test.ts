@@ -9,7 +9,7 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { callPoints, eventPoints } from "../../src/runtime/engine/PausePoints.ts"
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
-import { knockOut } from "../support/barrierVenue.ts"
+import { knockOut } from "../support/contractVenue.ts"
 import { perp } from "../support/perpVenue.ts"
 import { dataOf } from "../support/RealService.ts"
 import { closeOutBooks } from "./closeOutBooks.ts"

@@ -6,7 +6,7 @@
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
-import { knockOut } from "../support/barrierVenue.ts"
+import { knockOut } from "../support/contractVenue.ts"
 import type { RealService } from "../support/RealService.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
 import type { Trader } from "./tradeWorld.ts"

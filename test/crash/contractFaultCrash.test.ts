@@ -9,7 +9,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { callPoints } from "../../src/runtime/engine/PausePoints.ts"
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
-import { knockOut } from "../support/barrierVenue.ts"
+import { knockOut } from "../support/contractVenue.ts"
 import { dataOf } from "../support/RealService.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
 import { answeredOnce, startCells, type Step, testCells } from "./faultCells.ts"

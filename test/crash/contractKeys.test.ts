@@ -5,7 +5,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import type { CallPoint } from "../../src/runtime/engine/PausePoints.ts"
-import { knockOut } from "../support/barrierVenue.ts"
+import { knockOut } from "../support/contractVenue.ts"
 import { dataOf, type RealService } from "../support/RealService.ts"
 import { type ContractWorld, makeContractWorld } from "./contractWorld.ts"
 import type { Trader } from "./tradeWorld.ts"

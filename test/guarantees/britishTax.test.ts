@@ -4,12 +4,12 @@
  */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { advance, get, rowsOf } from "../support/Builders.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const day = 86_400_000
 const symbol = "BTC-USDC"
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, onboarded, report, call, now, sectionsOf } = await openScenario({ layerVenue: world.layerVenue })
 
 const taxedIn = (country: string) => ({

@@ -4,13 +4,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, query } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
 
 const traders = 8
 

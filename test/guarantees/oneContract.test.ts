@@ -4,19 +4,19 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { get, notReached, ofClient } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 /** The venue is asked once what became of a call before a test ends the wait of a route. */
 const routes = quickClock()
 const { service, key, call, report } = await openScenario({
   layerVenue: world.layerVenue,
   venue: { progress: progressOn(routes) }
 })
-const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking, rfqOf } = contractSteps(service, key, { call, report })
 
 const commissions = async (clientId: number): Promise<ReadonlyArray<string>> =>
   (await get(service, key, `/clients/${clientId}/ledger`)).json.data.postings

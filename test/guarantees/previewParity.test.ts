@@ -4,13 +4,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post } = barrierSteps(service, key, { call, report })
+const { trader, asked, post } = contractSteps(service, key, { call, report })
 
 const price = (from: number, to: number) =>
   fc.integer({ min: from * 10, max: to * 10 }).map((ticks) => (ticks / 10).toFixed(1))

@@ -4,12 +4,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { advance, get, ofClient } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 /** Between two looks of the risk monitor, ms. */
 const betweenLooks = 1_000
 const clock = quickClock()
@@ -17,7 +17,7 @@ const { service, key, call, report, adjust, rowOf } = await openScenario({
   layerVenue: world.layerVenue,
   venue: { progress: progressOn(clock) }
 })
-const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
 /** No mark is live at this age, ms. */
 const tooOld = 10_001
 /** The venue says no price any more, and the marks that it has said are too old. */

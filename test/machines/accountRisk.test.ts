@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import type { ContractTerms } from "../../src/machines/barrier/ContractTerms.ts"
+import type { ContractTerms } from "../../src/machines/contract/ContractTerms.ts"
 import {
   type AccountRisk,
   accountRisk,

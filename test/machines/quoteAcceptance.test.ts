@@ -1,18 +1,18 @@
 /** F18, F19: when a quote may be accepted: each condition at its border, and their order (A2-14, A2-24, A2-25, A2-110). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import type { ContractTerms } from "../../src/machines/barrier/ContractTerms.ts"
+import type { ContractTerms } from "../../src/machines/contract/ContractTerms.ts"
 import {
   autoCloseRefusal,
   closeQuoteRefusal,
   type JudgedQuote,
   openQuoteRefusal,
   openQuoteRules
-} from "../../src/machines/barrier/quoteAcceptance.ts"
+} from "../../src/machines/contract/quoteAcceptance.ts"
 import type { RfqBody } from "../../src/machines/rfq/RfqBody.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 import { contractOf, contractsNow as now } from "../fixtures/contracts.ts"
-import { barrierFloorCases } from "../fixtures/golden.ts"
+import { contractFloorCases } from "../fixtures/golden.ts"
 import { askedBody, askedRfq, liveQuote, openQuote, requiredAt } from "../fixtures/rfqs.ts"
 
 const judge = (
@@ -75,15 +75,15 @@ describe("F18: a quote to open", () => {
     assert.strictEqual(openQuoteRefusal({ ...facts, now: now + 1 }), "The contract's expiry has passed.")
   })
 
-  it.each(barrierFloorCases.levels)("BAR-015: $side at $level, taken: $accepted", ({ side, level, accepted }) => {
-    const refusal = judge({ side, level }, liveQuote(barrierFloorCases.mark))
+  it.each(contractFloorCases.levels)("BAR-015: $side at $level, taken: $accepted", ({ side, level, accepted }) => {
+    const refusal = judge({ side, level }, liveQuote(contractFloorCases.mark))
     assert.strictEqual(refusal, accepted ? null : near)
   })
 
   it("BAR-015: at the floor the leverage is the highest there is, of a market that grants less the distance is larger", () => {
     const full = { ...askedRfq({ ...askedBody, level: "99900" }), premiumBps: 10_000 }
-    const facts = openQuote(full, liveQuote(barrierFloorCases.mark))
-    assert.strictEqual(facts.priced.figures.leverage, barrierFloorCases.maxLeverageAtFloor)
+    const facts = openQuote(full, liveQuote(contractFloorCases.mark))
+    assert.strictEqual(facts.priced.figures.leverage, contractFloorCases.maxLeverageAtFloor)
     const lower = (level: string) => judge({ level }, live, { maxLeverage: 100 })
     assert.isNull(lower("59400"))
     assert.strictEqual(lower("59400.1"), "The barrier is too near to the price: the leverage may be at most 100.")

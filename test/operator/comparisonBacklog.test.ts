@@ -7,15 +7,15 @@ import { Effect, Latch, Layer } from "effect"
 import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { layerVenueProgressMemory } from "../../src/runtime/ports/VenueProgressMemory.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { inTurn } from "../support/orderRows.ts"
 import { quickClock } from "../support/quickClock.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 let looks = 0
 let asked = 0
 /** Between the two looks of a comparison, ms. The test ends the pause: what differs between them it makes itself. */
@@ -39,14 +39,14 @@ const progress = Layer.merge(
   clock.layer
 )
 let service: OperatorService
-let steps: ReturnType<typeof barrierSteps>
+let steps: ReturnType<typeof contractSteps>
 let clientId: number
 let uid: string
 beforeAll(async () => {
   service = await startOperatorService({ layerVenue, venue: { progress } })
   await service.run(Effect.map(VenueLink, ({ set }) => set({ connected: true, number: 1 })))
   const { key } = await service.partner({ code: "BHD", custody: "PARTNER" })
-  steps = barrierSteps(service, key, stepsOf(service, key))
+  steps = contractSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader()
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })

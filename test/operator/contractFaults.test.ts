@@ -13,8 +13,8 @@ import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { contractInTurn, tearUp } from "../../src/runtime/services/trading/contract/contractDecisions.ts"
 import { faultKinds } from "../../src/venue/testerTokens.ts"
 import { query } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { knockOut } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { knockOut } from "../support/contractVenue.ts"
 import { played } from "../support/every.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { stepsOf } from "../support/steps.ts"
@@ -23,7 +23,7 @@ import { type OperatorService, startOperatorService } from "./operatorHarness.ts
 const folder = mkdtempSync(join(tmpdir(), "brokerage-faults-"))
 const scope = Effect.runSync(Scope.make())
 let service: OperatorService
-let steps: ReturnType<typeof barrierSteps>
+let steps: ReturnType<typeof contractSteps>
 /** One for each step: calls of one client wait for one another. */
 let clients: ReadonlyArray<number> = []
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   )
   service = await startOperatorService({ venue: { venue: connection } })
   const { key } = await service.partner({ code: "FLT", custody: "PARTNER" })
-  steps = barrierSteps(service, key, stepsOf(service, key))
+  steps = contractSteps(service, key, stepsOf(service, key))
   await venue("price", knockOut, "60000")
   clients = await Promise.all([1, 2, 3, 4, 5].map(() => steps.trader("20000.00")))
 }, 60_000)

@@ -17,7 +17,7 @@ import { orderRef } from "../../src/machines/order/Order.ts"
 import { noteMisfit } from "../../src/runtime/services/venue/misfits.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
+import { contractSteps } from "../support/contractSteps.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { inTurn } from "../support/orderRows.ts"
 import { perp } from "../support/perpVenue.ts"
@@ -127,7 +127,7 @@ const moneyOf = async (on: OperatorService): Promise<{ readonly noticeId: number
 /** A contract that its client can't afford any more: torn up in a close-out. */
 const tradesOf = async (on: OperatorService) => {
   const { key } = await on.partner({ code: "HIST2" })
-  const { trader, post, asked, until, looking } = barrierSteps(on, key, stepsOf(on, key))
+  const { trader, post, asked, until, looking } = contractSteps(on, key, stepsOf(on, key))
   const id = await trader()
   const { rfqId } = (await post(id, "/rfq", asked())).json.data
   market.quote(rfqId, "60000")

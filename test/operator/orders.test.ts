@@ -1,11 +1,11 @@
 /** Orders and positions as staff read them, and cancelling one (operator surface, order, position; D6). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { collateral, query, rowCounts } from "../support/Builders.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { inTurn, putOrder, putPosition } from "../support/orderRows.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 let service: OperatorService
 let clientId: number
 let uid: string

@@ -4,22 +4,22 @@
  * D4, D5, D6).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { get, rowCounts } from "../support/Builders.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 let service: OperatorService
-let steps: ReturnType<typeof barrierSteps>
+let steps: ReturnType<typeof contractSteps>
 let clientId: number
 let rfqId: number
 let contractId: number
 beforeAll(async () => {
   service = await startOperatorService({ layerVenue: world.layerVenue })
   const { key } = await service.partner({ code: "BLK", custody: "PARTNER" })
-  steps = barrierSteps(service, key, stepsOf(service, key))
+  steps = contractSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader()
   const request = async (): Promise<number> =>
     (await steps.post(clientId, "/rfq", steps.asked({ autoAccept: true }))).json.data.rfqId
@@ -87,11 +87,11 @@ describe("D6: working orders and open positions block", () => {
   const perp = "BTC-USDC-PERP"
   let holder: number
   let orderId: number
-  let ask: ReturnType<typeof barrierSteps>
+  let ask: ReturnType<typeof contractSteps>
   beforeAll(async () => {
     world.price("60000")
     const { key } = await service.partner({ code: "ORD", custody: "PARTNER" })
-    ask = barrierSteps(service, key, stepsOf(service, key))
+    ask = contractSteps(service, key, stepsOf(service, key))
     holder = await ask.trader()
     await ask.looking(
       () => get(service, key, `/ticker?symbol=${perp}`),

@@ -12,22 +12,22 @@ import {
   VenueResolutions
 } from "../../src/runtime/services/operations/registries/VenueResolutions.ts"
 import { query, rowCounts } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { operator } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const sound = (): RequestFault => ({})
 let service: OperatorService
-let steps: ReturnType<typeof barrierSteps>
+let steps: ReturnType<typeof contractSteps>
 let clientId: number
 let uid: string
 beforeAll(async () => {
   service = await startOperatorService({ layerVenue: world.layerVenue })
   const { key } = await service.partner({ code: "TRD", custody: "PARTNER" })
-  steps = barrierSteps(service, key, stepsOf(service, key))
+  steps = contractSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader("5000.00")
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })

@@ -9,15 +9,15 @@ import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { query } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { inTurn, putPosition } from "../support/orderRows.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { progressOn, quickClock } from "../support/quickClock.ts"
 import { type Members, stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 /** How often an account of the venue was read. */
 let looks = 0
 /** A contract that the venue shows besides those of its books, by the number of the read. */
@@ -39,13 +39,13 @@ const layerVenue = Layer.effect(
 const betweenLooks = 5_000
 const clock = quickClock()
 let service: OperatorService
-let steps: ReturnType<typeof barrierSteps>
+let steps: ReturnType<typeof contractSteps>
 let clientId: number
 let uid: string
 beforeAll(async () => {
   service = await startOperatorService({ layerVenue, venue: { progress: progressOn(clock) } })
   const { key } = await service.partner({ code: "CMP", custody: "PARTNER" })
-  steps = barrierSteps(service, key, stepsOf(service, key))
+  steps = contractSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader("5000.00")
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })

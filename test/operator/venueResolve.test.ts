@@ -14,7 +14,7 @@ import {
   type ResolveRequest,
   VenueResolutions
 } from "../../src/runtime/services/operations/registries/VenueResolutions.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
+import { contractSteps } from "../support/contractSteps.ts"
 import { ofClient } from "../support/Builders.ts"
 import { inTurn, putOrder } from "../support/orderRows.ts"
 import { perp } from "../support/perpVenue.ts"
@@ -29,7 +29,7 @@ const world = stakingVenue()
 const opened = await openOn(startOperatorService, { layerVenue: world.layerVenue, clock: world.clock })
 const { service, key } = opened
 const { lender, taken, offered, take, until } = stakingSteps(service, key, world, opened)
-const steps = barrierSteps(service, key, opened)
+const steps = contractSteps(service, key, opened)
 const reason = "the venue's letter of today"
 
 interface Body {

@@ -1,14 +1,14 @@
 /** The account summary of a client that trades, against what its trades and contracts say (doc 2, Other account reads; A2-60, STS-11). */
 import { assert, describe, it } from "@effect/vitest"
 import { formatAmount, usdcMinor } from "../../src/machines/shared/Money.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { get } from "../support/Builders.ts"
 import { openScenario } from "../support/Scenario.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
 
 const [perp, spot] = ["BTC-USDC-PERP", "BTC-USDC"]
 const zero = "0.000000"

@@ -1,14 +1,14 @@
 /** The margin of an account with knock-out contracts, on the marks of the moment (doc 2, Margin picture; F4, F7, F16). */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { openScenario, openService } from "../support/Scenario.ts"
 import { startService } from "../support/Service.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
 const unattached = await openService(startService)
 
 const picture = async (clientId: number) => (await get(service, key, `/clients/${clientId}/margin`)).json

@@ -5,14 +5,14 @@
 import { afterAll, assert, it } from "@effect/vitest"
 import { expectLog } from "../support/expectLog.ts"
 import { brokenInvariants, get, query } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { orderSteps, orderVenue } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { type Service, startService } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const lives: Array<Service> = []
 afterAll(async () => {
   for (const life of lives.toReversed()) await life.stop()
@@ -22,7 +22,7 @@ it("D4: windows of requests elapse after a restart, each its own", async () => {
   const first = await startService({ layerVenue: world.layerVenue })
   lives.push(first)
   const { key } = await first.partner()
-  const before = barrierSteps(first, key, stepsOf(first, key))
+  const before = contractSteps(first, key, stepsOf(first, key))
   const clientId = await before.trader()
   const request = async (expiresInMs: number): Promise<number> =>
     (await before.post(clientId, "/rfq", before.asked({ autoAccept: false, expiresInMs }))).json.data.rfqId
@@ -40,7 +40,7 @@ it("D4: windows of requests elapse after a restart, each its own", async () => {
   world.hide("events")
   const second = await startService({ database: first.database, layerVenue: world.layerVenue })
   lives.push(second)
-  const after = barrierSteps(second, key, stepsOf(second, key))
+  const after = contractSteps(second, key, stepsOf(second, key))
   await after.until(clientId, short, ({ state }) => state === "EXPIRED")
   assert.deepInclude(await after.rfqOf(clientId, long), { state: "OPEN" })
   const { items } = (await get(second, key, `/clients/${clientId}/notifications`)).json.data

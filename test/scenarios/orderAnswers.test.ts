@@ -4,15 +4,15 @@
  */
 import { assert, it } from "@effect/vitest"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { get } from "../support/Builders.ts"
 import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, post, looking } = barrierSteps(service, key, { call, report })
+const { trader, post, looking } = contractSteps(service, key, { call, report })
 
 /** How long a trade is on its way after the word on its order, ms. */
 const apart = 400

@@ -6,15 +6,15 @@ import { Effect } from "effect"
 import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { get, ofClient } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { operator } from "../support/Service.ts"
 
 const perp = "BTC-USDC-PERP"
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report, rowOf } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, post, looking } = barrierSteps(service, key, { call, report })
+const { trader, post, looking } = contractSteps(service, key, { call, report })
 
 const venue = (command: VenueCommand) => void world.venue.apply({ type: "command", command })
 /** Holds index, mark and last of the perpetual. */

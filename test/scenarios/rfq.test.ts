@@ -7,15 +7,15 @@ import { Effect, Latch, Layer } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { advance, get, notReached, ofClient, partners, rowCounts } from "../support/Builders.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue, knockOut } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue, knockOut } from "../support/contractVenue.ts"
 import { heldAt } from "../support/lockTable.ts"
 import { answerWithin, progressOn, quickClock } from "../support/quickClock.ts"
 import { openScenario } from "../support/Scenario.ts"
 import { type Answer, operator } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 /** While it is closed, the venue does not come to answer requests. */
 const answering = Latch.makeUnsafe(true)
 const layerVenue = Layer.effect(
@@ -39,7 +39,7 @@ const { service, partner, key, call, report, restrict, reject } = await openScen
   clock,
   venue: { progress: progressOn(routes) }
 })
-const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking, rfqOf } = contractSteps(service, key, { call, report })
 
 /** Both clocks go on by so much, and the router looks at what rests. */
 const later = async (millis: number): Promise<void> => {
@@ -223,7 +223,7 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
       clients.map(async (id) => (await post(id, "/rfq", asked({ autoAccept: false }))).json.data)
     )
     const second = await service.partner()
-    const own = barrierSteps(service, second.key, stepsOf(service, second.key))
+    const own = contractSteps(service, second.key, stepsOf(service, second.key))
     const other = await own.trader()
     assert.strictEqual((await own.post(other, "/rfq", asked({ autoAccept: false }))).status, 200)
     const reliance = async (to: "SUSPENDED" | "REVOKED" | "REQUESTED" | "APPROVED") =>

@@ -31,7 +31,7 @@ import {
 } from "../support/Builders.ts"
 import { Deposits } from "../../src/runtime/services/money/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../src/runtime/services/shared/OperatorCaller.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
+import { contractSteps } from "../support/contractSteps.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
@@ -46,7 +46,7 @@ let receiver: Server
 /** What is traded is played on a service of its own, whose clock nobody moves. */
 const market = stakingVenue()
 const traders = await openScenario({ layerVenue: market.layerVenue })
-const trading = barrierSteps(traders.service, traders.key, traders)
+const trading = contractSteps(traders.service, traders.key, traders)
 const ordering = orderSteps(traders.service, traders.key, traders)
 const staking = stakingSteps(traders.service, traders.key, market, traders)
 /** What the partner's endpoint answers; null: it waits, and the held answers lie in `waiting`. */
@@ -157,7 +157,7 @@ const until = async (read: () => Promise<{ readonly status: string }>, status: s
 }
 
 /** How each row that names the partner is played; the state that is seen. */
-const barriersOf = async (clientId: number, state: string) =>
+const contractsOf = async (clientId: number, state: string) =>
   (await get(traders.service, traders.key, `/clients/${clientId}/barriers?state=${state}`)).json.data.barriers
 /** A request for quotes of a new client that may trade. */
 const quoted = async (more: object = {}) => {
@@ -253,14 +253,14 @@ const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
   },
   "barrierContract OPEN": async () => {
     const { clientId } = await traded()
-    return (await barriersOf(clientId, "open"))[0].state
+    return (await contractsOf(clientId, "open"))[0].state
   },
   "barrierContract EARLY_CLOSE": async () => {
     const { clientId, rfq } = await traded()
     const closing = (await trading.post(clientId, `/barriers/${rfq.contractId}/close`, {})).json.data
     market.quote(closing.rfqId, "60000")
     await trading.until(clientId, closing.rfqId, ({ state }) => state !== "OPEN")
-    return (await barriersOf(clientId, "history"))[0].state
+    return (await contractsOf(clientId, "history"))[0].state
   },
   "order ACKED": () => ordered(ordering.limit("BUY", "0.001", "59000")),
   "order PENDING_TRIGGER": () =>

@@ -8,7 +8,7 @@ import { acceptRef, requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { BarrierContractRow, RfqRow } from "../../src/runtime/tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../src/runtime/tables/contract.ts"
 import type { Findings } from "./Findings.ts"
 import type { VenueLane } from "./VenueLane.ts"
 
@@ -28,7 +28,7 @@ const whole = 10_000n
 export class ContractAudit {
   /** Rows as they are committed, by id. */
   readonly rfqs = new Map<number, RfqRow>()
-  readonly contracts = new Map<number, BarrierContractRow>()
+  readonly contracts = new Map<number, ContractRow>()
   /** Names of calls that are in flight. */
   readonly calls = new Set<string>()
   private readonly parts: ContractAuditParts
@@ -122,7 +122,7 @@ export class ContractAudit {
     }
   }
 
-  private rowOf(venueContractId: number): BarrierContractRow | undefined {
+  private rowOf(venueContractId: number): ContractRow | undefined {
     return this.contracts.get(this.ofVenue.get(venueContractId) ?? 0)
   }
 
@@ -199,7 +199,7 @@ export class ContractAudit {
     )
   }
 
-  private takeContract(row: BarrierContractRow, rows: Commit["rows"]): void {
+  private takeContract(row: ContractRow, rows: Commit["rows"]): void {
     const { findings, venue } = this.parts
     const { id, context } = row
     const before = this.contracts.get(id)
@@ -225,7 +225,7 @@ export class ContractAudit {
     this.checkMoney(row, before === undefined, rows)
   }
 
-  private checkOpening(row: BarrierContractRow, there: VenueContract | undefined): void {
+  private checkOpening(row: ContractRow, there: VenueContract | undefined): void {
     const { findings } = this.parts
     const { id, rfqId, context } = row
     const say = (what: string) => (): string => `contract ${id}: ${what}`
@@ -256,7 +256,7 @@ export class ContractAudit {
   }
 
   /** One commission when it opens, one settlement when it ends, in the commit that says so, and no more than its premium lost. */
-  private checkMoney(row: BarrierContractRow, isNew: boolean, rows: Commit["rows"]): void {
+  private checkMoney(row: ContractRow, isNew: boolean, rows: Commit["rows"]): void {
     const { findings } = this.parts
     const due = { COMMISSION: isNew ? -row.commission : null, BARRIER_SETTLE: settled(row) }
     for (const type of ["COMMISSION", "BARRIER_SETTLE"] as const) {
@@ -303,7 +303,7 @@ const costOf = ({
   entry,
   barrier,
   premiumBps
-}: Pick<BarrierContractRow["context"], "qty" | "entry" | "barrier" | "premiumBps">) => {
+}: Pick<ContractRow["context"], "qty" | "entry" | "barrier" | "premiumBps">) => {
   const lots = units(qty, 4)
   const at = units(entry, 2)
   return {
@@ -313,7 +313,7 @@ const costOf = ({
 }
 
 /** What an ended contract pays, never below the premium lost nor above its profit (F17); null while it is open. */
-const settled = ({ state, amount, context }: BarrierContractRow): bigint | null => {
+const settled = ({ state, amount, context }: ContractRow): bigint | null => {
   const { qty, entry, side, takeProfit, strict, settlePrice } = context
   if (state === "OPEN" || settlePrice === null) return null
   if (state === "KNOCKED_OUT" || (state === "EXPIRED" && strict)) return -amount
@@ -325,7 +325,7 @@ const settled = ({ state, amount, context }: BarrierContractRow): bigint | null 
 }
 
 /** What never changes of a contract. */
-const frozen = ({ amount, commission, clientId, rfqId, context }: BarrierContractRow): string => {
+const frozen = ({ amount, commission, clientId, rfqId, context }: ContractRow): string => {
   const ending = {
     closedAt: 0,
     settlePrice: 0,

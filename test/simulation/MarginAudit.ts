@@ -5,7 +5,7 @@
  * commit until the account is NORMAL. Episodes and write-offs: EpisodeAudit.ts.
  */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { BarrierContractRow } from "../../src/runtime/tables/barrier.ts"
+import type { ContractRow } from "../../src/runtime/tables/contract.ts"
 import type { ClientRow } from "../../src/runtime/tables/client.ts"
 import type { ContractAudit } from "./ContractAudit.ts"
 import type { Coverage } from "./Coverage.ts"
@@ -109,7 +109,7 @@ export class MarginAudit {
     return this.states.get(clientId) ?? "NORMAL"
   }
 
-  private openContracts(clientId: number): ReadonlyArray<BarrierContractRow> {
+  private openContracts(clientId: number): ReadonlyArray<ContractRow> {
     const all = [...this.parts.contracts.contracts.values()]
     return all.filter((row) => row.clientId === clientId && row.state === "OPEN")
   }
@@ -130,7 +130,7 @@ export class MarginAudit {
    * An account whose margin follows a mark is where some mark of now has it. With positions alone its figures move with the mark
    * one way, so that the two ends bound it; with contracts beside them marks in between are looked at too.
    */
-  private checkMarked(clientId: number, contracts: ReadonlyArray<BarrierContractRow>, millis?: number): void {
+  private checkMarked(clientId: number, contracts: ReadonlyArray<ContractRow>, millis?: number): void {
     const { findings, prices, came, knowsMarkFor } = this.parts
     const [low, high] = prices(millis)
     const steps = contracts.length === 0 ? 1 : looks
@@ -156,7 +156,7 @@ export class MarginAudit {
   }
 
   /** The state at one mark for everything (F5, F7, F16). */
-  private stateAt(clientId: number, contracts: ReadonlyArray<BarrierContractRow>, price: number): State {
+  private stateAt(clientId: number, contracts: ReadonlyArray<ContractRow>, price: number): State {
     let worth = this.parts.cash(clientId)
     let base = 0n
     const mark = BigInt(Math.round(price * 10))

@@ -70,7 +70,7 @@ import { Orders } from "../../src/runtime/services/trading/order/Orders.ts"
 import { Margin } from "../../src/runtime/services/margin/Margin.ts"
 import { OutOfSync } from "../../src/runtime/services/venue/OutOfSync.ts"
 import { Rfqs } from "../../src/runtime/services/trading/rfq/Rfqs.ts"
-import { Barriers } from "../../src/runtime/services/trading/contract/Barriers.ts"
+import { Contracts } from "../../src/runtime/services/trading/contract/Contracts.ts"
 import { VenueGateway } from "../../src/runtime/services/venue/VenueGateway.ts"
 import { venueHandlers } from "../../src/runtime/services/operations/registries/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
@@ -130,7 +130,7 @@ const services = [
   OperatorKeys,
   Payouts,
   Questionnaires,
-  Barriers,
+  Contracts,
   QuoteBoard,
   OutOfSync,
   VenueGateway,
@@ -366,7 +366,7 @@ export class SimProcess {
     )
     const trading = Layer.mergeAll(
       VenueProbes.layer,
-      Barriers.layer,
+      Contracts.layer,
       layerAutoAccept,
       layerOpeningWatch,
       layerOrderResync,

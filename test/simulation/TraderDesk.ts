@@ -7,7 +7,7 @@ import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
-import type { BarrierContractRow, RfqRow } from "../../src/runtime/tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../src/runtime/tables/contract.ts"
 import type { PartnerCall } from "./Doorway.ts"
 import { knockOut, ticksInOne } from "./VenueDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
@@ -133,4 +133,4 @@ export const takeOf = (world: World, random: SeededRandom, clientId: number): Tr
 }
 
 const pathOf = (clientId: number): string => `/partner/v1/clients/${clientId}`
-const isOpen = ({ state }: RfqRow | BarrierContractRow): boolean => state === "OPEN"
+const isOpen = ({ state }: RfqRow | ContractRow): boolean => state === "OPEN"

@@ -4,8 +4,8 @@
  */
 import { assert } from "@effect/vitest"
 import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
-import { barrierSteps } from "./barrierSteps.ts"
-import { barrierVenue } from "./barrierVenue.ts"
+import { contractSteps } from "./contractSteps.ts"
+import { contractVenue } from "./contractVenue.ts"
 import { get, query } from "./Builders.ts"
 import { perp } from "./perpVenue.ts"
 import type { Answer, Service } from "./Service.ts"
@@ -15,7 +15,7 @@ export const spot = "BTC-USDC"
 
 /** The simulated venue with prices of 60,000 and no book but its clients'. */
 export const orderVenue = () => {
-  const world = barrierVenue()
+  const world = contractVenue()
   const command = (given: VenueCommand): void => {
     const { refusal } = world.venue.apply({ type: "command", command: given })
     if (refusal !== null) throw new Error(refusal)
@@ -38,7 +38,7 @@ export const orderSteps = (
   key: string,
   { call, report }: Pick<ReturnType<typeof stepsOf>, "call" | "report">
 ) => {
-  const { trader, looking } = barrierSteps(service, key, { call, report })
+  const { trader, looking } = contractSteps(service, key, { call, report })
   const at = (clientId: number, path: string): Promise<Answer> => get(service, key, `/clients/${clientId}${path}`)
   const read = async (clientId: number, path: string) => {
     const { status, json, text } = await at(clientId, path)

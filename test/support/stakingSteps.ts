@@ -8,7 +8,7 @@ import { Effect, Layer, Stream } from "effect"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { Venue } from "../../src/runtime/ports/Venue.ts"
 import { SwapDesk } from "../../src/runtime/services/trading/swap/SwapDesk.ts"
-import { barrierVenue } from "./barrierVenue.ts"
+import { contractVenue } from "./contractVenue.ts"
 import { advance, get } from "./Builders.ts"
 import { orderSteps } from "./orderSteps.ts"
 import { quickClock } from "./quickClock.ts"
@@ -22,7 +22,7 @@ const isEvent = (line: object): line is VenueEvent => "fact" in line && "number"
 
 /** The simulated venue whose writers do as they are told. */
 export const stakingVenue = () => {
-  const world = barrierVenue()
+  const world = contractVenue()
   const command = (given: VenueCommand): number | null => {
     const { refusal, id } = world.venue.apply({ type: "command", command: given })
     if (refusal !== null) throw new Error(refusal)

@@ -1,6 +1,6 @@
 /**
  * Klines of one market: two days by the minute, a hundred days by the hour, buckets with trades alone; longer intervals are
- * combined from these. A barrier market has no trades: there the mark moves the prices, and opened contracts give volume and
+ * combined from these. A knock-out market has no trades: there the mark moves the prices, and opened contracts give volume and
  * count. Old buckets are dropped by whole days, so that a bucket of a longer interval is never partial (A2-05, A2-113).
  */
 import {
@@ -55,7 +55,7 @@ export class Klines {
     this.hours.add(at, price, lots, 1)
   }
 
-  /** Adds a mark of a barrier market. */
+  /** Adds a mark of a knock-out market. */
   mark(at: number, price: number): void {
     this.minutes.add(at, price, 0, 0)
     this.hours.add(at, price, 0, 0)

@@ -77,7 +77,7 @@ export class VenueParts {
   readonly feeds = new Map<string, Feed>()
   /** By perpetual. */
   readonly funding = new Map<string, Funding>()
-  /** Open contracts by barrier market. */
+  /** Open contracts by knock-out market. */
   readonly contracts = new Map<string, Contracts>()
   /** Open and ended contracts by id. */
   readonly contractById = new Map<number, Contract>()

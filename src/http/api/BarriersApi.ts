@@ -1,6 +1,6 @@
 /** Knock-out contracts: the open ones, the ended ones, and closing one early (doc 2, Barrier contracts; A2-112, F19). */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { contractLists, ContractsWire } from "../../machines/barrier/ContractWire.ts"
+import { contractLists, ContractsWire } from "../../machines/contract/ContractWire.ts"
 import { CloseBody } from "../../machines/rfq/CloseBody.ts"
 import { RfqWire } from "../../machines/rfq/RfqWire.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"

@@ -1,6 +1,6 @@
 /** Lists of knock-out contracts, and quotes for closing one (doc 2, Barrier contracts). */
 import { Effect, Layer } from "effect"
-import { Barriers } from "../../runtime/services/trading/contract/Barriers.ts"
+import { Contracts } from "../../runtime/services/trading/contract/Contracts.ts"
 import { Rfqs } from "../../runtime/services/trading/rfq/Rfqs.ts"
 import { BarriersApi } from "../api/BarriersApi.ts"
 import { feature, handlersOf } from "./feature.ts"
@@ -8,8 +8,8 @@ import { orUnknown, writeCall } from "./handler.ts"
 
 export const barriers = feature({
   api: BarriersApi,
-  layer: Layer.provide(Barriers.layer, Rfqs.layer),
-  handlers: Effect.map(Barriers, (contracts) =>
+  layer: Layer.provide(Contracts.layer, Rfqs.layer),
+  handlers: Effect.map(Contracts, (contracts) =>
     handlersOf(BarriersApi, {
       list: ({ caller, params, query: { state = "open", ...page } }) =>
         Effect.map(contracts.list(caller, params.clientId, { state, ...page }), orUnknown),

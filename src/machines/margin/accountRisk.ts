@@ -6,8 +6,8 @@
  */
 import { formatAmount } from "../shared/Money.ts"
 import type { MarginAfter } from "../shared/Refusal.ts"
-import { pnlAt, requirementOf } from "../barrier/barrierFigures.ts"
-import type { ContractTerms } from "../barrier/ContractTerms.ts"
+import { pnlAt, requirementOf } from "../contract/contractFigures.ts"
+import type { ContractTerms } from "../contract/ContractTerms.ts"
 import { type Facts, isFresh } from "../market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../market/marketTerms.ts"
 import { floorDiv, magnitude } from "../shared/Exact.ts"
@@ -80,7 +80,7 @@ const closeOutShare = BigInt(closeOutPct)
 export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountState, facts: Facts): AccountRisk =>
   riskOf({
     cash: cashOf("USDC"),
-    barriers: barrierRisk(contracts, facts),
+    contracts: contractRisk(contracts, facts),
     perps: Array.from(perpetuals, (holding) => perpRisk(holding, facts)),
     pendingAcceptMargin: pendingOf(accepts)
   })
@@ -89,7 +89,7 @@ export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountS
 export interface RiskParts {
   /** USDC. */
   readonly cash: bigint
-  readonly barriers: BarrierRisk
+  readonly contracts: ContractRisk
   readonly perps: ReadonlyArray<PerpRisk>
   readonly pendingAcceptMargin: bigint
 }
@@ -99,21 +99,21 @@ export const spendableOf = ({ freeMargin, orderLoss }: Pick<AccountRisk, "freeMa
   freeMargin - orderLoss
 
 /** The account's figures from their parts. */
-export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts): AccountRisk => {
+export const riskOf = ({ cash, contracts, perps, pendingAcceptMargin }: RiskParts): AccountRisk => {
   const sums = sumsOf(perps)
-  const closeOutEquity = cash + sums.pnl + barriers.loss
-  const marginBase = sums.margin + barriers.margin
+  const closeOutEquity = cash + sums.pnl + contracts.loss
+  const marginBase = sums.margin + contracts.margin
   const initialMargin = marginBase + sums.orderMargin + pendingAcceptMargin
   const freeMargin = closeOutEquity - initialMargin
   const spendable = spendableOf({ freeMargin, orderLoss: sums.orderLoss })
   return {
-    equity: cash + sums.pnl + barriers.pnl,
+    equity: cash + sums.pnl + contracts.pnl,
     closeOutEquity,
     unrealizedPnl: sums.pnl,
-    barrierUnrealizedPnl: barriers.pnl,
+    barrierUnrealizedPnl: contracts.pnl,
     positionMargin: sums.margin,
     orderMargin: sums.orderMargin,
-    barrierMargin: barriers.margin,
+    barrierMargin: contracts.margin,
     pendingAcceptMargin,
     initialMargin,
     maintenanceMargin: maintenanceOf(marginBase),
@@ -123,10 +123,10 @@ export const riskOf = ({ cash, barriers, perps, pendingAcceptMargin }: RiskParts
     orderLoss: sums.orderLoss,
     free: cash < spendable ? cash : spendable,
     riskState: riskStateOf(closeOutEquity, marginBase),
-    marksFresh: barriers.fresh && sums.fresh,
-    barrierMarksFresh: barriers.fresh,
-    anyMarkFresh: barriers.anyFresh || sums.anyFresh,
-    anyExposure: barriers.any || sums.any,
+    marksFresh: contracts.fresh && sums.fresh,
+    barrierMarksFresh: contracts.fresh,
+    anyMarkFresh: contracts.anyFresh || sums.anyFresh,
+    anyExposure: contracts.any || sums.any,
     perps
   }
 }
@@ -185,7 +185,7 @@ const maintenanceOf = (marginBase: bigint): bigint =>
   marginBase === 0n ? 0n : (marginBase * closeOutShare + 99n) / 100n
 
 /** The contracts' part of an account's figures. */
-export interface BarrierRisk {
+export interface ContractRisk {
   readonly any: boolean
   readonly pnl: bigint
   /** Sum of the losses only, negative. */
@@ -200,10 +200,10 @@ export interface BarrierRisk {
  * profit nor loss and counts as stale. Its whole premium stays in use, so the free margin is the same as at any losing mark,
  * and withdrawals wait. A close-out does not begin on an unknown price.
  */
-export const barrierRisk = (
+export const contractRisk = (
   contracts: Iterable<ContractTerms>,
   { marks, takenAt }: Pick<Facts, "marks" | "takenAt">
-): BarrierRisk => {
+): ContractRisk => {
   let any = false
   let fresh = true
   let anyFresh = false

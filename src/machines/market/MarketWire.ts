@@ -161,7 +161,7 @@ export const KeyDocument = Schema.Struct({
 export type KeyDocument = typeof KeyDocument.Type
 
 /** The extra members of a knock-out market. */
-const barrierBlock = {
+const contractBlock = {
   knockOutRebateBps: Schema.optionalKey(Schema.Int),
   strictTakeProfitPremiumBps: Schema.optionalKey(Schema.Int),
   strictTakeProfitOffered: Schema.optionalKey(Schema.Boolean),
@@ -204,7 +204,7 @@ export const MarketInfoWire = Schema.Struct({
     commissionBps: Schema.Int,
     venueFees: Schema.Struct({ includedInCommission: Schema.Literal(true) })
   }),
-  ...barrierBlock,
+  ...contractBlock,
   spot: Schema.optionalKey(
     Schema.Struct({
       asset: Currency,

@@ -1,6 +1,6 @@
 /** The optional body of POST .../barriers/{contractId}/close: how quotes to close are handled (doc 2; A2-29). */
 import * as Fields from "../shared/Fields.ts"
-import { barrierLimits } from "../shared/Limits.ts"
+import { contractLimits } from "../shared/Limits.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { quotingFields, quotingLabels } from "./RfqBody.ts"
 
@@ -18,7 +18,7 @@ export const decodeClose = (body: unknown): DecodedClose =>
   judgeBody(body === undefined ? {} : body, quotingLabels, (raw, add) => {
     const decoded = decodeBody(raw, add)
     if (decoded === undefined) return undefined
-    const { autoAccept = true, expiresInMs = barrierLimits.window.defaultMillis } = decoded
+    const { autoAccept = true, expiresInMs = contractLimits.window.defaultMillis } = decoded
     return { ok: true, body: { autoAccept, expiresInMs } }
   })
 

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
-import { barrierLimits } from "../shared/Limits.ts"
+import { contractLimits } from "../shared/Limits.ts"
 import { parsePositiveAmount } from "../shared/Money.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { trimText } from "../shared/Text.ts"
@@ -22,7 +22,7 @@ const labels = {
   autoAccept: "Auto-accept"
 } as const
 
-const { window } = barrierLimits
+const { window } = contractLimits
 /** The members of requests to open and to close, as sent. */
 export const quotingFields = {
   expiresInMs: Schema.optionalKey(

@@ -3,10 +3,10 @@
  * quantities are decimal strings on the market's grid, money has six places, percentages and leverage two (doc 2, RFQ; A2-111,
  * A2-112, F15, F19).
  */
-import { contractFields } from "../barrier/ContractWire.ts"
+import { contractFields } from "../contract/ContractWire.ts"
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { barrierLimits } from "../shared/Limits.ts"
+import { contractLimits } from "../shared/Limits.ts"
 
 export const rfqStates = ["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"] as const
 export type RfqState = (typeof rfqStates)[number]
@@ -85,7 +85,7 @@ export const RfqWire = Schema.Struct({
   strictTakeProfit,
   premiumBps,
   quotes: Schema.Array(QuoteWire).annotate({
-    description: `Newest first: at most ${barrierLimits.quotes} while it is OPEN, then the accepted one and the newest ${barrierLimits.quotesKept}.`
+    description: `Newest first: at most ${contractLimits.quotes} while it is OPEN, then the accepted one and the newest ${contractLimits.quotesKept}.`
   }),
   currency
 }).annotate({ identifier: "Rfq" })
@@ -93,7 +93,7 @@ export type RfqWire = typeof RfqWire.Type
 
 /** GET .../rfq, data: the requests that are OPEN. */
 export const RfqsWire = Schema.Struct({
-  rfqs: Schema.Array(RfqWire).annotate({ description: `Newest first, at most ${barrierLimits.openRequests}.` })
+  rfqs: Schema.Array(RfqWire).annotate({ description: `Newest first, at most ${contractLimits.openRequests}.` })
 })
 export type RfqsWire = typeof RfqsWire.Type
 

@@ -1,5 +1,5 @@
 /** The rules of a request for quotes at the mark: the minimum notional, then the rules for any price (A2-110). */
-import { type Priced, pricedAt, priceRules } from "../barrier/priceRules.ts"
+import { type Priced, pricedAt, priceRules } from "../contract/priceRules.ts"
 import type { Mark } from "../market/Facts.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { Rule } from "../shared/Gates.ts"

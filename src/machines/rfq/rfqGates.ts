@@ -2,7 +2,7 @@
  * The gates of a request for quotes after its fields and its market, as data. Create, preview, explain and accept run the same
  * gates, so a preview predicts the outcome. Closing a contract has a short list of its own (A2-110, F18, F19).
  */
-import { type OpenQuoteFacts, openQuoteRules } from "../barrier/quoteAcceptance.ts"
+import { type OpenQuoteFacts, openQuoteRules } from "../contract/quoteAcceptance.ts"
 import {
   account,
   freshMark,
@@ -20,7 +20,7 @@ import type { AccountRisk } from "../margin/accountRisk.ts"
 import type { Mark } from "../market/Facts.ts"
 import type { PartnerStatus } from "../partner/Partner.ts"
 import { firstRefusal, gateOf, type Gates } from "../shared/Gates.ts"
-import { barrierLimits } from "../shared/Limits.ts"
+import { contractLimits } from "../shared/Limits.ts"
 import { type Refusal, unknown } from "../shared/Refusal.ts"
 import { invalidWhole } from "../shared/RequestBody.ts"
 import { verificationGate } from "../verification/requirements.ts"
@@ -67,22 +67,22 @@ const requests = ruled<OpeningFacts>({
   gate: "openRequests",
   reason: "TOO_MANY_REQUESTS_OPEN",
   sentence: ({ openRequests }) =>
-    openRequests < barrierLimits.openRequests
+    openRequests < contractLimits.openRequests
       ? null
-      : `The client has ${barrierLimits.openRequests} open requests, which is the most there may be.`,
-  compared: ({ openRequests }) => ({ figure: String(openRequests), limit: `fewer than ${barrierLimits.openRequests}` })
+      : `The client has ${contractLimits.openRequests} open requests, which is the most there may be.`,
+  compared: ({ openRequests }) => ({ figure: String(openRequests), limit: `fewer than ${contractLimits.openRequests}` })
 })
 
 const contracts = ruled<OpeningFacts>({
   gate: "openContracts",
   reason: "TOO_MANY_CONTRACTS",
   sentence: ({ openContracts }) =>
-    openContracts < barrierLimits.openContracts
+    openContracts < contractLimits.openContracts
       ? null
-      : `The client has ${barrierLimits.openContracts} open contracts, which is the most there may be.`,
+      : `The client has ${contractLimits.openContracts} open contracts, which is the most there may be.`,
   compared: ({ openContracts }) => ({
     figure: String(openContracts),
-    limit: `fewer than ${barrierLimits.openContracts}`
+    limit: `fewer than ${contractLimits.openContracts}`
   })
 })
 

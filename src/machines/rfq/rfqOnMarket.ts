@@ -2,7 +2,7 @@
  * The fields of a request for quotes that need its market: grids, maximum, expiry limits, strict take profit. The result is the
  * request that is checked, stored and sent from then on (A2-110, A2-13, A2-16, BAR-017).
  */
-import { premiumBpsOf } from "../barrier/barrierFigures.ts"
+import { premiumBpsOf } from "../contract/contractFigures.ts"
 import { priceOn, quantityOn } from "../market/marketGrid.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { AddError, FieldErrors } from "../shared/Fields.ts"

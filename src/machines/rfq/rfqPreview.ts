@@ -1,6 +1,6 @@
 /** POST .../rfq/preview: the figures of a request at the mark, and whether it would be accepted (doc 2, RFQ; A2-28, A2-112). */
 import { Schema } from "effect"
-import { requiredMargin } from "../barrier/priceRules.ts"
+import { requiredMargin } from "../contract/priceRules.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
 import { decimalText, formatAmount } from "../shared/Money.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../shared/Refusal.ts"

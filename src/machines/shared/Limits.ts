@@ -137,7 +137,7 @@ export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * mi
 export const collateralSkewMillis = 5 * minute
 
 /** Requests for quotes and knock-out contracts. */
-export const barrierLimits = {
+export const contractLimits = {
   /** The quoting window. */
   window: { minMillis: second, maxMillis: day, defaultMillis: minute },
   /** The least distance of a barrier from the price, basis points of the price. */
@@ -171,7 +171,7 @@ export const pageLimits = {
   clients: { max: 200, default: 50 },
   klines: { max: 1000, default: 200 },
   marketTrades: { max: 500, default: 50 },
-  /** Orders, trades, position history, barriers, swaps, ledger. */
+  /** Orders, trades, position history, contracts, swaps, ledger. */
   history: { max: 500, default: 100 },
   statements: { max: 200, default: 50 },
   deposits: { max: 200, default: 50 },

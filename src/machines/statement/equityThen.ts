@@ -1,6 +1,6 @@
 /** The equity of an account at a moment of the past, from its holdings of that time (F4, F16, STS-28). */
-import { pnlAt } from "../barrier/barrierFigures.ts"
-import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
+import { pnlAt } from "../contract/contractFigures.ts"
+import type { ContractContext } from "../contract/Contract.ts"
 import { type PerpPosition, unrealizedOf } from "../margin/perpetual.ts"
 import { usdcMinor } from "../shared/Money.ts"
 
@@ -11,7 +11,7 @@ export interface EquityParts {
   /** Micro-USDC. */
   readonly cash: bigint
   readonly positions: Iterable<Pick<PerpPosition, "symbol" | "netQty" | "avgEntry">>
-  readonly contracts: Iterable<BarrierContractContext>
+  readonly contracts: Iterable<ContractContext>
 }
 
 /** An account's equity, and the number of holdings without a value. */
@@ -43,7 +43,7 @@ export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: Mar
 }
 
 /** The unrealized PnL of an open contract at a mark. Micro-USDC. */
-export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
+export const unrealizedOfContract = (context: ContractContext, mark: string): bigint =>
   pnlAt(
     {
       ...context,

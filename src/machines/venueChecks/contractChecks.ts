@@ -2,7 +2,7 @@
  * Compares a knock-out contract with the service's own records: with the request and its accepted quote while it opens, with
  * its frozen terms later. Also checks its end (F17, D4).
  */
-import type { BarrierContractContext } from "../barrier/BarrierContract.ts"
+import type { ContractContext } from "../contract/Contract.ts"
 import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
 import { acceptRef } from "../rfq/Rfq.ts"
 import type { VenueContract } from "../venue/venueObjects.ts"
@@ -47,7 +47,7 @@ export interface RequestedContract {
 }
 
 /** The frozen terms of a contract, and the ids that the venue has reported. */
-export const frozenTerms = (context: BarrierContractContext) => {
+export const frozenTerms = (context: ContractContext) => {
   const { rfqId, quoteId, venueContractId: id, tradeId, openedAt } = context
   // Zero: staff resolved the contract in place of the venue.
   const known = id === 0 ? null : { id, tradeId, openedAt }
@@ -167,7 +167,7 @@ export const contractChecks: Checks<VenueContract, RequestedContract> = {
 export const contractMisfit = misfitBy(contractChecks)
 
 /** Why a contract that is open on both sides differs from its frozen terms; null: it does not. */
-export const openContractMisfit = (report: VenueContract, context: BarrierContractContext): string | null =>
+export const openContractMisfit = (report: VenueContract, context: ContractContext): string | null =>
   contractMisfit(report, { ...frozenTerms(context), ...nothingKnown })
 
 const nothingKnown = {

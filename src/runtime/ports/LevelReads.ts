@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { type LevelsCursor, type OpenLevels, readLevels } from "../store/reads/barrierReads.ts"
+import { type LevelsCursor, type OpenLevels, readLevels } from "../store/reads/levelReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
 export class LevelReads extends Context.Service<

@@ -6,7 +6,7 @@ import type { Kind } from "../../machines/registry.ts"
 import type { IdBlock, MachineRow, Table, TableSpec } from "./Table.ts"
 import { accountTables } from "./account.ts"
 import { appropriatenessTables } from "./appropriateness.ts"
-import { barrierTables } from "./barrier.ts"
+import { contractTables } from "./contract.ts"
 import { clientTables } from "./client.ts"
 import { collateralTables } from "./collateral.ts"
 import { complianceTables } from "./compliance.ts"
@@ -48,7 +48,7 @@ const described = {
   ...withdrawalTables,
   ...reconciliationTables,
   ...marketTables,
-  ...barrierTables,
+  ...contractTables,
   ...marginTables,
   ...orderTables,
   ...swapTables,

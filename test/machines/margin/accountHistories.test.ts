@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import type { ContractTerms } from "../../../src/machines/barrier/ContractTerms.ts"
+import type { ContractTerms } from "../../../src/machines/contract/ContractTerms.ts"
 import { accountRisk } from "../../../src/machines/margin/accountRisk.ts"
 import { lossStep } from "../../../src/machines/margin/lossSteps.ts"
 import type { PerpHolding } from "../../../src/machines/margin/perpRisk.ts"

@@ -1,29 +1,29 @@
 /** Knock-out contracts as literal rows (D5). */
 import { rowsOf } from "./TransitionRow.ts"
-import type { BarrierContractEvent } from "../../../src/machines/barrier/BarrierContract.ts"
-import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import type { ContractEvent } from "../../../src/machines/contract/Contract.ts"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 
-const row = rowsOf<BarrierContractEvent>(barrierContractInput)
+const row = rowsOf<ContractEvent>(contractInput)
 
-const knockedOut: BarrierContractEvent = {
+const knockedOut: ContractEvent = {
   type: "KNOCKED_OUT",
   at: 200,
   settlePrice: "57000.0",
   pnl: "-28.500000",
   reason: null
 }
-const takeProfit: BarrierContractEvent = {
+const takeProfit: ContractEvent = {
   ...knockedOut,
   type: "TAKE_PROFIT",
   settlePrice: "63000.0",
   pnl: "30.000000"
 }
-const expired: BarrierContractEvent = { ...knockedOut, type: "EXPIRED", settlePrice: "60000.0", pnl: "0.000000" }
-const earlyClose: BarrierContractEvent = { ...knockedOut, type: "EARLY_CLOSE", settlePrice: "60500.0", pnl: "5.000000" }
-const tornUp: BarrierContractEvent = { ...knockedOut, type: "TORN_UP", settlePrice: "59000.0", pnl: "-10.000000" }
-const closed: BarrierContractEvent = { ...knockedOut, type: "CLOSED", settlePrice: "60100.0", pnl: "1.000000" }
-const tearUp: BarrierContractEvent = { type: "TEAR_UP", attempt: 1 }
-const tearUpFailed: BarrierContractEvent = { type: "TEAR_UP_FAILED", reason: "no market", isLost: false }
+const expired: ContractEvent = { ...knockedOut, type: "EXPIRED", settlePrice: "60000.0", pnl: "0.000000" }
+const earlyClose: ContractEvent = { ...knockedOut, type: "EARLY_CLOSE", settlePrice: "60500.0", pnl: "5.000000" }
+const tornUp: ContractEvent = { ...knockedOut, type: "TORN_UP", settlePrice: "59000.0", pnl: "-10.000000" }
+const closed: ContractEvent = { ...knockedOut, type: "CLOSED", settlePrice: "60100.0", pnl: "1.000000" }
+const tearUp: ContractEvent = { type: "TEAR_UP", attempt: 1 }
+const tearUpFailed: ContractEvent = { type: "TEAR_UP_FAILED", reason: "no market", isLost: false }
 
 const end = [
   "ledger.post BARRIER_SETTLE",

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 import { type Facts, type Mark, noFacts } from "../../../src/machines/market/Facts.ts"
 import { defaultMarketTerms, leverageProfiles } from "../../../src/machines/market/marketTerms.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
@@ -19,13 +19,13 @@ import { balance } from "../engine/fixtures.ts"
 import { accountOf, gold, marketsAt, perp, positionRow, turnAt } from "../order/leverageTurns.ts"
 import { clients } from "../rfq/rfqTurns.ts"
 
-const ko = barrierContractInput.symbol
+const ko = contractInput.symbol
 const columns = { partnerId: 1, clientId: 1, symbol: ko, currency: "USDC", amount: 28_500_000n }
 
 const contractRow = (id: number) =>
   firstRow(
     "barrierContracts",
-    { ...barrierContractInput, contractId: id, rfqId: 100 + id },
+    { ...contractInput, contractId: id, rfqId: 100 + id },
     {
       ...columns,
       id,

@@ -1,7 +1,7 @@
 /** What follows from an account's risk in its client's turn, by rows of F3, F9, F10 and D23, with what is written of it. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Restriction } from "../../../src/machines/client/Restriction.ts"
-import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
 import { advance } from "../../../src/runtime/effects/advance.ts"
@@ -23,7 +23,7 @@ const directory = { partner: () => view, stamp: () => ({ partnerId: 1, epoch: 0 
   Directory["Service"]
 > as Directory["Service"]
 const parts = { directory, markets: allTrade }
-const ko = barrierContractInput.symbol
+const ko = contractInput.symbol
 
 interface Account {
   readonly cash: string
@@ -38,7 +38,7 @@ interface Account {
 const contractRow = (id: number) =>
   firstRow(
     "barrierContracts",
-    { ...barrierContractInput, contractId: id, rfqId: 100 + id },
+    { ...contractInput, contractId: id, rfqId: 100 + id },
     {
       id,
       partnerId: 1,

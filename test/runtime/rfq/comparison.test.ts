@@ -14,7 +14,7 @@ import { quarantinePause, WantedAccounts } from "../../../src/runtime/services/r
 import { openContracts, rfqsInTurn } from "../../../src/runtime/services/account/contractHoldings.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
-import type { BarrierContractRow } from "../../../src/runtime/tables/barrier.ts"
+import type { ContractRow } from "../../../src/runtime/tables/contract.ts"
 import { contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
 
 const executed = (shows: VenueContract | null, rfq: VenueOutcome["rfq"] = null): VenueOutcome => ({
@@ -29,7 +29,7 @@ const executed = (shows: VenueContract | null, rfq: VenueOutcome["rfq"] = null):
 })
 
 /** A turn in which the contract is open, and its row. */
-const withOpen = (): { readonly turn: Turn; readonly row: BarrierContractRow } => {
+const withOpen = (): { readonly turn: Turn; readonly row: ContractRow } => {
   const first = turnWith(true)
   endCall(first, handlers, { ...executed(contract), outcome: "EXECUTED" })
   const turn = turnAfter(first)
@@ -39,7 +39,7 @@ const withOpen = (): { readonly turn: Turn; readonly row: BarrierContractRow } =
   return { turn, row }
 }
 
-const compared = (row: BarrierContractRow | null, paths: Partial<Compared> = {}): Compared => ({
+const compared = (row: ContractRow | null, paths: Partial<Compared> = {}): Compared => ({
   clientId: 1,
   contracts: row === null ? [] : [row],
   requests: [],

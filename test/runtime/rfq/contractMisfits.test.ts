@@ -4,7 +4,7 @@
  */
 import { assert, describe, it, onTestFinished } from "@effect/vitest"
 import type { Facts } from "../../../src/machines/market/Facts.ts"
-import { tearUpRef } from "../../../src/machines/barrier/BarrierContract.ts"
+import { tearUpRef } from "../../../src/machines/contract/Contract.ts"
 import { acceptRef } from "../../../src/machines/rfq/Rfq.ts"
 import { notReceived, type VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"

@@ -1,6 +1,6 @@
 /** What staff end with the venue's evidence (A2-116; D5): calls that the venue never answers, contracts that it does not know. */
 import { assert, describe, it } from "@effect/vitest"
-import { tearUpRef } from "../../../src/machines/barrier/BarrierContract.ts"
+import { tearUpRef } from "../../../src/machines/contract/Contract.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { contractInTurn } from "../../../src/runtime/services/trading/contract/contractDecisions.ts"
 import { openContracts } from "../../../src/runtime/services/account/contractHoldings.ts"
@@ -14,7 +14,7 @@ import {
 } from "../../../src/runtime/services/trading/rfq/resolveDecisions.ts"
 import { rfqInTurn } from "../../../src/runtime/services/trading/rfq/rfqDecisions.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
-import type { RfqRow } from "../../../src/runtime/tables/barrier.ts"
+import type { RfqRow } from "../../../src/runtime/tables/contract.ts"
 import { reportMisfit } from "../../support/standingMisfit.ts"
 import { clients, contract, handlers, parts, posted, turnAfter, turnWith, view } from "./rfqTurns.ts"
 

@@ -5,7 +5,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import { ExposureReads } from "../../../src/runtime/ports/ExposureReads.ts"
@@ -20,7 +20,7 @@ const symbols = ["BTC-USDC-PERP", "ETH-USDC-PERP", "SOL-USDC-PERP"]
 
 const contract = firstRow(
   "barrierContracts",
-  { ...barrierContractInput, clientId: 1 },
+  { ...contractInput, clientId: 1 },
   {
     id: 1,
     partnerId: 1,

@@ -2,9 +2,9 @@
 import { Decimal } from "decimal.js"
 import { assert, describe, it } from "@effect/vitest"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
-import type { Level } from "../../../src/machines/barrier/BarrierContract.ts"
+import type { Level } from "../../../src/machines/contract/Contract.ts"
 import { LevelIndex } from "../../../src/runtime/services/margin/LevelIndex.ts"
-import type { OpenLevels } from "../../../src/runtime/store/reads/barrierReads.ts"
+import type { OpenLevels } from "../../../src/runtime/store/reads/levelReads.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 
 /** The definition, by looking at every contract: near within 10 bps of the mark unless reached, armed again beyond 20. */

@@ -5,12 +5,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import type { Level } from "../../../src/machines/barrier/BarrierContract.ts"
-import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import type { Level } from "../../../src/machines/contract/Contract.ts"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import { LevelReads } from "../../../src/runtime/ports/LevelReads.ts"
 import { LevelReadsMemory } from "../../../src/runtime/ports/LevelReadsMemory.ts"
-import { type LevelsCursor, type OpenLevels, readLevels } from "../../../src/runtime/store/reads/barrierReads.ts"
+import { type LevelsCursor, type OpenLevels, readLevels } from "../../../src/runtime/store/reads/levelReads.ts"
 import { type BothStores, openBothStores } from "../engine/bothStores.ts"
 import { clientCommit } from "../engine/fixtures.ts"
 
@@ -27,7 +27,7 @@ const openOf = (id: number): OpenLevels => ({
 const open = Array.from({ length: 11 }, (_, n) => openOf(n + 1))
 
 const rowOf = ({ contractId, clientId, symbol, side, barrier, takeProfit, said: told }: OpenLevels, state = "OPEN") => {
-  const input = { ...barrierContractInput, contractId, clientId, symbol, side, barrier, takeProfit }
+  const input = { ...contractInput, contractId, clientId, symbol, side, barrier, takeProfit }
   const { row } = firstRow("barrierContracts", input, {
     id: contractId,
     partnerId: 1,

@@ -3,7 +3,7 @@
  * commit is kept to be written to a database; what should be stated of it is kept beside, worked out by definition (A2-69 to A2-73).
  */
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
-import { barrierContractInput } from "../../../src/machines/barrier/barrierContractSamples.ts"
+import { contractInput } from "../../../src/machines/contract/contractSamples.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
 import { formatAmount } from "../../../src/machines/shared/Money.ts"
 import type { SwapEvent } from "../../../src/machines/swap/Swap.ts"
@@ -359,7 +359,7 @@ export class StatedLife {
         Object.entries(money).map(([name, minor]) => [name, formatAmount(minor, "USDC")])
       )
       const input = {
-        ...barrierContractInput,
+        ...contractInput,
         ...texts,
         contractId: id,
         rfqId,

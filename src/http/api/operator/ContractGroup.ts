@@ -1,7 +1,7 @@
 /** Knock-out contracts of all clients, open and ended (operator surface, contract; doc 2, Barrier contract). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { ContractWire } from "../../../machines/barrier/ContractWire.ts"
+import { ContractWire } from "../../../machines/contract/ContractWire.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { Id } from "../../../machines/shared/Ids.ts"
 import { pageEnd } from "../../../machines/shared/Page.ts"

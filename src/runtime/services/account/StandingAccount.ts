@@ -6,8 +6,8 @@
  */
 import {
   type AccountRisk,
-  type BarrierRisk,
-  barrierRisk,
+  type ContractRisk,
+  contractRisk,
   type CashOf,
   type PendingAccept,
   pendingOf,
@@ -15,11 +15,11 @@ import {
   type RiskState
 } from "../../../machines/margin/accountRisk.ts"
 import { type PerpHolding, type PerpRisk, perpRisk } from "../../../machines/margin/perpRisk.ts"
-import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
+import type { ContractTerms } from "../../../machines/contract/ContractTerms.ts"
 import { type Facts, isFresh, type Mark } from "../../../machines/market/Facts.ts"
 import type { TableName } from "../../tables/Catalogue.ts"
 import { reading, type RowsOf } from "../../engine/mailbox/SubjectState.ts"
-import type { RfqRow } from "../../tables/barrier.ts"
+import type { RfqRow } from "../../tables/contract.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import type { BalanceRow } from "../../tables/ledger.ts"
 import { termsOf } from "./contractHoldings.ts"
@@ -66,7 +66,7 @@ interface Figures {
   readonly balances: Balances
   readonly listed: Listed
   readonly seen: Map<string, Seen | null>
-  readonly barriers: BarrierRisk
+  readonly contracts: ContractRisk
   readonly now: AccountNow
 }
 
@@ -93,7 +93,7 @@ class StandingAccount {
     const moved = last === null ? null : movedSince(last.seen, facts)
     if (last === null || moved !== null) this.figures = this.workedOut(facts, balances, last, moved)
     else if (last.balances === balances) return last.now
-    else this.figures = { ...last, balances, now: this.nowOf(balances, last.barriers, last.now.risk.perps) }
+    else this.figures = { ...last, balances, now: this.nowOf(balances, last.contracts, last.now.risk.perps) }
     return this.figures.now
   }
 
@@ -106,21 +106,27 @@ class StandingAccount {
   ): Figures {
     const listed = last?.listed ?? this.listedOn(facts)
     const stays = (symbol: string): boolean => moved?.has(symbol) === false
-    const barriers =
+    const contracts =
       last !== null && this.contracts.every(({ symbol }) => stays(symbol))
-        ? last.barriers
-        : barrierRisk(this.contracts, facts)
+        ? last.contracts
+        : contractRisk(this.contracts, facts)
     const perps = listed.holdings.map((holding, at) => {
       const part = last?.now.risk.perps[at]
       return part !== undefined && stays(holding.symbol) ? part : perpRisk(holding, facts)
     })
-    return { balances, listed, seen: this.seenOn(facts, listed), barriers, now: this.nowOf(balances, barriers, perps) }
+    return {
+      balances,
+      listed,
+      seen: this.seenOn(facts, listed),
+      contracts,
+      now: this.nowOf(balances, contracts, perps)
+    }
   }
 
-  private nowOf(balances: Balances, barriers: BarrierRisk, perps: ReadonlyArray<PerpRisk>): AccountNow {
+  private nowOf(balances: Balances, contracts: ContractRisk, perps: ReadonlyArray<PerpRisk>): AccountNow {
     const { recorded, pendingAcceptMargin } = this
     const cashOf: CashOf = (currency) => balances.find((row) => row.currency === currency)?.cash ?? 0n
-    return { cashOf, risk: riskOf({ cash: cashOf("USDC"), barriers, perps, pendingAcceptMargin }), recorded }
+    return { cashOf, risk: riskOf({ cash: cashOf("USDC"), contracts, perps, pendingAcceptMargin }), recorded }
   }
 
   private listedOn(facts: Facts): Listed {

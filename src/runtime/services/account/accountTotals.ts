@@ -8,7 +8,7 @@ import type { Currency } from "../../../machines/shared/Currency.ts"
 import { rewardReceived } from "../../../machines/swap/swapFigures.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { AccountTotalsRow } from "../../tables/account.ts"
-import type { BarrierContractRow } from "../../tables/barrier.ts"
+import type { ContractRow } from "../../tables/contract.ts"
 import type { FillRow } from "../../tables/order.ts"
 import type { SwapRow } from "../../tables/swap.ts"
 
@@ -52,11 +52,11 @@ export const countFill = (
 }
 
 /** Counts an opened contract. */
-export const countOpened = (turn: Turn, contract: BarrierContractRow): void =>
+export const countOpened = (turn: Turn, contract: ContractRow): void =>
   add(turn, contract, { contracts: 1, barrierCommission: contract.commission })
 
 /** Counts the end of a contract; call it once per contract. */
-export const countEnded = (turn: Turn, contract: BarrierContractRow): void => {
+export const countEnded = (turn: Turn, contract: ContractRow): void => {
   if (contract.pnl === null) throw new Error(`contract:${contract.id} has ended without a settlement`)
   add(turn, contract, { barrierPnl: contract.pnl, ...outcomeOf(contract.pnl) })
 }

@@ -1,12 +1,12 @@
 /** Selects the knock-out contracts and the requests for quotes among the holdings of an account. */
-import type { ContractTerms } from "../../../machines/barrier/ContractTerms.ts"
+import type { ContractTerms } from "../../../machines/contract/ContractTerms.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../tables/contract.ts"
 
 /** The terms of a contract, from which its figures are calculated. */
-export const termsOf = ({ context }: Pick<BarrierContractRow, "context">): ContractTerms => {
+export const termsOf = ({ context }: Pick<ContractRow, "context">): ContractTerms => {
   const { symbol, side, qty, entry, barrier, takeProfit, premium, potentialProfit, strict } = context
   return {
     symbol,
@@ -22,7 +22,7 @@ export const termsOf = ({ context }: Pick<BarrierContractRow, "context">): Contr
 }
 
 /** The open contracts as the turn sees them. */
-export const openContracts = (turn: Turn): ReadonlyArray<BarrierContractRow> =>
+export const openContracts = (turn: Turn): ReadonlyArray<ContractRow> =>
   rowsInTurn(turn, "barrierContracts").filter(({ state }) => state === "OPEN")
 
 /** The requests as the turn sees them, including ended ones that the venue may still have open. */

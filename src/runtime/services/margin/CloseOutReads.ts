@@ -17,7 +17,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import type { BarrierContractRow } from "../../tables/barrier.ts"
+import type { ContractRow } from "../../tables/contract.ts"
 import type { CloseOutRow } from "../../tables/margin.ts"
 import type { FillRow, OrderRow } from "../../tables/order.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -110,10 +110,7 @@ export class CloseOutReads extends Context.Service<
 /** The largest difference between this service's clock and the venue's, which stamps the close of contracts, ms. */
 const clockTolerance = 10_000
 
-const wasTorn = (
-  { context: { tearUps, closedAt } }: BarrierContractRow,
-  { context: episode }: CloseOutRow
-): boolean => {
+const wasTorn = ({ context: { tearUps, closedAt } }: ContractRow, { context: episode }: CloseOutRow): boolean => {
   if (tearUps === 0) return false
   if (closedAt === null) return episode.endedAt === null
   const isBefore = closedAt < episode.startedAt - clockTolerance
@@ -155,7 +152,7 @@ const averageOf = (fills: ReadonlyArray<FillRow>, places: number): string | null
   return decimalText(value.div(qty), places)
 }
 
-const contractView = ({ id, symbol, state, context }: BarrierContractRow): TornContractWire => ({
+const contractView = ({ id, symbol, state, context }: ContractRow): TornContractWire => ({
   contractId: id,
   symbol,
   state,

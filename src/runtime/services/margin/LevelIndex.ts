@@ -3,9 +3,9 @@
  * notified levels below and above it. A tick that crosses no threshold visits four levels, regardless of their number, and takes
  * no turn. The client's turn checks each find again (A2-31).
  */
-import type { Level } from "../../../machines/barrier/BarrierContract.ts"
+import type { Level } from "../../../machines/contract/Contract.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import type { OpenLevels } from "../../store/reads/barrierReads.ts"
+import type { OpenLevels } from "../../store/reads/levelReads.ts"
 import { type Entries, LevelHeap } from "./LevelHeap.ts"
 
 /** A level within 10 basis points of the mark is near (1/1,000). Beyond 20 basis points (1/500) it is armed again. */

@@ -12,7 +12,7 @@ import type { Mark } from "../../../machines/market/Facts.ts"
 import { advance } from "../../effects/advance.ts"
 import { ActorHost, type Attribution, type Turn } from "../../engine/mailbox/ActorHost.ts"
 import { LevelReads } from "../../ports/LevelReads.ts"
-import type { BarrierContractRow } from "../../tables/barrier.ts"
+import type { ContractRow } from "../../tables/contract.ts"
 import { contractInTurn } from "../trading/contract/contractDecisions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { subscribe } from "../../subscriptions.ts"
@@ -88,7 +88,7 @@ class NearLevels {
     Effect.forever({ disableYield: true })
   )
 
-  private take(row: BarrierContractRow): void {
+  private take(row: ContractRow): void {
     const { id, clientId, symbol, state, context } = row
     if (state !== "OPEN") return this.index.remove(id)
     const { side, barrier, takeProfit, said } = context

@@ -15,7 +15,7 @@ import type { Instance } from "../../effects/Instance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow } from "../../tables/barrier.ts"
+import type { ContractRow } from "../../tables/contract.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import type { CloseOutRow, RiskMonitorRow } from "../../tables/margin.ts"
 import { accountInTurn, cashInTurn, monitorInTurn } from "../account/accountNow.ts"
@@ -219,10 +219,10 @@ class Judgement {
   }
 
   /** Requests the venue to end contracts at their fresh marks. A refused tear-up is retried after growing pauses. */
-  private tearUp(episode: CloseOutRow, contracts: ReadonlyArray<BarrierContractRow>): void {
+  private tearUp(episode: CloseOutRow, contracts: ReadonlyArray<ContractRow>): void {
     const { turn } = this
     const { tornAt } = episode.context
-    const isDue = ({ context: { tearUps } }: BarrierContractRow): boolean =>
+    const isDue = ({ context: { tearUps } }: ContractRow): boolean =>
       tearUps === 0 || tornAt === null || turn.now - tornAt >= pauseAfter(tearUps)
     const due = contracts.filter((row) => !row.context.tearing && this.isFresh(row) && isDue(row)).slice(0, tornAtOnce)
     if (due.length > 0) {
@@ -283,7 +283,7 @@ class Judgement {
     return rfqsInTurn(this.turn).some(mayStillOpen) || openingOrders(this.turn).length > 0
   }
 
-  private isFresh({ symbol }: BarrierContractRow): boolean {
+  private isFresh({ symbol }: ContractRow): boolean {
     const { marks, takenAt } = this.turn.facts
     const mark = marks.get(symbol)
     return mark !== undefined && takenAt !== null && isFresh(mark, takenAt)

@@ -171,7 +171,7 @@ export class MarketMirror {
     this.last.confirm(at)
   }
 
-  /** The subscriptions: one per market and channel. A barrier market has no book (A2-113). */
+  /** The subscriptions: one per market and channel. A knock-out market has no book (A2-113). */
   subscriptions(): ReadonlyArray<Subscription> {
     return [...this.markets.values()].flatMap(({ market: { symbol, family } }) => [
       { channel: "ticker" as const, symbol },

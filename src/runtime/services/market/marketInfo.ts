@@ -39,12 +39,12 @@ export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms):
       commissionBps: terms.commissionBps[family],
       venueFees: { includedInCommission: true }
     },
-    ...(family === "BARRIER" ? barrierOf(terms) : {}),
+    ...(family === "BARRIER" ? contractOf(terms) : {}),
     ...(family === "SPOT" ? spotOf(market) : {})
   }
 }
 
-const barrierOf = (terms: MarketTerms) => ({
+const contractOf = (terms: MarketTerms) => ({
   knockOutRebateBps: terms.knockOutRebateBps,
   strictTakeProfitPremiumBps: terms.strictTakeProfitPremiumBps,
   strictTakeProfitOffered: terms.strictTakeProfitOffered,

@@ -7,13 +7,13 @@
  * decides the consequences. Each difference raises one alarm (A2-103, D5, F14).
  */
 import { Context, Effect, Layer } from "effect"
-import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
+import { overdueMillis } from "../../../machines/contract/Contract.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { noVenue, Venue, type VenueUnanswered } from "../../ports/Venue.ts"
-import type { BarrierContractRow } from "../../tables/barrier.ts"
+import type { ContractRow } from "../../tables/contract.ts"
 import type { ClientRow } from "../../tables/client.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { Directory } from "../partners/Directory.ts"
@@ -208,7 +208,7 @@ class Comparison {
    * Queues the account of an overdue contract. The contract's timer fires every minute until the venue reports an end,
    * and each time the account is compared.
    */
-  private follow({ id, state, context }: BarrierContractRow): void {
+  private follow({ id, state, context }: ContractRow): void {
     const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
     if (!isOverdue) return void this.overdue.delete(id)
     if (!this.overdue.has(id) && this.overdue.size < overdueMost) this.overdue.set(id, false)

@@ -5,7 +5,7 @@
  * venue, in micro-USDC (A2-22, A2-103, D4, D5, F15).
  */
 import { Effect } from "effect"
-import { figuresAt } from "../../../machines/barrier/barrierFigures.ts"
+import { figuresAt } from "../../../machines/contract/contractFigures.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
@@ -13,7 +13,7 @@ import { openContractMisfit } from "../../../machines/venueChecks/contractChecks
 import type { VenueAccount, VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { BarrierContractRow, RfqRow } from "../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../tables/contract.ts"
 import { contractInTurn, endOf, unknownAtVenue } from "../trading/contract/contractDecisions.ts"
 import { openContracts } from "../account/contractHoldings.ts"
 import { rfqInTurn } from "../trading/rfq/rfqDecisions.ts"
@@ -29,7 +29,7 @@ import type { ClientRow } from "../../tables/client.ts"
 /** Open contracts and requests of a client, in the service and at the venue. */
 export interface Compared {
   readonly clientId: number
-  readonly contracts: ReadonlyArray<BarrierContractRow>
+  readonly contracts: ReadonlyArray<ContractRow>
   /** Open requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<RfqRow>
   /** Contracts that are open at the venue. */

@@ -3,7 +3,7 @@
  * contracts from their openings and ends, at the stored mark prices, in one replay. An account that held anything at a midnight
  * of a finished job has an equity, unless the job failed for it and will retry (STS-28).
  */
-import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
+import type { ContractContext } from "../../../machines/contract/Contract.ts"
 import { isFlat, type PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import { equityOf, type MarksThen } from "../../../machines/statement/equityThen.ts"
@@ -39,7 +39,7 @@ class EquityReplay implements Replay<ReplayedEquity> {
   /** Holdings other than cash in USDC, by currency and kind; never zero. */
   private readonly held = new Map<string, bigint>()
   private readonly positions = new Map<string, PerpPosition>()
-  private readonly contracts = new Map<bigint, BarrierContractContext>()
+  private readonly contracts = new Map<bigint, ContractContext>()
 
   take(row: ReplayedEquity): string | null {
     if (row.client_id !== this.clientId) this.begin(row.client_id)
@@ -47,7 +47,7 @@ class EquityReplay implements Replay<ReplayedEquity> {
     if (row.what === "CASH") this.cash += row.amount ?? 0n
     if (row.what === "HELD") this.hold(row)
     if (row.what === "FILL") this.trade(row)
-    if (row.what === "CONTRACT") this.contracts.set(row.id, JSON.parse(row.facts ?? "") as BarrierContractContext)
+    if (row.what === "CONTRACT") this.contracts.set(row.id, JSON.parse(row.facts ?? "") as ContractContext)
     if (row.what === "END") this.contracts.delete(row.id)
     return null
   }

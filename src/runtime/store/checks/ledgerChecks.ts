@@ -4,7 +4,7 @@
  */
 import { venueAccount } from "../../../machines/ledger/postingRules.ts"
 import { accountChecks } from "./accountChecks.ts"
-import { barrierChecks } from "./barrierChecks.ts"
+import { contractChecks } from "./contractChecks.ts"
 import { marginChecks } from "./marginChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
@@ -76,7 +76,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...collateralChecks,
   ...depositChecks,
   ...withdrawalChecks,
-  ...barrierChecks,
+  ...contractChecks,
   ...marginChecks,
   ...orderChecks,
   ...swapChecks,

@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
+import type { ContractContext } from "../../../machines/contract/Contract.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { int8s } from "../arrays.ts"
 import type { DailyEquityRow } from "../../tables/statementJob.ts"
@@ -29,7 +29,7 @@ export interface AccountSince {
    */
   readonly moved: boolean
   readonly positions: ReadonlyArray<{ readonly symbol: string; readonly netQty: string; readonly avgEntry: string }>
-  readonly contracts: ReadonlyArray<BarrierContractContext>
+  readonly contracts: ReadonlyArray<ContractContext>
 }
 
 interface RawAccount {

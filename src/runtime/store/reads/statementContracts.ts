@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { BarrierContractContext } from "../../../machines/barrier/BarrierContract.ts"
+import type { ContractContext } from "../../../machines/contract/Contract.ts"
 import { int8s } from "../arrays.ts"
 import type { IdRange } from "./statementReads.ts"
 
@@ -35,13 +35,13 @@ export const contractTimes = (
 /** A contract, and the mark price that was shown to its client with the quote. */
 export interface StatementContract {
   readonly id: number
-  readonly context: BarrierContractContext
+  readonly context: ContractContext
   readonly markAtRequest: string | null
 }
 
 interface RawContract {
   readonly id: bigint
-  readonly context: BarrierContractContext
+  readonly context: ContractContext
   readonly mark: string | null
 }
 

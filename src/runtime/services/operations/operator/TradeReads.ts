@@ -5,7 +5,7 @@
 import type { Noun } from "../../../../machines/shared/RefusalReason.ts"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { ContractWire } from "../../../../machines/barrier/ContractWire.ts"
+import type { ContractWire } from "../../../../machines/contract/ContractWire.ts"
 import { type CloseOutWire, closeOutWire } from "../../../../machines/margin/CloseOutWire.ts"
 import type { MarginPicture } from "../../../../machines/margin/marginPicture.ts"
 import type { RfqWire } from "../../../../machines/rfq/RfqWire.ts"
@@ -16,7 +16,7 @@ import { ActorHost, type Unavailable } from "../../../engine/mailbox/ActorHost.t
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../../tables/Catalogue.ts"
 import type { Condition, PageEnd, PageQuery } from "../../../store/paging.ts"
-import type { BarrierContractRow } from "../../../tables/barrier.ts"
+import type { ContractRow } from "../../../tables/contract.ts"
 import type { CloseOutRow } from "../../../tables/margin.ts"
 import { contractWire } from "../../trading/contract/contractView.ts"
 import { findClient } from "../../account/findClient.ts"
@@ -69,7 +69,7 @@ export class TradeReads extends Context.Service<
               row === null ? refuse(unknown(what)) : accept(row)
             )
       }
-      const contractView = (row: BarrierContractRow): ContractView => ({
+      const contractView = (row: ContractRow): ContractView => ({
         ...contractWire(row, host.facts(), clock.now()),
         clientId: row.clientId,
         clientUid: row.context.account

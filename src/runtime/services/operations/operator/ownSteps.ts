@@ -16,7 +16,7 @@ import {
   tradesOfOrder
 } from "../../../store/reads/ownStepReads.ts"
 import type { MachineRow } from "../../../tables/Table.ts"
-import type { BarrierContractRow } from "../../../tables/barrier.ts"
+import type { ContractRow } from "../../../tables/contract.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 
@@ -144,7 +144,7 @@ const warnings = {
 
 const contractSteps: Reader = (sql, contract, window) =>
   Effect.gen(function* () {
-    const { id, clientId, openedAt } = contract as BarrierContractRow
+    const { id, clientId, openedAt } = contract as ContractRow
     const alive = { ...window, from: Math.max(window.from, openedAt) }
     const notices = yield* noticesOf(sql, clientId, { ref: String(id), kinds: Object.keys(warnings) }, alive)
     const closes = yield* requestedCloses(sql, clientId, id, alive)

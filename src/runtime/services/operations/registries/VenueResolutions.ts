@@ -23,7 +23,7 @@ import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../.
 import { Venue } from "../../../ports/Venue.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import type { SwapRow } from "../../../tables/swap.ts"
 import { clientSubject, instanceOf } from "../../account/clientState.ts"
@@ -229,7 +229,7 @@ export class VenueResolutions extends Context.Service<
 
 type Named =
   | { readonly table: "rfqs"; readonly row: RfqRow }
-  | { readonly table: "barrierContracts"; readonly row: BarrierContractRow }
+  | { readonly table: "barrierContracts"; readonly row: ContractRow }
   | { readonly table: "orders"; readonly row: OrderRow }
   | { readonly table: "swaps"; readonly row: SwapRow }
 

@@ -8,7 +8,7 @@ import { ActorHost } from "../../../engine/mailbox/ActorHost.ts"
 import type { HandlerName, SandboxTimer, SystemTimer } from "../../../../machines/timerNames.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
 import { Settings } from "../../../Settings.ts"
-import { barrierTimers } from "../../trading/contract/contractEvents.ts"
+import { contractTimers } from "../../trading/contract/contractEvents.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { expiryHandlers } from "../../clients/document/documentExpiry.ts"
 import { retentionHandlers } from "../../clients/document/documentRetention.ts"
@@ -40,7 +40,7 @@ export const clientTimers: Effect.Effect<
     ...expiryHandlers(directory),
     ...retentionHandlers,
     ...retakeHandlers(directory),
-    ...barrierTimers,
+    ...contractTimers,
     ...orderTimers({ directory, unsettled }),
     ...protectionTimers,
     ...swapTimers(yield* VenueLink),

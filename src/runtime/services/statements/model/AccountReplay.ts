@@ -4,7 +4,7 @@
  * the rows of the year (F11, F16, F23, STS-28).
  */
 import { Effect } from "effect"
-import type { BarrierContractContext } from "../../../../machines/barrier/BarrierContract.ts"
+import type { ContractContext } from "../../../../machines/contract/Contract.ts"
 import { isFlat, type PerpPosition } from "../../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../../machines/order/positionRules.ts"
 import type { Currency } from "../../../../machines/shared/Currency.ts"
@@ -40,7 +40,7 @@ interface Replayed extends Pick<Building, "sql"> {
 export class AccountReplay {
   readonly balances = new Map<Currency, HeldThen>()
   readonly positions = new Map<string, PerpPosition>()
-  readonly contracts = new Map<number, BarrierContractContext>()
+  readonly contracts = new Map<number, ContractContext>()
   /** All swaps taken so far, with the amounts paid on them. */
   readonly swaps = new Map<number, LentThen>()
   private at: Cut = nowhere
@@ -55,7 +55,7 @@ export class AccountReplay {
     return Effect.gen({ self: this }, function* () {
       yield* this.money(to)
       yield* this.trades(to)
-      yield* this.barriers(to)
+      yield* this.openContracts(to)
       yield* this.lending(to)
       this.at = to
     })
@@ -125,7 +125,7 @@ export class AccountReplay {
     )
   }
 
-  private barriers(to: Cut): Reading<void> {
+  private openContracts(to: Cut): Reading<void> {
     const { sql, client } = this.of
     return Effect.gen({ self: this }, function* () {
       yield* eachPage(

@@ -88,7 +88,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
       sections: [
         plain({ name: "DISPOSALS" }, disposals),
         { facts: { name: "PERPETUALS" }, rows: (emit) => perpetuals(at, emit) },
-        { facts: { name: "BARRIERS" }, rows: (emit) => barriers(at, emit) },
+        { facts: { name: "BARRIERS" }, rows: (emit) => contractRows(at, emit) },
         { facts: { name: "STAKING" }, rows: (emit) => staking(at, emit) },
         { facts: { name: "FUNDING" }, rows: (emit) => funding(at, emit) },
         plain(totals.facts, [
@@ -280,7 +280,7 @@ const eachPosting = (
   )
 
 /** The rows of contracts: an opening with its charge, an end with its result. Each is in the year in which it was booked. */
-const barriers = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
+const contractRows = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachPosting(at, ["BARRIER_SETTLE", "COMMISSION"], (all) =>
     Effect.gen(function* () {
       const postings = all.filter((posting) => contractOf(posting) !== null)

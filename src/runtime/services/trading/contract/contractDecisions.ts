@@ -4,7 +4,7 @@
  * F9, F12, F15, F17).
  */
 import { termsOf } from "../../account/contractHoldings.ts"
-import { type ContractEnd, figuresAt, settledPnl } from "../../../../machines/barrier/barrierFigures.ts"
+import { type ContractEnd, figuresAt, settledPnl } from "../../../../machines/contract/contractFigures.ts"
 import type { RfqContext } from "../../../../machines/rfq/Rfq.ts"
 import { decimalText, formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
 import type { VenueContract } from "../../../../machines/venue/venueObjects.ts"
@@ -13,22 +13,22 @@ import { advance, start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
 import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import { countEnded, countOpened } from "../../account/accountTotals.ts"
 import { breakOfClient } from "../../money/breaks/clientBreaks.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
 /** A contract that is open in the turn or was changed in it; undefined for others. */
-export const contractInTurn = (turn: Turn, id: number): BarrierContractRow | undefined =>
+export const contractInTurn = (turn: Turn, id: number): ContractRow | undefined =>
   turn.draft.peek("barrierContracts", String(id)) ?? turn.state.get("barrierContracts", String(id))
 
 /** The contract that a request opened; undefined: the turn does not hold it. */
-export const contractOfRfq = (turn: Turn, rfqId: number): BarrierContractRow | undefined =>
+export const contractOfRfq = (turn: Turn, rfqId: number): ContractRow | undefined =>
   rowsInTurn(turn, "barrierContracts").find((row) => row.rfqId === rfqId)
 
 /** The client's committed open contracts. */
-export const contractsIn = (state: SubjectState): ReadonlyArray<BarrierContractRow> => state.all("barrierContracts")
+export const contractsIn = (state: SubjectState): ReadonlyArray<ContractRow> => state.all("barrierContracts")
 
 /** Premium and commission of a venue execution, from its terms. */
 export const executedFigures = ({ premiumBps, commissionBps }: RfqContext, contract: VenueContract) =>
@@ -48,7 +48,7 @@ export const openContract = (
   rfq: RfqRow,
   venue: VenueContract,
   quoteId: number
-): BarrierContractRow => {
+): ContractRow => {
   const asked = rfq.context
   const figures = executedFigures(asked, venue)
   const id = turn.nextId("barrierContract")
@@ -110,9 +110,9 @@ export interface EndFound {
 /** Ends a contract and settles it once. Null: it has already ended, and nothing changes. */
 export const endContract = (
   { turn, of }: OwnedTurn,
-  row: BarrierContractRow,
+  row: ContractRow,
   { how, at, settlePrice, reason }: EndFound
-): BarrierContractRow | null => {
+): ContractRow | null => {
   const pnl = usdc(settledPnl(termsOf(row), how, settlePrice))
   const price = onGrid(settlePrice, row.context.priceDecimals)
   const event = { type: how, at, settlePrice: price, pnl, reason: reason ?? null }
@@ -126,14 +126,14 @@ export const endOf = ({ state, settlePrice, endedAt }: VenueContract): EndFound 
   state === "OPEN" || settlePrice === null || endedAt === null ? null : { how: state, at: endedAt, settlePrice }
 
 /** Requests the venue to end a contract at the mark. Null: a tear-up is in flight, or the contract has ended. */
-export const tearUp = (turn: Turn, row: BarrierContractRow): BarrierContractRow | null =>
+export const tearUp = (turn: Turn, row: ContractRow): ContractRow | null =>
   advance(turn, "barrierContracts", row, { type: "TEAR_UP", attempt: row.context.tearUps + 1 })
 
 /**
  * Handles a contract that the venue does not know: raises an alarm, and opens a break of its premium that pauses money
  * out.
  */
-export const unknownAtVenue = (turn: Turn, row: BarrierContractRow): number => {
+export const unknownAtVenue = (turn: Turn, row: ContractRow): number => {
   advance(turn, "barrierContracts", row, { type: "UNKNOWN_AT_VENUE" })
   return breakOfClient(turn, row, row.amount, `The venue does not know contract ${row.id}.`)
 }

@@ -2,7 +2,7 @@
  * Applies outcomes of tear-ups, and timers, to knock-out contracts in their client's turn. The venue's own events of a
  * contract carry the ref of the accept that opened it, so `rfq/rfqEvents.ts` applies them (D5).
  */
-import { overdueMillis } from "../../../../machines/barrier/BarrierContract.ts"
+import { overdueMillis } from "../../../../machines/contract/Contract.ts"
 import { notReceived, refusalReason } from "../../../../machines/venue/venueCalls.ts"
 import { advance } from "../../../effects/advance.ts"
 import type { TimerHandler } from "../../../engine/timers/Timers.ts"
@@ -34,7 +34,7 @@ export const contractHandler = (parts: EventParts): VenueHandler => ({
 })
 
 /** Timer handlers of requests and contracts. The timer name holds the id of the object. */
-export const barrierTimers = {
+export const contractTimers = {
   "rfq.window": (turn, _dueAt, id) => windowElapsed(turn, Number(id)),
   "contract.expirySoon": (turn, _dueAt, id) => {
     const row = contractInTurn(turn, Number(id))

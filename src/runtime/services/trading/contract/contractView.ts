@@ -1,12 +1,12 @@
 /** The partners' view of knock-out contracts: terms, figures at the present mark, and the end (doc 2; F16). */
-import { liveFigures } from "../../../../machines/barrier/barrierFigures.ts"
-import type { ContractWire } from "../../../../machines/barrier/ContractWire.ts"
+import { liveFigures } from "../../../../machines/contract/contractFigures.ts"
+import type { ContractWire } from "../../../../machines/contract/ContractWire.ts"
 import { type Facts, isFresh } from "../../../../machines/market/Facts.ts"
 import { decimalText, formatAmount } from "../../../../machines/shared/Money.ts"
-import type { BarrierContractRow } from "../../../tables/barrier.ts"
+import type { ContractRow } from "../../../tables/contract.ts"
 import { termsOf } from "../../account/contractHoldings.ts"
 
-export const contractWire = (row: BarrierContractRow, facts: Facts, now: number): ContractWire => {
+export const contractWire = (row: ContractRow, facts: Facts, now: number): ContractWire => {
   const { context } = row
   return {
     contractId: row.id,
@@ -51,7 +51,7 @@ const notLive = {
   requirement: null
 } as const
 
-const liveOf = (row: BarrierContractRow, { marks }: Facts, now: number) => {
+const liveOf = (row: ContractRow, { marks }: Facts, now: number) => {
   const mark = marks.get(row.symbol)
   if (mark === undefined) return { ...notLive, markFresh: false }
   const { priceDecimals: places } = row.context

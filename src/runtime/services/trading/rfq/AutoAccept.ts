@@ -7,7 +7,7 @@
  * start or a reconnect (A2-22, F18, F19).
  */
 import { Effect, Exit, Latch, Layer } from "effect"
-import { autoCloseRefusal } from "../../../../machines/barrier/quoteAcceptance.ts"
+import { autoCloseRefusal } from "../../../../machines/contract/quoteAcceptance.ts"
 import { isFresh } from "../../../../machines/market/Facts.ts"
 import { openRfqStates, requestRef } from "../../../../machines/rfq/Rfq.ts"
 import { lookupLimit } from "../../../../machines/venue/venueCalls.ts"
@@ -16,12 +16,12 @@ import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { ActorHost, type Attribution, type Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { Venue } from "../../../ports/Venue.ts"
-import type { RfqRow } from "../../../tables/barrier.ts"
+import type { RfqRow } from "../../../tables/contract.ts"
 import { clientSubject } from "../../account/clientState.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
 import { subscribe } from "../../../subscriptions.ts"
-import { barrierMarkets } from "./barrierMarkets.ts"
+import { contractMarkets } from "./contractMarkets.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { beginAccept, isOpen, rfqInTurn } from "./rfqDecisions.ts"
 import { clientAt, clientInTurn, type ClientNow, quoteJudge, sentenceOf, standsAgainst } from "./rfqFacts.ts"
@@ -46,7 +46,7 @@ interface Parts {
   readonly venue: Venue["Service"]
   readonly link: VenueLink["Service"]
   readonly board: QuoteBoard["Service"]
-  readonly markets: Effect.Success<typeof barrierMarkets>
+  readonly markets: Effect.Success<typeof contractMarkets>
 }
 
 export const layerAutoAccept = Layer.effectDiscard(
@@ -59,7 +59,7 @@ export const layerAutoAccept = Layer.effectDiscard(
       venue: yield* Venue,
       link: yield* VenueLink,
       board: yield* QuoteBoard,
-      markets: yield* barrierMarkets
+      markets: yield* contractMarkets
     })
     yield* router.begin
     yield* Effect.forkScoped(router.run)

@@ -13,7 +13,7 @@ import { haltRestriction, partnerRestriction } from "../../../../machines/client
 import { ActorHost, type Attribution, type Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { Tables } from "../../../tables/Catalogue.ts"
-import type { RfqRow } from "../../../tables/barrier.ts"
+import type { RfqRow } from "../../../tables/contract.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import { clientContext, clientSubject, instanceOf } from "../../account/clientState.ts"
@@ -22,7 +22,7 @@ import { subscribe } from "../../../subscriptions.ts"
 import { cancelOpeningOrders, opensRisk } from "../order/orderDecisions.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { partnerOfTurn } from "../../partners/partnerOfTurn.ts"
-import { type BarrierMarkets, barrierMarkets } from "./barrierMarkets.ts"
+import { type ContractMarkets, contractMarkets } from "./contractMarkets.ts"
 import { cancelOpeningRequests, isOpen } from "./rfqDecisions.ts"
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
 
@@ -39,7 +39,7 @@ interface Parts {
   readonly directory: Directory["Service"]
   readonly stored: RowReads["Service"]
   readonly feed: MarketFeed["Service"]
-  readonly markets: BarrierMarkets
+  readonly markets: ContractMarkets
 }
 
 export const layerOpeningWatch = Layer.effectDiscard(
@@ -49,7 +49,7 @@ export const layerOpeningWatch = Layer.effectDiscard(
       directory: yield* Directory,
       stored: yield* RowReads,
       feed: yield* MarketFeed,
-      markets: yield* barrierMarkets
+      markets: yield* contractMarkets
     })
     yield* watch.begin
     yield* Effect.forkScoped(watch.run)

@@ -23,7 +23,7 @@ import {
   type Unavailable
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import type { RfqRow } from "../../../tables/barrier.ts"
+import type { RfqRow } from "../../../tables/contract.ts"
 import { readOwnClient } from "../../account/clientMoment.ts"
 import { clientSubject, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"
@@ -31,7 +31,7 @@ import type { Explanation } from "../../shared/Explanation.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { Directory } from "../../partners/Directory.ts"
 import { firstRow } from "../../shared/firstRow.ts"
-import { barrierMarkets } from "./barrierMarkets.ts"
+import { contractMarkets } from "./contractMarkets.ts"
 import { callsEnded, type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { askedOf, explainRequest } from "./requestRfq.ts"
@@ -90,7 +90,7 @@ export class Rfqs extends Context.Service<
           stored: yield* RowReads,
           gateway: yield* VenueGateway,
           board: yield* QuoteBoard,
-          markets: yield* barrierMarkets
+          markets: yield* contractMarkets
         })
       )
     })
@@ -104,7 +104,7 @@ interface Parts {
   readonly stored: RowReads["Service"]
   readonly gateway: VenueGateway["Service"]
   readonly board: QuoteBoard["Service"]
-  readonly markets: Effect.Success<typeof barrierMarkets>
+  readonly markets: Effect.Success<typeof contractMarkets>
 }
 
 class Requests {

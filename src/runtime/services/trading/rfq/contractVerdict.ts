@@ -5,13 +5,13 @@
 import { type RequestedContract, contractMisfit, frozenTerms } from "../../../../machines/venueChecks/contractChecks.ts"
 import { requestMisfit } from "../../../../machines/venueChecks/requestChecks.ts"
 import { timeMisfit } from "../../../../machines/venue/timeChecks.ts"
-import { tearUpRef } from "../../../../machines/barrier/BarrierContract.ts"
+import { tearUpRef } from "../../../../machines/contract/Contract.ts"
 import { acceptRef, quoteOfRef, type RfqContext } from "../../../../machines/rfq/Rfq.ts"
 import { MoneyDecimal, usdcMinor } from "../../../../machines/shared/Money.ts"
 import { notReceived } from "../../../../machines/venue/venueCalls.ts"
 import type { VenueContract, VenueQuote } from "../../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import { contractOfRfq } from "../contract/contractDecisions.ts"
 import type { Recall } from "../../account/Recall.ts"
 import type { ObjectReport } from "../../venue/VenueHandler.ts"
@@ -56,7 +56,7 @@ const verdictOn = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
 }
 
 /** Checks a contract that the service knows. */
-export const contractVerdict = (at: Judging, row: BarrierContractRow, said: VenueContract, saidAt: number): Verdict =>
+export const contractVerdict = (at: Judging, row: ContractRow, said: VenueContract, saidAt: number): Verdict =>
   judgedOn(
     at.turn,
     { symbol: row.symbol, at: saidAt, of: contractNames(row) },
@@ -65,13 +65,13 @@ export const contractVerdict = (at: Judging, row: BarrierContractRow, said: Venu
   )
 
 /** The objects whose misfits concern the contract: its request, and the contract itself (tear-ups, requests to close). */
-export const contractNames = ({ id, context: { rfqId } }: BarrierContractRow): ReadonlyArray<string> => [
+export const contractNames = ({ id, context: { rfqId } }: ContractRow): ReadonlyArray<string> => [
   `rfq:${rfqId}`,
   `barrierContract:${id}`
 ]
 
 /** The contract that a request has opened. It may have ended. */
-const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): BarrierContractRow | null =>
+const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): ContractRow | null =>
   contractOfRfq(turn, id) ??
   (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
 
@@ -115,7 +115,7 @@ const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArr
 const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | null =>
   quotes.find(({ id }) => id === quoteId)?.price ?? null
 
-const frozenIn = (at: Judging, row: BarrierContractRow, said: VenueContract, seen: MarketSeen): RequestedContract => {
+const frozenIn = (at: Judging, row: ContractRow, said: VenueContract, seen: MarketSeen): RequestedContract => {
   const { state, context } = row
   const { contractId, tearing, tearUps, isTearUpLost } = context
   const mayBeTorn = tearing || isTearUpLost || state === "TORN_UP"
@@ -141,7 +141,7 @@ interface ClosingRequest {
  */
 export const closingRequest = (
   at: Judging,
-  { id, symbol, context: { closeRfqId } }: BarrierContractRow,
+  { id, symbol, context: { closeRfqId } }: ContractRow,
   { state, settlePrice, endedAt }: Pick<VenueContract, "state" | "settlePrice" | "endedAt">
 ): ClosingRequest | null => {
   const { turn, recall } = at

@@ -10,7 +10,7 @@ import { type RfqFacts, rfqGates } from "../../../../machines/rfq/rfqGates.ts"
 import { type RequestedRfq, rfqOnMarket } from "../../../../machines/rfq/rfqOnMarket.ts"
 import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
 import type { Explanation } from "../../shared/Explanation.ts"
-import type { BarrierMarkets } from "./barrierMarkets.ts"
+import type { ContractMarkets } from "./contractMarkets.ts"
 
 const steps = ["fields", "market", "marketFields"] as const
 
@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** Checks the fields, the market, and the fields that depend on the market. */
-export const askedOf = (body: unknown, now: number, markets: BarrierMarkets): Verdict<Asked> => {
+export const askedOf = (body: unknown, now: number, markets: ContractMarkets): Verdict<Asked> => {
   const { asked, refusal } = asking(body, now, markets)
   return asked === null ? refuse(refusal) : accept(asked)
 }
@@ -31,7 +31,7 @@ type Asking =
   | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
 
 /** `at`: the index of the step that refuses, or the number of steps. */
-const asking = (body: unknown, now: number, markets: BarrierMarkets): Asking => {
+const asking = (body: unknown, now: number, markets: ContractMarkets): Asking => {
   const decoded = decodeRfq(body, { now })
   if (!decoded.ok) return { asked: null, at: 0, refusal: invalidBody(decoded) }
   const market = markets.find(decoded.body.symbol)
@@ -45,7 +45,7 @@ const asking = (body: unknown, now: number, markets: BarrierMarkets): Asking => 
 export const explainRequest = (
   body: unknown,
   now: number,
-  markets: BarrierMarkets,
+  markets: ContractMarkets,
   factsOf: (asked: Asked) => RfqFacts
 ): Explanation => {
   const { asked, at, refusal } = asking(body, now, markets)

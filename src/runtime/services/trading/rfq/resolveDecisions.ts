@@ -10,7 +10,7 @@ import type { VenueContract } from "../../../../machines/venue/venueObjects.ts"
 import type { OwnedTurn } from "../../../effects/Instance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import { contractInTurn, endContract, executedFigures } from "../contract/contractDecisions.ts"
 import { breakOfClient, openedBreak } from "../../money/breaks/clientBreaks.ts"
 import { endMisfits, standingMisfit } from "../../venue/misfits.ts"
@@ -73,7 +73,7 @@ export const requestRefusal = (
  */
 export const contractRefusal = (
   state: SubjectState,
-  row: BarrierContractRow,
+  row: ContractRow,
   as: "closed" | "void",
   isUnknown: boolean
 ): Refusal | null => {
@@ -149,7 +149,7 @@ export const resolveExecuted = (
 /** Ends a contract at a price (F17: final settlement). */
 export const resolveClosed = (
   owned: OwnedTurn & { readonly board: Board },
-  row: BarrierContractRow,
+  row: ContractRow,
   { price, reason, isUnknown }: { readonly price: string; readonly reason: string; readonly isUnknown: boolean }
 ): Verdict<ResolvedState> => {
   const { turn } = owned
@@ -163,7 +163,7 @@ export const resolveClosed = (
 }
 
 /** Ends the misfits of a contract. Nothing of the reports is booked, and the contract stays as it is. */
-export const voidReport = (turn: Turn, row: BarrierContractRow, reason: string): Verdict<ResolvedState> => {
+export const voidReport = (turn: Turn, row: ContractRow, reason: string): Verdict<ResolvedState> => {
   const refusal = contractRefusal(turn.state, row, "void", false)
   if (refusal !== null) return refuse(refusal)
   noteResolved({ turn, of: row }, `barrierContract:${row.id}`, row.state, reason)
@@ -185,7 +185,7 @@ const contractOf = (
   now: number,
   { context }: RfqRow,
   ref: string,
-  closed: BarrierContractRow | null,
+  closed: ContractRow | null,
   { tradeId, price, qty }: Execution
 ): VenueContract => ({
   id: closed?.context.venueContractId ?? 0,

@@ -3,13 +3,13 @@
  * gates in the same turn. `rfqEvents.ts` applies the venue's reports (A2-62, A2-101, D4, F19).
  */
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
-import type { EntryFigures } from "../../../../machines/barrier/barrierFigures.ts"
+import type { EntryFigures } from "../../../../machines/contract/contractFigures.ts"
 import type { RequestedRfq } from "../../../../machines/rfq/rfqOnMarket.ts"
 import { openRfqStates, type RfqInput } from "../../../../machines/rfq/Rfq.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import { advance, start } from "../../../effects/advance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { Board } from "./QuoteBoard.ts"
 
@@ -59,7 +59,7 @@ export interface RequestedClose {
 export const startClose = (
   turn: Turn,
   client: ClientRow,
-  contract: BarrierContractRow,
+  contract: ContractRow,
   { windowEndsAt, autoAccept, mark }: RequestedClose
 ): RfqRow => {
   const { context } = contract

@@ -5,7 +5,7 @@
  */
 import { spendableOf } from "../../../../machines/margin/accountRisk.ts"
 import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
-import { settledPnl } from "../../../../machines/barrier/barrierFigures.ts"
+import { settledPnl } from "../../../../machines/contract/contractFigures.ts"
 import { quoteOfRef, requestRef } from "../../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
 import type { VenueContract, VenueQuote, VenueRfq } from "../../../../machines/venue/venueObjects.ts"
@@ -14,7 +14,7 @@ import type { ObjectName, OwnedTurn } from "../../../effects/Instance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../../engine/mailbox/turnRows.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import { accountInTurn } from "../../account/accountNow.ts"
 import {
   contractOfRfq,
@@ -179,7 +179,7 @@ const onContractReport = (owned: HandlerTurn, rfqId: number, contract: VenueCont
  * Handles a second, different end of a contract. The booked end stays. The earlier end is right; at the same time a
  * touch precedes a quote. If the second end is right, a break of the difference opens.
  */
-const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): void => {
+const endedAgain = (turn: Turn, row: ContractRow | null, end: EndFound): void => {
   if (row === null || row.state === "OPEN" || row.closedAt === null || row.pnl === null) return
   const pnl = settledPnl(termsOf(row), end.how, end.settlePrice)
   const precedes = end.at < row.closedAt || (end.at === row.closedAt && row.state === "EARLY_CLOSE")
@@ -250,7 +250,7 @@ const spendable = (turn: Turn): bigint => {
  * Ends a contract that has ended at the venue. If an accept closed it, the request to close ends as executed, even if
  * late.
  */
-export const endKnown = (owned: HandlerTurn, row: BarrierContractRow, end: EndFound): void => {
+export const endKnown = (owned: HandlerTurn, row: ContractRow, end: EndFound): void => {
   const { how: state, settlePrice, at: endedAt } = end
   const closing = closingRequest(owned, row, { state, settlePrice, endedAt })
   if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing.row, end))
@@ -277,7 +277,7 @@ const closedByAccept = (owned: HandlerTurn, row: RfqRow, { settlePrice }: EndFou
  * Ends a contract and its request to close. If another end came first at the venue, the request ends with the contract
  * instead of as executed.
  */
-const closedBy = (owned: HandlerTurn, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
+const closedBy = (owned: HandlerTurn, contract: ContractRow, end: EndFound, by: ClosedBy): void => {
   const { turn } = owned
   if (endContract(owned, contract, end) === null) return
   if (end.how === "EARLY_CLOSE") {
@@ -303,7 +303,7 @@ const alarm = (turn: Turn, row: RfqRow, action: string, reason: string): void =>
 const alarmOf = (
   turn: Turn,
   object: ObjectName,
-  { partnerId, clientId, state }: RfqRow | BarrierContractRow,
+  { partnerId, clientId, state }: RfqRow | ContractRow,
   action: string,
   reason: string
 ): void =>

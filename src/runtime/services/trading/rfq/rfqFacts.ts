@@ -7,8 +7,8 @@ import {
   type CloseQuoteFacts,
   closeQuoteGates,
   type JudgedQuote
-} from "../../../../machines/barrier/quoteAcceptance.ts"
-import { type Priced, pricedAt } from "../../../../machines/barrier/priceRules.ts"
+} from "../../../../machines/contract/quoteAcceptance.ts"
+import { type Priced, pricedAt } from "../../../../machines/contract/priceRules.ts"
 import type { RfqContext } from "../../../../machines/rfq/Rfq.ts"
 import { atMark } from "../../../../machines/rfq/rfqEconomics.ts"
 import {
@@ -28,18 +28,18 @@ import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
 import type { VenueMarket } from "../../../../machines/venue/VenueMarket.ts"
 import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
 import { type ClientMoment, momentAt, momentInTurn, type MomentOf } from "../../account/clientMoment.ts"
 import { contractsIn } from "../contract/contractDecisions.ts"
 import { openContracts, rfqsInTurn, termsOf } from "../../account/contractHoldings.ts"
 import { blockStatuses, clientContext } from "../../account/clientState.ts"
-import type { BarrierMarkets } from "./barrierMarkets.ts"
+import type { ContractMarkets } from "./contractMarkets.ts"
 import { isOpen } from "./rfqDecisions.ts"
 
 /** A client at one moment, with the rows that the gates of its requests need. */
 export interface ClientNow extends ClientMoment {
   readonly rfqs: ReadonlyArray<RfqRow>
-  readonly contracts: ReadonlyArray<BarrierContractRow>
+  readonly contracts: ReadonlyArray<ContractRow>
 }
 
 export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
@@ -59,7 +59,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
 const openingFacts = (
   { now, client, partnerState, state, rfqs, contracts, account, facts }: ClientNow,
   market: VenueMarket,
-  markets: BarrierMarkets,
+  markets: ContractMarkets,
   except: number | null
 ): OpeningFacts => {
   const opening = rfqs.filter((row) => row.closeContractId === null && row.id !== except)
@@ -82,7 +82,7 @@ const openingFacts = (
 }
 
 /** The inputs of the gates for a new request. Create, preview and explain share them. */
-export const rfqFacts = (at: ClientNow, rfq: RequestedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
+export const rfqFacts = (at: ClientNow, rfq: RequestedRfq, market: VenueMarket, markets: ContractMarkets): RfqFacts => {
   const opening = openingFacts(at, market, markets, null)
   const { mark } = opening
   const { terms } = markets
@@ -123,10 +123,10 @@ export interface QuoteJudge {
 }
 
 /** Judges the quotes of one request of a client. */
-export const quoteJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge =>
+export const quoteJudge = (at: ClientNow, row: RfqRow, markets: ContractMarkets): QuoteJudge =>
   row.closeContractId === null ? openJudge(at, row, markets) : closeJudge(at, row, row.closeContractId, markets)
 
-const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge => {
+const openJudge = (at: ClientNow, row: RfqRow, markets: ContractMarkets): QuoteJudge => {
   const market = markets.find(row.symbol)
   const freeMargin = spendableOf(at.account.risk)
   const priced = ({ price }: VenueQuote): Priced =>
@@ -157,7 +157,7 @@ const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJu
   }
 }
 
-const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: BarrierMarkets): QuoteJudge => {
+const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: ContractMarkets): QuoteJudge => {
   const contract = at.contracts.find(({ id }) => id === contractId)
   const terms = contract === undefined ? null : termsOf(contract)
   const closing = (quote: VenueQuote): CloseQuoteFacts | null =>

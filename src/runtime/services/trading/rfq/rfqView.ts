@@ -1,11 +1,11 @@
 /** The partners' view of requests for quotes (doc 2, RFQ; A2-22, A2-23, A2-112, D4). */
-import { closePnl, figuresAt } from "../../../../machines/barrier/barrierFigures.ts"
+import { closePnl, figuresAt } from "../../../../machines/contract/contractFigures.ts"
 import { requestRef } from "../../../../machines/rfq/Rfq.ts"
 import type { AcceptWire, QuoteState, QuoteWire, RfqState, RfqWire } from "../../../../machines/rfq/RfqWire.ts"
 import { decimalText, formatAmount, MoneyDecimal } from "../../../../machines/shared/Money.ts"
 import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
-import type { BarrierContractRow, RfqRow } from "../../../tables/barrier.ts"
-import type { BarrierMarkets } from "./barrierMarkets.ts"
+import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
+import type { ContractMarkets } from "./contractMarkets.ts"
 import type { Board } from "./QuoteBoard.ts"
 import { isOpen } from "./rfqDecisions.ts"
 import { type ClientNow, type QuoteJudge, quoteJudge, sentenceOf, standsAgainst } from "./rfqFacts.ts"
@@ -16,7 +16,7 @@ const onGrid = (value: string, decimals: number): string => decimalText(new Mone
 export interface ViewParts {
   readonly at: ClientNow
   readonly board: Board
-  readonly markets: BarrierMarkets
+  readonly markets: ContractMarkets
 }
 
 export const directionOf = (side: "BUY" | "SELL") => (side === "BUY" ? ("LONG" as const) : ("SHORT" as const))
@@ -110,7 +110,7 @@ const quoteState = (row: RfqRow, { id, state, validUntil }: VenueQuote, now: num
 }
 
 /** The response to an accept: the opened contract, or the result of closing it. */
-export const acceptWire = (row: RfqRow, { id: contractId, context }: BarrierContractRow): AcceptWire => {
+export const acceptWire = (row: RfqRow, { id: contractId, context }: ContractRow): AcceptWire => {
   const accepted = {
     rfqId: row.id,
     venueRfqId: row.context.venueRfqId ?? context.venueRfqId,

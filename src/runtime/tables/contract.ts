@@ -1,5 +1,5 @@
 /** Requests for quotes and knock-out contracts (doc 2; D4, D5). */
-import type { BarrierContractContext } from "../../machines/barrier/BarrierContract.ts"
+import type { ContractContext } from "../../machines/contract/Contract.ts"
 import { openRfqStates } from "../../machines/rfq/Rfq.ts"
 import { usdcMinor } from "../../machines/shared/Money.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "./Table.ts"
@@ -19,7 +19,7 @@ export interface RfqRow extends MachineRow<"rfq"> {
   readonly venueOpen: boolean
 }
 
-export interface BarrierContractRow extends MachineRow<"barrierContract"> {
+export interface ContractRow extends MachineRow<"barrierContract"> {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
@@ -35,14 +35,14 @@ export interface BarrierContractRow extends MachineRow<"barrierContract"> {
   readonly pnl: bigint | null
 }
 
-const withTearUp = (context: BarrierContractContext): BarrierContractContext => ({
+const withTearUp = (context: ContractContext): ContractContext => ({
   ...context,
   isTearUpLost: context.tearUps > 0 && !context.tearing
 })
 
 const live = onlyIn(...openRfqStates)
 
-export const barrierTables = {
+export const contractTables = {
   rfqs: table<RfqRow>()({
     title: "request for quotes",
     machine: "rfq",
@@ -78,11 +78,11 @@ export const barrierTables = {
     returns: null,
     id: ["rfq", "usual"]
   }),
-  barrierContracts: table<BarrierContractRow>()({
+  barrierContracts: table<ContractRow>()({
     title: "knock-out contract",
     machine: "barrierContract",
     // Version 1 did not record whether the venue received a tear-up.
-    upcasters: [({ state, context }) => ({ state, context: withTearUp(context as BarrierContractContext) })],
+    upcasters: [({ state, context }) => ({ state, context: withTearUp(context as ContractContext) })],
     mirrors: ({ closedAt, pnl }) => ({ closedAt, pnl: pnl === null ? null : usdcMinor(pnl) }),
     key: ["id"],
     mode: "upsert",

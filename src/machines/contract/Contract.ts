@@ -3,9 +3,9 @@
  * places; prices and quantities are decimal strings on the market's grid. The grid's decimals are frozen too, so that history
  * reads the same after a delisting (doc 2, Barrier contract; D5, A2-112, A2-95, F17, F9, A2-31, A2-111).
  */
-import type { ContractEnd } from "./barrierFigures.ts"
+import type { ContractEnd } from "./contractFigures.ts"
 
-export interface BarrierContractInput {
+export interface ContractInput {
   readonly contractId: number
   readonly rfqId: number
   readonly venueRfqId: number
@@ -47,7 +47,7 @@ export const closeReasonOf: { readonly [E in ContractEnd]: CloseReason } = {
   CLOSED: "finalSettlement"
 }
 
-export interface BarrierContractContext extends BarrierContractInput {
+export interface ContractContext extends ContractInput {
   readonly closedAt: number | null
   readonly settlePrice: string | null
   readonly pnl: string | null
@@ -80,7 +80,7 @@ type Ended = {
   }
 }[ContractEnd]
 
-export type BarrierContractEvent =
+export type ContractEvent =
   | Ended
   | { readonly type: "CLOSE_REQUESTED"; readonly closeRfqId: number }
   /** Requests that the venue end the contract at the mark. `attempt` numbers the calls and is part of the ref. */

@@ -1,7 +1,7 @@
 /** Knock-out contracts for partners: lists of open and ended contracts, and requests to close one (A2-29, A2-30, D5, F19). */
 import { decimalText } from "../../../../machines/shared/Money.ts"
 import { Context, Effect, Layer } from "effect"
-import type { ContractList, ContractsWire } from "../../../../machines/barrier/ContractWire.ts"
+import type { ContractList, ContractsWire } from "../../../../machines/contract/ContractWire.ts"
 import { decodeClose } from "../../../../machines/rfq/CloseBody.ts"
 import { closeGates } from "../../../../machines/rfq/rfqGates.ts"
 import type { RfqWire } from "../../../../machines/rfq/RfqWire.ts"
@@ -12,12 +12,12 @@ import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import { cutPage, type PageQuery } from "../../../store/paging.ts"
-import type { BarrierContractRow } from "../../../tables/barrier.ts"
+import type { ContractRow } from "../../../tables/contract.ts"
 import { clientSubject, ownClient, readersClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"
 import { type Caller, partnerNow } from "../../partners/Caller.ts"
 import { Directory } from "../../partners/Directory.ts"
-import { barrierMarkets } from "../rfq/barrierMarkets.ts"
+import { contractMarkets } from "../rfq/contractMarkets.ts"
 import { isOpen, startClose } from "../rfq/rfqDecisions.ts"
 import { rfqsInTurn } from "../../account/contractHoldings.ts"
 import { type Kept, type KeyedWrite, unkept } from "../../venue/VenueGateway.ts"
@@ -30,25 +30,25 @@ export interface ContractQuery extends PageQuery {
   readonly state: ContractList
 }
 
-export class Barriers extends Context.Service<
-  Barriers,
+export class Contracts extends Context.Service<
+  Contracts,
   {
     /** Null: another partner's client. */
     list(caller: Caller, clientId: number, query: ContractQuery): Effect.Effect<ContractsWire | null, Unavailable>
     close(caller: Caller, contractId: number | null, write: KeyedWrite): Effect.Effect<Kept<RfqWire>, DispatchError>
   }
->()("brokerage/runtime/services/trading/contract/Barriers") {
+>()("brokerage/runtime/services/trading/contract/Contracts") {
   static readonly layer = Layer.effect(
-    Barriers,
+    Contracts,
     Effect.gen(function* () {
       const host = yield* ActorHost
       const clock = yield* BusinessClock
       const directory = yield* Directory
       const stored = yield* RowReads
       const rfqs = yield* Rfqs
-      const markets = yield* barrierMarkets
+      const markets = yield* contractMarkets
 
-      const pageOf = (rows: ReadonlyArray<BarrierContractRow>, { limit }: PageQuery): ContractsWire => {
+      const pageOf = (rows: ReadonlyArray<ContractRow>, { limit }: PageQuery): ContractsWire => {
         const facts = host.facts()
         const now = clock.now()
         const { shown, end } = cutPage(rows, limit, ({ id }) => id)
@@ -75,12 +75,7 @@ export class Barriers extends Context.Service<
       const absent = ({ partner }: Caller, clientId: number) =>
         notFound(host, { partnerId: partner.row.id, clientId, thing: noContract })
 
-      const beginClose = (
-        turn: Turn,
-        caller: Caller,
-        found: BarrierContractRow,
-        body: CloseRequest
-      ): Verdict<number> => {
+      const beginClose = (turn: Turn, caller: Caller, found: ContractRow, body: CloseRequest): Verdict<number> => {
         const client = ownClient(turn.state, partnerNow(directory, caller).row.id)
         if (client === null) return refuse(unknown("Client"))
         // A contract that is missing in the turn has ended since the lookup.
@@ -100,7 +95,7 @@ export class Barriers extends Context.Service<
         return accept(startClose(turn, client, contract, { windowEndsAt, autoAccept: body.autoAccept, mark }).id)
       }
 
-      return Barriers.of({
+      return Contracts.of({
         list: (caller, clientId, query) => {
           const partnerId = caller.partner.row.id
           const open = host.read(clientSubject(clientId), (state) =>
@@ -142,7 +137,7 @@ const endedPage = (
   stored: RowReads["Service"],
   clientId: number,
   { limit, before }: PageQuery
-): Effect.Effect<ReadonlyArray<BarrierContractRow>, Unavailable> =>
+): Effect.Effect<ReadonlyArray<ContractRow>, Unavailable> =>
   stored.page(
     "barrierContracts",
     [

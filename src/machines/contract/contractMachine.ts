@@ -5,23 +5,23 @@
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import {
-  type BarrierContractContext,
-  type BarrierContractEvent,
-  type BarrierContractInput,
+  type ContractContext,
+  type ContractEvent,
+  type ContractInput,
   closeReasonOf,
   expirySoonMillis,
   type Level,
   overdueMillis,
   tearUpRef
-} from "./BarrierContract.ts"
-import type { ContractEnd } from "./barrierFigures.ts"
+} from "./Contract.ts"
+import type { ContractEnd } from "./contractFigures.ts"
 
 const contract = setup({
   types: {
-    context: {} as BarrierContractContext,
-    events: {} as BarrierContractEvent,
+    context: {} as ContractContext,
+    events: {} as ContractEvent,
     emitted: {} as MachineEffect,
-    input: {} as BarrierContractInput
+    input: {} as ContractInput
   },
   guards: {
     canTear: ({ context, event }) => event.type === "TEAR_UP" && !context.tearing && event.attempt > context.tearUps,
@@ -121,7 +121,7 @@ const endsAs = (state: ContractEnd) => {
   } as const
 }
 
-export const barrierContractMachine = contract.createMachine({
+export const contractMachine = contract.createMachine({
   id: "barrierContract",
   version: "2",
   context: ({ input }) => ({

@@ -9,17 +9,17 @@ import {
   pnlAt,
   premiumBpsOf,
   settledPnl
-} from "../../src/machines/barrier/barrierFigures.ts"
-import { requiredMargin } from "../../src/machines/barrier/priceRules.ts"
+} from "../../src/machines/contract/contractFigures.ts"
+import { requiredMargin } from "../../src/machines/contract/priceRules.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
 import { contractOf, micro, someContract, someMark } from "../fixtures/contracts.ts"
-import { barrierEntryCases, barrierLiveCase, barrierResidualCase, barrierTouchCase } from "../fixtures/golden.ts"
+import { contractEntryCases, contractLiveCase, contractResidualCase, contractTouchCase } from "../fixtures/golden.ts"
 
 const at = (price: string) => ({ price: new MoneyDecimal(price), places: 1 })
 
 describe("F15: at the entry", () => {
-  it.each(barrierEntryCases)("$id", ({ terms, expected }) => {
+  it.each(contractEntryCases)("$id", ({ terms, expected }) => {
     const figures = figuresAt({ ...terms, takeProfit: null, premiumBps: 10_000 })
     assert.deepStrictEqual(figures, {
       premium: micro(expected.premium),
@@ -72,7 +72,7 @@ describe("F15: at the entry", () => {
 
 describe("F16: on its way", () => {
   it("BAR-003", () => {
-    const { contract, mark, unrealizedPnl, requirement } = barrierLiveCase
+    const { contract, mark, unrealizedPnl, requirement } = contractLiveCase
     const live = liveFigures(contractOf({ ...contract, premium: micro(contract.premium) }), at(mark))
     assert.strictEqual(live.unrealizedPnl, micro(unrealizedPnl))
     assert.strictEqual(live.requirement, micro(requirement))
@@ -95,7 +95,7 @@ describe("F16: on its way", () => {
   })
 
   it("BAR-009: with a rebate the loss stops at the premium before the barrier is touched", () => {
-    const { barrier, strike, maxRedemption } = barrierResidualCase
+    const { barrier, strike, maxRedemption } = contractResidualCase
     // The whole distance to the strike is the price; what lies between strike and barrier is never lost.
     const price = new MoneyDecimal("100")
     const whole = price.minus(strike)
@@ -117,7 +117,7 @@ describe("F16: on its way", () => {
 
 describe("F17: at its end", () => {
   it("BAR-011", () => {
-    const { contract, settlePrice, pnl, maxLoss, potentialProfit } = barrierTouchCase
+    const { contract, settlePrice, pnl, maxLoss, potentialProfit } = contractTouchCase
     const terms = contractOf(contract)
     assert.strictEqual(terms.premium, micro(maxLoss))
     assert.strictEqual(terms.potentialProfit, micro(potentialProfit))

@@ -15,7 +15,7 @@ export const knockOut = "BTC-USDC-KO"
 
 const hidden = new VenueUnanswered({ reason: "hidden" })
 
-export const barrierVenue = () => {
+export const contractVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
   /** Those who wait for a request of a kind. */
   const waiting = new Map<Asked, Set<() => void>>()

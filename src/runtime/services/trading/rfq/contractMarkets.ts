@@ -6,12 +6,12 @@ import { MarketFeed } from "../../market/MarketFeed.ts"
 import { unreached } from "../../market/MarketReads.ts"
 import { type MarketServices, type TradedMarkets, tradedMarkets } from "../tradedMarkets.ts"
 
-export interface BarrierMarkets extends TradedMarkets {
+export interface ContractMarkets extends TradedMarkets {
   /** The listed market. Refused if it is not listed, or if no listing is known. */
   readonly find: (symbol: string) => Verdict<VenueMarket>
 }
 
-export const barrierMarkets: Effect.Effect<BarrierMarkets, never, MarketServices> = Effect.gen(function* () {
+export const contractMarkets: Effect.Effect<ContractMarkets, never, MarketServices> = Effect.gen(function* () {
   const feed = yield* MarketFeed
   return {
     ...(yield* tradedMarkets),

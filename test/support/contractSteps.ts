@@ -7,11 +7,11 @@ import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { get, withPaths } from "./Builders.ts"
-import { knockOut } from "./barrierVenue.ts"
+import { knockOut } from "./contractVenue.ts"
 import type { Answer, Service } from "./Service.ts"
 import type { Members, stepsOf } from "./steps.ts"
 
-export const barrierSteps = (
+export const contractSteps = (
   service: Service,
   key: string,
   { call, report }: Pick<ReturnType<typeof stepsOf>, "call" | "report">

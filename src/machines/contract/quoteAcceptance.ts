@@ -4,7 +4,7 @@
  * A2-110).
  */
 import { firstSentence, gateOf, type Gates, reasonOf, type Rule } from "../shared/Gates.ts"
-import { barrierLimits } from "../shared/Limits.ts"
+import { contractLimits } from "../shared/Limits.ts"
 import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 import type { VenueQuote } from "../venue/venueObjects.ts"
@@ -167,6 +167,6 @@ export const autoCloseRefusal = (
   const { quote, mark } = facts
   if (mark === null) return "The market has no mark to measure the quote against."
   if (mark === "stale") return "The market's mark is stale: the quote waits for a fresh one to be measured against."
-  const far = mark.minus(quote.price).abs().mul(whole).gt(mark.mul(barrierLimits.closeQuoteMaxDeviationBps))
+  const far = mark.minus(quote.price).abs().mul(whole).gt(mark.mul(contractLimits.closeQuoteMaxDeviationBps))
   return far ? "The quote lies more than 1 percent away from the mark." : null
 }

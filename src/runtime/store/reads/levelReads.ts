@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Level } from "../../../machines/barrier/BarrierContract.ts"
+import type { Level } from "../../../machines/contract/Contract.ts"
 
 /** An open contract. Prices are decimal texts. */
 export interface OpenLevels {

@@ -1,7 +1,7 @@
 /** Events of a knock-out contract, both sides of every guard: path tests and diagrams use them (D5). */
-import type { BarrierContractEvent, BarrierContractInput } from "./BarrierContract.ts"
+import type { ContractEvent, ContractInput } from "./Contract.ts"
 
-export const barrierContractInput: BarrierContractInput = {
+export const contractInput: ContractInput = {
   contractId: 5,
   rfqId: 1,
   venueRfqId: 70,
@@ -30,7 +30,7 @@ export const barrierContractInput: BarrierContractInput = {
   openedAt: 100
 }
 
-export const barrierContractSamples: ReadonlyArray<BarrierContractEvent> = [
+export const contractSamples: ReadonlyArray<ContractEvent> = [
   { type: "KNOCKED_OUT", at: 200, settlePrice: "57000.0", pnl: "-28.500000", reason: null },
   { type: "TAKE_PROFIT", at: 200, settlePrice: "63000.0", pnl: "30.000000", reason: null },
   { type: "EXPIRED", at: 28_800_000, settlePrice: "60000.0", pnl: "0.000000", reason: null },

@@ -2,14 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
-import { barrierSteps } from "../support/barrierSteps.ts"
-import { barrierVenue } from "../support/barrierVenue.ts"
+import { contractSteps } from "../support/contractSteps.ts"
+import { contractVenue } from "../support/contractVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 import type { Answer } from "../support/Service.ts"
 
-const world = barrierVenue()
+const world = contractVenue()
 const { service, key, call, report, cash } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
+const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
 
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 const listed = async (clientId: number, query = "") =>

@@ -16,7 +16,7 @@ const booked = `booked AS MATERIALIZED (
    WHERE p.client_id IS NOT NULL AND (t.type = 'BARRIER_SETTLE' OR t.key LIKE 'commission:contract:%' OR t.key LIKE 'settle:%'))`
 
 /** Entries of the list in ledgerChecks.ts. */
-export const barrierChecks = [
+export const contractChecks = [
   {
     name: "every contract has one commission and, once ended, one settlement of what it paid",
     figure: "SELECT count(*) AS n FROM barrier_contracts",

@@ -14,9 +14,9 @@ import {
   scaled,
   shareOf
 } from "../shared/Exact.ts"
-import { barrierLimits } from "../shared/Limits.ts"
+import { contractLimits } from "../shared/Limits.ts"
 import { formatAmount, maxMinor, MoneyDecimal } from "../shared/Money.ts"
-import { type EntryFigures, type EntryTerms, figuresAt } from "./barrierFigures.ts"
+import { type EntryFigures, type EntryTerms, figuresAt } from "./contractFigures.ts"
 
 /** A contract at a price, with the margin that the client has for it. */
 export interface Priced extends EntryTerms {
@@ -62,12 +62,12 @@ const barrierDistance: Rule<Priced> = {
   gate: "barrierDistance",
   reason: "BARRIER_TOO_NEAR",
   sentence: ({ price, barrier }) =>
-    compared(distanceOf(price, barrier), shareOf(scaled(price), barrierLimits.minDistanceBps)) >= 0n
+    compared(distanceOf(price, barrier), shareOf(scaled(price), contractLimits.minDistanceBps)) >= 0n
       ? null
       : "The barrier must be at least 0.1 percent away from the price.",
   compared: ({ price, barrier }) => ({
     figure: exactText(distanceOf(price, barrier)),
-    limit: exactText(shareOf(scaled(price), barrierLimits.minDistanceBps))
+    limit: exactText(shareOf(scaled(price), contractLimits.minDistanceBps))
   })
 }
 

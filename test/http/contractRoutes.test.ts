@@ -7,7 +7,7 @@ import { Context, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import Ajv2020 from "ajv/dist/2020.js"
 import { BarriersApi } from "../../src/http/api/BarriersApi.ts"
-import { barrierExamples as examples } from "../fixtures/barrierExamples.ts"
+import { contractExamples as examples } from "../fixtures/contractExamples.ts"
 import { CloseOutGroup } from "../../src/http/api/operator/CloseOutGroup.ts"
 import { CommandRules } from "../../src/http/api/operator/CommandRules.ts"
 import { ContractGroup, ContractView } from "../../src/http/api/operator/ContractGroup.ts"
@@ -25,7 +25,7 @@ import {
   type ContractList,
   contractLists,
   ContractWire
-} from "../../src/machines/barrier/ContractWire.ts"
+} from "../../src/machines/contract/ContractWire.ts"
 import { type CloseOutState, closeOutStates, CloseOutWire } from "../../src/machines/margin/CloseOutWire.ts"
 import {
   AcceptWire,
@@ -45,7 +45,7 @@ import { samplesOf } from "./standIn.ts"
 const groups: ReadonlyArray<Group> = [RfqApi, BarriersApi, MarginApi]
 const table = new RouteTable("", groups)
 
-const spec = OpenApi.fromApi(HttpApi.make("barrier").add(RfqApi, BarriersApi, MarginApi))
+const spec = OpenApi.fromApi(HttpApi.make("contracts").add(RfqApi, BarriersApi, MarginApi))
 const ajv = new Ajv2020.default({ strict: false, allErrors: true })
 ajv.addSchema(spec as object, "api")
 /** The validator of a route's success. */
