@@ -151,10 +151,10 @@ const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0
 /** Lends USDC to the offer with the shortest tenor. */
 const lent = '{"qty":"100"}'
 
-/** From a month ago to past every possible clock jump: a future end counts as the moment of the request. */
+/** A period from a month ago to a time past every possible clock jump: a future end counts as the moment of the request. */
 const stated = `{"kind":"ACCOUNT","from":'$((($(date +%s)-2592000)*1000))',"to":'$((($(date +%s)+25920000)*1000))'}`
 
-/** More than the deposit can carry: at 40000 twice the deposit is lost. */
+/** An order that the deposit can't carry: at a price of 40000 the loss is twice the deposit. */
 const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
 
 /** The text for a newcomer: the key, and lines to paste. The commands name `dataDir` unless it is the default. */

@@ -35,7 +35,7 @@ export interface ReceivedDelivery {
   readonly duplicate: boolean
   /** Number of arrivals with this id, this one included; 0 with a problem. */
   readonly receipts: number
-  /** Null with a problem. */
+  /** The decoded body; null with a problem. */
   readonly body: DeliveryPayload | null
   /** Why the delivery is rejected; null for a genuine one. */
   readonly problem: string | null

@@ -6,7 +6,7 @@ import { Effect, Exit, Schema } from "effect"
 import type { PartnerClient, Unreachable } from "./PartnerClient.ts"
 import type { WebhookReceiver } from "./WebhookReceiver.ts"
 
-/** The answer is no registration. */
+/** The service refused the registration, or its answer holds no secret. */
 export class RegistrationRefused extends Schema.TaggedError<RegistrationRefused>()("RegistrationRefused", {
   status: Schema.Int,
   /** The JSON body, usually the envelope. */
@@ -16,7 +16,7 @@ export class RegistrationRefused extends Schema.TaggedError<RegistrationRefused>
 const Registration = Schema.Struct({ code: Schema.Literal(0), data: Schema.Struct({ secret: Schema.String }) })
 const decode = Schema.decodeUnknownExit(Registration)
 
-/** On success the receiver holds the secret; no other code needs it. */
+/** Registers the receiver. On success the receiver holds the secret; no other code needs it. */
 export const registerWebhook = (
   client: PartnerClient,
   receiver: WebhookReceiver

@@ -22,16 +22,16 @@ import { UnreadBodies, type UnreadLimits } from "./middleware/UnreadBodies.ts"
 
 /** Timeouts in wall milliseconds and limits for callers. */
 export interface ListenerLimits extends ConnectionLimits {
-  /** From the accepted connection to the end of the TLS handshake. */
+  /** Timeout of the TLS handshake, counted from the accepted connection. */
   readonly handshakeMillis: number
-  /** From the first byte (for a new connection: from the handshake) to the end of the headers. */
+  /** Timeout of the headers, counted from the first byte, or for a new connection from the end of the handshake. */
   readonly headersMillis: number
   /**
    * Timeout of a body, counted from the first check that finds the body incomplete. A body that arrives at `uploadPace` or
    * faster gets another period.
    */
   readonly requestMillis: number
-  /** The minimum rate of such a body, bytes a second. */
+  /** The minimum rate at which a body may take longer than `requestMillis`, bytes a second. */
   readonly uploadPace: number
   /** Longest pause between two bytes of a body, or between two writes of an answer. */
   readonly stallMillis: number

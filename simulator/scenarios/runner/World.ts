@@ -31,7 +31,7 @@ export type Heard =
       readonly kind: "route"
       readonly method: string
       readonly path: string
-      /** Null: it had none. */
+      /** The body of the request; null: no body. */
       readonly request: unknown
       readonly status: number
       /** JSON as a value, other text unchanged. */
@@ -50,7 +50,7 @@ export interface World {
   readonly operatorKey: string
   /** Runs `brokerage ARGS --json --yes` on the service. */
   readonly command: (args: ReadonlyArray<string>) => Promise<CommandAnswer>
-  /** Null: the run did not start the service. */
+  /** The processes that the run started; null: the run did not start the service. */
   readonly own: OwnProcesses | null
   /** A certificate for 127.0.0.1 from the service's local authority, which it trusts for webhooks. PEM. */
   readonly tls: Effect.Effect<{ readonly cert: string; readonly key: string }, ReceiverNotStarted>

@@ -3,7 +3,7 @@
 export interface BodyChanges {
   /** A map replaces members of the sample; any other value is the body. */
   readonly body: unknown
-  /** At dotted paths. */
+  /** New values of members, by dotted path. */
   readonly with: Readonly<Record<string, unknown>>
   readonly without: ReadonlyArray<string>
 }
@@ -12,7 +12,7 @@ type Members = Record<string, unknown>
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Undefined without a sample and a body. */
+/** The body with its changes; undefined without a sample and a body. */
 export const withMembers = (sample: unknown, changes: BodyChanges): unknown => {
   const { body } = changes
   const start = body === undefined ? sample : isMembers(sample) && isMembers(body) ? { ...sample, ...body } : body
@@ -22,7 +22,7 @@ export const withMembers = (sample: unknown, changes: BodyChanges): unknown => {
   return copy
 }
 
-/** Undefined removes the member. Missing objects on the path become maps. */
+/** Sets a member; undefined removes it. Missing objects on the path become maps. */
 const setAt = (value: unknown, path: ReadonlyArray<string>, member: unknown): void => {
   const [name, ...rest] = path
   if (name === undefined || typeof value !== "object" || value === null) return

@@ -1,7 +1,7 @@
 /** Polls until a condition holds or the time is over. Wall time. */
 import { Effect } from "effect"
 
-/** Default limit of such a wait. */
+/** Default limit of a poll. */
 export const usualLimitMillis = 15_000
 const firstPauseMillis = 10
 const longestPauseMillis = 250

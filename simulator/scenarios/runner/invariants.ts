@@ -198,7 +198,7 @@ const riskStateOf = (firm: Firm, clientId: number): Effect.Effect<string | null,
   Effect.gen(function* () {
     const row = (yield* read(firm, `/clients/${clientId}`)) as Recorded | null
     const margin = (yield* read(firm, `/clients/${clientId}/margin`, [503])) as Implied | null
-    // Without a market no risk state is recorded; a close-out does not begin on stale marks.
+    // Without a market no risk state is recorded, and a close-out does not begin on stale marks.
     if (row === null || margin === null || row.riskState === null || !margin.marksFresh) return null
     return row.riskState === margin.riskState
       ? null

@@ -7,7 +7,7 @@ import type { VenueMoneyKind } from "../../../src/machines/venue/venueObjects.ts
 /** Kinds of movements; trades are kept with their positions. */
 export type BalanceKind = Exclude<VenueMoneyKind, "trades" | "fees">
 
-/** By account id, then by asset and kind. States from before kinds were kept lack the kind. */
+/** Balances by account id, then by asset and kind. States from before kinds were kept lack the kind. */
 export type BalancesState = ReadonlyArray<
   readonly [accountId: number, asset: string, amount: string, kind?: BalanceKind]
 >
@@ -20,7 +20,7 @@ export interface Balance {
 
 interface Held {
   readonly asset: string
-  /** Null: from before kinds were kept. */
+  /** The kind; null in balances from before kinds were kept. */
   readonly kind: BalanceKind | null
   amount: bigint
 }

@@ -109,7 +109,7 @@ export class Book<Maker extends Resting = Resting> {
     return { left, selfTrade: false }
   }
 
-  /** Lots that such an order could trade, up to its quantity; an order of its own account ends the count. */
+  /** Lots that an incoming order could trade, up to its quantity; an order of the same account ends the count. */
   fillable({ accountId, side, limit, quantity }: Incoming, room: (maker: Maker) => number): number {
     let found = 0
     for (const level of this.against(side).fromBest()) {

@@ -27,7 +27,7 @@ export interface Fill {
   readonly price: number
   readonly quantity: number
   readonly liquidity: "MAKER" | "TAKER"
-  /** Set if the venue acted by itself. */
+  /** The reason of a trade that the venue made by itself; otherwise null. */
   readonly reason: VenueReason | null
 }
 
@@ -43,7 +43,7 @@ export interface Listing {
   readonly book: Book<Order>
   /** Orders that wait for a price, by the source of the price. */
   readonly waiting: Readonly<Record<TriggerSource, Levels<Order>>>
-  /** In ticks; null before the first. */
+  /** The prices of each source in ticks; null before the first. */
   readonly prices: Record<TriggerSource, number | null>
   /** The last price is held: trades do not move it. */
   lastHeld: boolean

@@ -25,7 +25,7 @@ export type FillsState = ReadonlyArray<
 export const endedFillsKept = 200_000
 
 export class Fills {
-  /** By order; orders without fills, or with dropped ones, are absent. */
+  /** The fills of each order; orders without fills, or with dropped ones, are absent. */
   private readonly byOrder = new Map<number, Array<KeptFill>>()
   /** Ended orders with fills, in order of their end. */
   private readonly ended = new Line<number>()

@@ -21,7 +21,7 @@ export interface LadderShape {
 interface Ladder {
   shape: LadderShape
   usual: LadderShape
-  /** By price; null for a level that was traded away. */
+  /** The ladder's orders by price; null for a level that was traded away. */
   readonly orders: Record<Side, Map<number, Order | null>>
 }
 

@@ -37,7 +37,7 @@ interface BasePrices {
 
 interface Path {
   readonly startedAt: number
-  /** By offset, earliest first. */
+  /** The points by offset, the earliest first. */
   readonly points: ReadonlyArray<PathPoint>
 }
 

@@ -74,17 +74,17 @@ export const VenueKnobs = Schema.Struct({
   /** Restarts every random stream. */
   seed: Schema.optionalKey(whole(0, 4_294_967_295)),
   tickMillis: Schema.optionalKey(whole(10, 3_600_000)),
-  /** By base, such as BTC. */
+  /** The price process of each base, such as BTC. */
   processes: Schema.optionalKey(Schema.Record(Schema.String, Process)),
   /** Half-life of the mark's basis over the index. */
   basisHalfLifeMillis: Schema.optionalKey(whole(1, dayMillis)),
-  /** By market. */
+  /** The shape of the book of each market. */
   books: Schema.optionalKey(Schema.Record(Schema.String, BookShape)),
-  /** By market. */
+  /** The order knobs of each market. */
   orders: Schema.optionalKey(Schema.Record(Schema.String, OrderKnobs)),
   /** Probability of a trade by the simulator's own taker in a market, each tick. */
   takers: Schema.optionalKey(share),
-  /** The complete list. */
+  /** All dealers: the list replaces the earlier one. */
   dealers: Schema.optionalKey(Schema.Array(Dealer).check(Schema.isMaxLength(20))),
   writers: Schema.optionalKey(Writers)
 })

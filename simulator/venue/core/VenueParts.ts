@@ -75,7 +75,7 @@ export class VenueParts {
   readonly listingsOf: ReadonlyMap<string, ReadonlyArray<Listing>>
   readonly klines = new Map<string, Klines>()
   readonly feeds = new Map<string, Feed>()
-  /** By perpetual. */
+  /** The funding of each perpetual. */
   readonly funding = new Map<string, Funding>()
   /** Open contracts by knock-out market. */
   readonly contracts = new Map<string, Contracts>()

@@ -68,12 +68,12 @@ export interface VenueState {
     readonly exchange: Exchange["ids"]
     readonly rfqs: VenueParts["rfqs"]["ids"]
     readonly staking: VenueParts["staking"]["ids"]
-    /** Absent: no contract was ever dropped. */
+    /** The id of the last contract. Absent: no contract was ever dropped. */
     readonly contract?: number
   }
   readonly accounts: ReadonlyArray<AccountState>
   readonly orders: ReadonlyArray<OrderState>
-  /** Absent: from before fills were kept. */
+  /** The kept fills. Absent in states from before fills were kept. */
   readonly fills?: FillsState
   readonly listings: ReadonlyArray<ListingState>
   readonly ladders: ReadonlyArray<LadderState>
@@ -87,7 +87,7 @@ export interface VenueState {
     readonly delisted: boolean
   }>
   readonly offers: ReadonlyArray<Json<Offer>>
-  /** Without corrections: from before they were kept. */
+  /** The swaps. States from before corrections were kept lack the corrections. */
   readonly swaps: ReadonlyArray<Omit<Json<Swap>, "corrections"> & Partial<Pick<Json<Swap>, "corrections">>>
   readonly agenda: ReadonlyArray<Entry>
   readonly balances: BalancesState

@@ -31,7 +31,7 @@ const times = (text: string, factor: number): string => {
   return fraction === "" ? units : `${units.slice(0, at)}.${units.slice(at)}`
 }
 
-/** The least positive decimal on the decimal's own grid. */
+/** The smallest positive decimal with the same number of places. */
 const least = (text: string): string => text.replace(/[0-9](?!$)/g, "0").replace(/[0-9]$/, "1")
 
 const dayMillis = 86_400_000
@@ -58,7 +58,7 @@ const ended = ({ entry, openedAt }: VenueContract) => ({ settlePrice: times(entr
 const lies: Readonly<Record<LieKind, Lie>> = {
   "false-fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
   "false-fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
-  // Without a bound only the marks limit a price, and they may be unknown.
+  // Without a bound only the marks limit a price, and the marks may be unknown.
   "false-fill-price": about("fill", (fill, { order }) =>
     order === null || order.price === null
       ? null

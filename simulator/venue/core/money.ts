@@ -8,7 +8,7 @@ import type { Account } from "./Account.ts"
 import { moneyDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Null: a part of it is from before sources were kept. */
+/** An account's money by kind and asset; null: a part of the money is from before kinds were kept. */
 export const moneyOf = (parts: VenueParts, account: Account): ReadonlyArray<VenueMoney> | null => {
   const balances = parts.balances.byKind(account.id)
   if (balances === null) return null

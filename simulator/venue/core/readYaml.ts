@@ -64,7 +64,7 @@ const firstAlias = (document: Document): number => {
   return place ?? 0
 }
 
-/** Each problem once. For a file too deep to read, that is the only problem. */
+/** Reports each problem once. For a file that is nested too deeply, this is the only problem. */
 const failed = (found: ReadonlyArray<Problem>): Read<never> => {
   const inWords = found.map(({ line, message }) => ({
     line,

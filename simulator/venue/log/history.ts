@@ -45,7 +45,7 @@ export interface History {
   /** Number of the snapshot; 0: none, the venue begins with segment 0. */
   readonly base: number
   readonly snapshot: Snapshot | null
-  /** From the base's on, oldest first; empty for a new venue. */
+  /** The segments from `base` on, oldest first; empty for a new venue. */
   readonly segments: ReadonlyArray<FoundSegment>
   /** Paths of skipped broken snapshots, and of remains of an interrupted rotation. */
   readonly broken: ReadonlyArray<string>

@@ -168,7 +168,7 @@ export class EventFeed {
 const stream: Target = { route: "events", symbol: null }
 const nothing: Line = { lines: [], lateMillis: 0 }
 
-/** The route of the calls that cause such an event. */
+/** The route of the calls that cause an event of this kind. */
 const routeOf = ({ fact }: VenueEvent): Target["route"] => {
   switch (fact.type) {
     case "order":

@@ -70,7 +70,7 @@ export class Faults {
     return { kind: fault.order.kind, delayMillis: fault.order.delayMillis ?? usualDelayMillis }
   }
 
-  /** Whether such a fault is in force, without counting a strike. */
+  /** Whether a fault of these kinds is in force for the target, without counting a strike. */
   awaits(kinds: ReadonlyArray<FaultKind>, target: Target): boolean {
     return this.find(kinds, target) !== undefined
   }

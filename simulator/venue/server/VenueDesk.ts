@@ -64,7 +64,7 @@ export class VenueDesk {
     const early = call.name === "placeOrder" ? faults.strike(["fill-before-ack"], target) : null
     if (early !== null) events.acknowledgeLate(ref, early.delayMillis)
     if (call.name === "acceptQuote" && faults.strike(["quote-withdrawn"], target) !== null) {
-      // In the same write as the accept and before it, so that no input comes between them.
+      // The withdrawal is in the same write as the accept and before it, so that no input comes between them.
       void writer.offer({ type: "withdraw", rfqRef: call.request.target, quoteId: call.request.quoteId })
     }
     const { outcomes } = await writer.submit(this.inputOf(call, target))

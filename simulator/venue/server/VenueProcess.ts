@@ -23,7 +23,7 @@ import { VenueWriter } from "./VenueWriter.ts"
 import { writeWhole } from "./writeWhole.ts"
 
 export interface VenueProcessOptions extends BooksOptions {
-  /** 0: the last port if it is free, else any. */
+  /** The port; 0: the last port if it is free, otherwise any. */
   readonly port: number
   /** Ends by itself after so long without requests, wall ms; null: never. */
   readonly idleMillis: number | null

@@ -18,7 +18,7 @@ import { keyTest } from "./venueKey.ts"
 import { makeVenueApp, words } from "./venueRoutes.ts"
 
 export interface VenueServerOptions {
-  /** 0: `lastPort` if it is free, else any. */
+  /** The port; 0: `lastPort` if it is free, otherwise any. */
   readonly port: number
   readonly lastPort: number
   readonly key: string

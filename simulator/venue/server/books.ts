@@ -14,7 +14,7 @@ import { writeWhole } from "./writeWhole.ts"
 
 export interface BooksOptions {
   readonly directory: string
-  /** For new books; null: the default. Existing books keep theirs. */
+  /** The seed of new books; null: the default. Existing books keep their seed. */
   readonly seed: number | null
   readonly markets: VenueOptions["markets"] | null
   readonly print: (line: string) => void

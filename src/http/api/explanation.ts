@@ -43,7 +43,10 @@ export type Explanation = typeof Explanation.Type
 /** Parameters and answers of a route that explains a money write. */
 export const explains = { params: clientParams, success: ok(Explanation), error: [BadRequest, Conflict] } as const
 
-/** The rules of such a route: open to every key, because it changes nothing. `bodyCap` is that of the write. */
+/**
+ * The rules of an explain route: open to every key, because the route changes nothing. `bodyCap` is the cap of the explained
+ * write.
+ */
 export const explainRules = (bodyCap: number): RouteRules => ({
   idempotent: false,
   reliance: false,
@@ -51,7 +54,7 @@ export const explainRules = (bodyCap: number): RouteRules => ({
   reads: true
 })
 
-/** The description of such a route; `write` includes its article. */
+/** The description of an explain route; `write` includes its article. */
 export const explainText = (write: string) =>
   OpenApi.annotations({
     summary: `Explain what ${write} would be answered`,

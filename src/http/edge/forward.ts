@@ -24,7 +24,7 @@ export type Forwarded =
   | { readonly _tag: "Lost" }
   /** The body exceeds the cap. */
   | { readonly _tag: "TooLarge" }
-  /** Node refuses to send such a request. */
+  /** Node refuses to send a request with this target or these headers. */
   | { readonly _tag: "Unsendable" }
 
 export interface Passage {

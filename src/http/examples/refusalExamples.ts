@@ -33,7 +33,10 @@ const firstRecorded: ReadonlyMap<string, Refused> = new Map(
     .map(([status, body]) => [`${status} ${kindOfRefusal(body)}`, body])
 )
 
-/** Null: not recorded yet. The service must start without it, because it records it; a test lists refusals without an example. */
+/**
+ * Null if the refusal is not recorded yet: the service that records it must start without it. A test lists refusals without an
+ * example.
+ */
 const recordedExample = (summary: string, status: number, code: number, reason?: Reason): RefusalExample | null => {
   const value = firstRecorded.get(`${status} ${code} ${reason}`)
   return value === undefined ? null : { summary, value }

@@ -64,7 +64,7 @@ export const verbGate = (method: string | undefined): WireRefusal | null =>
 export const edgeCapGate = (length: number | null): WireRefusal | null =>
   length !== null && length > bodyCaps.edge ? gateRefusals.edgeCap : null
 
-/** Far longer than any issued key; longer ones are not hashed. */
+/** Far longer than any issued key. A longer header is not hashed. */
 const keyMaxLength = 256
 
 /**

@@ -9,9 +9,9 @@ import type { BodyRoom } from "./BodyBudget.ts"
 
 export type BodyRead =
   | { readonly _tag: "Body"; readonly bytes: Buffer }
-  /** Longer than the route allows. */
+  /** The body is longer than the route allows. */
   | { readonly _tag: "TooLarge" }
-  /** Longer than the edge allows on any route. */
+  /** The body is longer than the edge allows on any route. */
   | { readonly _tag: "OverEdge" }
   /** No memory: the bodies of this caller, or of all, have used the budget up. */
   | { readonly _tag: "NoRoom" }

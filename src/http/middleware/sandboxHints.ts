@@ -11,7 +11,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 interface Known {
   readonly query: ReadonlyArray<string>
-  /** Null: the route takes no body. */
+  /** The schema of the body; null: the route takes no body. */
   readonly body: Schema | null
 }
 

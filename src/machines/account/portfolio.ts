@@ -17,9 +17,9 @@ export interface Held {
 export interface PortfolioState {
   readonly held: ReadonlyMap<Currency, Held>
   readonly staked: ReadonlyMap<Currency, StakedAsset>
-  /** Null when the currency's value is unknown. */
+  /** The mark that values a currency; null: the value is unknown. */
   readonly markOf: (currency: Currency) => HoldingMark | null
-  /** Null for an earlier moment, of which the risk is unknown. */
+  /** The account's risk; null for an earlier moment, because the past risk is unknown. */
   readonly risk: AccountRisk | null
 }
 

@@ -37,7 +37,7 @@ export interface EntryTerms {
 export interface EntryFigures {
   /** Position value: quantity times price. */
   readonly notional: bigint
-  /** Also the maximum loss. */
+  /** The premium, which is also the maximum loss. */
   readonly premium: bigint
   readonly commission: bigint
   /** Notional divided by premium, two places; for display only. "0.00" at the barrier itself, where the premium is zero. */
@@ -90,7 +90,7 @@ export interface LiveFigures {
   readonly unrealizedPnl: bigint
   /** The premium that an unrealized loss has not used up. */
   readonly requirement: bigint
-  /** On the price grid. */
+  /** Distance of the barrier from the mark, on the price grid. */
   readonly distanceAbs: string
   /** Percent of the mark, four places. */
   readonly distancePct: string

@@ -32,7 +32,7 @@ export const DocumentUploadBody = Fields.objectOf(
 
 /** A valid upload; its content is not checked yet. */
 export interface DocumentUploadBody {
-  /** Without path, 1 to 255 characters. */
+  /** The file name without its path, 1 to 255 characters. */
   readonly filename: string
   readonly purpose: DocumentPurpose
   readonly dataBase64: string

@@ -13,7 +13,7 @@ export interface Categorizing {
   readonly episodeOpen: boolean
   readonly recorded: RiskState
   readonly before: AccountRisk
-  /** With the leverage that the client would have. */
+  /** The account's risk with the leverage that the client would have. */
   readonly after: AccountRisk
   /** The consequences of the change, for the refusal. */
   readonly change: CategorizationChange

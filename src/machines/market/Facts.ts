@@ -11,7 +11,7 @@ import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketT
 
 export interface Mark {
   readonly price: MoneyDecimal
-  /** Decimal places for display: those of the market's grid. */
+  /** Decimal places for display, as on the market's grid. */
   readonly places: number
   /** The venue's time of the mark, Unix ms. Decides freshness. */
   readonly at: number

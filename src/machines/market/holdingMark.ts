@@ -24,7 +24,7 @@ const par: HoldingMark = { ...one, fresh: false }
 /** The SPOT market whose mark values a currency. */
 export const spotOf = (currency: Currency): string => `${currency}-USDC`
 
-/** Null: the currency has no known value. */
+/** The mark that values a currency; null: the currency has no known value. */
 export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): HoldingMark | null => {
   if (currency === "USDC") return itself
   const mark = marks.get(spotOf(currency))

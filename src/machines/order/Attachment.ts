@@ -47,7 +47,7 @@ export interface Unplaced {
   /** The number of failed attempts in a row. */
   readonly attempts: number
   readonly failedAt: number
-  /** In the venue's words. */
+  /** The reason of the last failure, in the venue's words. */
   readonly reason: string
 }
 
@@ -77,7 +77,7 @@ export interface Standing {
   /** Legs of this round that were sent at MARKET. */
   readonly atMarket: number
   readonly again: Again | null
-  /** At most one for each role. */
+  /** The unplaced legs, at most one for each role. */
   readonly unplaced: ReadonlyArray<Unplaced>
   /** Legs that may still work at the venue, of any round. */
   readonly legs: ReadonlyArray<Leg>

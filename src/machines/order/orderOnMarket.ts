@@ -23,7 +23,7 @@ export interface Listed {
 export interface OrderMarket {
   readonly market: VenueMarket
   readonly family: OrderFamily
-  /** On SPOT a client currency. */
+  /** The base of the market; on SPOT a currency of client accounts. */
   readonly base: string
   readonly quote: Currency
 }

@@ -37,7 +37,7 @@ export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Ver
 export const previewRefusal = (refusal: Refusal, figures: PreviewFigures = noFigures): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : unverified
   const errors = refusal._tag === "Invalid" ? refusal.errors : null
-  // Only verification has a code of its own among the previewed refusals.
+  // Of the previewed refusals, only the refusal for verification has a code of its own and no reason.
   const reason = "reason" in refusal ? refusal.reason : "VERIFICATION_MISSING"
   return { _tag: "Invalid", reason, sentence, errors, beside: { accepted: false, reason: sentence, ...figures } }
 }

@@ -14,6 +14,6 @@ const nothingWritten = { orderId: null, clOrdId: null, state: null }
 /** For POST .../orders: adds the members that identify the order, null because none was written. */
 export const refusingOrder = (refusal: WireRefusal): WireRefusal => withMembers(refusal, nothingWritten)
 
-/** For POST .../margin/preview: a preview whose reason is the sentence. */
+/** For POST .../margin/preview: adds the members of a preview that is not accepted, with the refusal's sentence as reason. */
 export const refusingPreview = (refusal: WireRefusal): WireRefusal =>
   withMembers(refusal, { accepted: false, reason: refusal.msg, ...noFigures })

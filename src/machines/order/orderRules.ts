@@ -35,7 +35,7 @@ export interface JudgedOrder {
 export interface PreTradeVerdict {
   /** The reference price: the limit or trigger price, or the price that the order would take; null: unknown. */
   readonly refPrice: string | null
-  /** Null: no objection. */
+  /** The sentence that refuses the order; null: no objection. */
   readonly sentence: PreTradeSentence | null
   readonly compared: Compared | null
   readonly bound: OrderBound
@@ -59,7 +59,7 @@ const minimumNotional: OrderRule = {
   }
 }
 
-/** In the quote currency at the reference price; null: no known price. */
+/** The notional in the quote currency at the reference price; null: no known price. */
 const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): Scaled | null =>
   refPrice === null ? null : product(scaled(refPrice), scaled(order.qty))
 

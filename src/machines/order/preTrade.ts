@@ -348,7 +348,7 @@ const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Scaled, mar
   const closed = closing.units === 0n ? { position, realized: 0n } : applyFill(position, { side, qty: closing, price })
   const opening = difference(wanted, closing)
   if (reduceOnly || opening.units === 0n) return closed
-  // Never better than the mark: an order that waits for a better price has not gained by it yet.
+  // The price never counts better than the mark: an order that waits for a better price has not gained by it yet.
   const worse = mark === null || lossAtOnce(order, price, mark).units > 0n ? price : mark.price
   const opened = applyFill(closed.position, { side, qty: opening, price: worse })
   return { position: opened.position, realized: closed.realized }

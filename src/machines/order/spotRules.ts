@@ -141,7 +141,7 @@ interface Posted {
   readonly quote: bigint
   readonly base: bigint
   readonly commission: bigint
-  /** In the currency of the reservation. */
+  /** The amount taken, in the currency of the reservation. */
   readonly taken: bigint
 }
 

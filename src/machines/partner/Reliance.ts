@@ -23,7 +23,7 @@ export interface RelianceEvent {
   readonly reason: string
 }
 
-/** Each single transition by its two ends. */
+/** The events of each transition, by the status before and the status after it. */
 const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, ReadonlyArray<RelianceMove>>>>> = {
   // The operator's one command APPROVED from NONE records both transitions.
   NONE: { REQUESTED: ["REQUEST"], APPROVED: ["REQUEST", "APPROVE"] },

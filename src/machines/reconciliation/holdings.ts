@@ -27,7 +27,7 @@ export interface HoldingDifference {
   readonly account: string
   readonly kind: HoldingKind
   readonly name: string
-  /** Null: this side has no such holding. */
+  /** The figure of each side; null: this side has no such holding. */
   readonly service: string | null
   readonly venue: string | null
 }

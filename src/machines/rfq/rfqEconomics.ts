@@ -40,5 +40,5 @@ const minimumNotional: Rule<Marked> = {
   })
 }
 
-/** In order. */
+/** The rules at the mark, in the order of their evaluation. */
 export const economicRules: ReadonlyArray<Rule<Marked>> = [minimumNotional, ...priceRules]

@@ -34,7 +34,7 @@ export const readerTimes = { piece: 30 * second, whole: 600 * second } as const
 /** Body caps in bytes; 8 MB means 8,388,608. */
 export const bodyCaps = {
   onboarding: 256 * 1024,
-  /** Ours: the specification has no cap, and the longest documented report has under 4 KB even with every character escaped. */
+  /** Ours: the specification has no cap. The longest documented report has under 4 KB, even with every character escaped. */
   collateral: 64 * 1024,
   /** Ours, like the cap of `collateral`. */
   deposit: 64 * 1024,

@@ -89,7 +89,7 @@ const ofMoney = {
   PRICES_STALE: "A market that the account is in has no live price: the account can't be judged, try again shortly."
 } as const
 
-/** 404 4004, by kind of object. */
+/** The reasons of 404 4004: one for each kind of object. */
 const ofUnknown = {
   UNKNOWN_ROUTE: "The route does not exist, or does not take the method.",
   UNKNOWN_CLIENT: "The partner has no such client.",
@@ -144,7 +144,7 @@ const ofPace = {
   TOO_MANY_STATEMENTS: "The client has had as many statements made within an hour as it may have."
 } as const
 
-/** 502 5020; without data when nothing was done. */
+/** The reasons of 502 5020. The answer has no `data` when nothing was done. */
 const ofVenue = {
   OUTCOME_PENDING:
     "The request is in flight at the venue and is resolved by itself: read its state before you send another.",
@@ -201,7 +201,7 @@ export const meaningOf: Readonly<Record<Reason, string>> = Object.assign(
   ...reasonGroups.map(({ reasons }) => reasons)
 )
 
-/** By the missing object, as its sentence names it. */
+/** The reasons of 404 4004 by the missing object, as the sentence names the object. */
 export const unknownReasons = {
   Client: "UNKNOWN_CLIENT",
   "KYC package": "UNKNOWN_KYC_PACKAGE",

@@ -112,7 +112,7 @@ export const sectionTitle = ({ name, currency }: SectionFacts): string => {
 
 /** Facts in front of the rows, which start from them; all other facts are results and follow the rows. */
 const before: ReadonlyArray<string> = ["opening", "counterparty"]
-/** In this order, two a line; the model has them by name. */
+/** The facts after the rows, in the order in which they are printed, two a line. */
 const behind: ReadonlyArray<string> = [
   "closing",
   "totals",

@@ -76,7 +76,7 @@ export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): Section
     pctOfAverageEquity: percentOf(total, averageEquity),
     returnBeforeCostsPct: percentOf(gained + total, averageEquity),
     returnAfterCostsPct: percentOf(gained, averageEquity),
-    // Only when false: statements with fully valued equities keep their bytes.
+    // Present only when false, so that statements with fully valued equities keep their bytes.
     ...(base.holdingsValued ? {} : { holdingsValued: false })
   }
 }

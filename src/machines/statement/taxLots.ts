@@ -28,7 +28,7 @@ export interface AssetMove {
 /** The part of a disposal that one lot, or the pool, covers. */
 export interface TaxSlice {
   readonly asset: Currency
-  /** Null: from the pool, or without a known acquisition. */
+  /** The time of the acquisition, Unix ms; null: from the pool, or without a known acquisition. */
   readonly acquired: number | null
   readonly disposed: number
   readonly quantity: bigint

@@ -9,7 +9,7 @@ import { outstandingOf } from "./swapFigures.ts"
 export interface SwapThen {
   /** Principal neither repaid nor written off. */
   readonly principal: bigint
-  /** For a default the open claim, reward included; else zero. */
+  /** The open claim of a defaulted swap, reward included; otherwise zero. */
   readonly claim: bigint
   readonly writtenOff: bigint
   readonly state: "OPEN" | "DEFAULTED"

@@ -49,7 +49,7 @@ export interface RequestedContract {
 /** The frozen terms of a contract, and the ids that the venue has reported. */
 export const frozenTerms = (context: ContractContext) => {
   const { rfqId, quoteId, venueContractId: id, tradeId, openedAt } = context
-  // Zero: staff resolved the contract in place of the venue.
+  // An id of zero: staff resolved the contract in place of the venue.
   const known = id === 0 ? null : { id, tradeId, openedAt }
   return { ...context, ref: acceptRef(rfqId, quoteId), accept: "SENT", sentAt: null, known } as const
 }

@@ -80,7 +80,7 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
     }
     return partTimeMisfit("the correction time", report.corrections, report, expected)
   },
-  // Each is booked once by its id; an amount beyond the outstanding one is a break.
+  // Each payment is booked once by its id; an amount beyond the outstanding one is a break.
   payments: (report, expected) => partTimeMisfit("the payment time", report.payments, report, expected),
   short: { because: "It counts only at or after maturity (swapMachine.ts, mature)." },
   end: ({ end }, { isListed }) => (end === "FINAL_SETTLEMENT" ? settlementMisfit(isListed) : null)

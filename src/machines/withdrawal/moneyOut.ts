@@ -31,7 +31,7 @@ export const moneyOutReasons: Readonly<Record<MoneyOutSentence | RestrictionSent
   [moneyOutSentences.paused]: "MONEY_OUT_PAUSED"
 }
 
-/** In minor units of the currency; `risk` is of the whole account, in micro-USDC. */
+/** A client's money for a payment, in minor units of the currency; `risk` is of the whole account, in micro-USDC. */
 export interface FreeMoney {
   readonly currency: Currency
   /** Cash without the reserve. */

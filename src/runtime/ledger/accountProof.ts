@@ -26,7 +26,7 @@ export interface AccountModel extends Pick<ModelHead, "kind" | "cut" | "periodFr
 const minorUnits = (text: string): bigint => BigInt(text.replace(".", ""))
 
 export class AccountProof {
-  /** By section and kind, minor units. */
+  /** The sums of the rows, by section and kind, minor units. */
   private readonly moved = new Map<string, bigint>()
   private readonly model: AccountModel
 

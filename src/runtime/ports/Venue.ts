@@ -42,7 +42,7 @@ export interface UnreadableLine {
 /** An event, or an unreadable line, of another service's account: only its number matters here. */
 export interface ForeignEvent {
   readonly foreign: true
-  /** Null if it can't be read. */
+  /** The event number; null if it can't be read. */
   readonly number: number | null
 }
 

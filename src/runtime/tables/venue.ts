@@ -36,7 +36,7 @@ export interface VenueCursorRow {
 export interface VenueQuarantineRow {
   readonly id: number
   readonly at: number
-  /** Null if it can't be read. */
+  /** The event number; null if it can't be read. */
   readonly number: number | null
   readonly account: string | null
   readonly reason: string

@@ -95,7 +95,7 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     payload: OptionalBody({
       note: Schema.optionalKey(text("The note", 500)),
       revision: Schema.optionalKey(anyId("The revision")),
-      // The cases that the operator has read: open cases that are not named, or were screened again later, are not cleared.
+      // The cases that the operator has read. An open case that is not named here, or was screened again later, is not cleared.
       cases: Schema.optionalKey(
         Schema.Array(anyId("A case"))
           .annotate({ message: "The cases must be a list of their numbers." })

@@ -34,7 +34,7 @@ const read = (): ReadonlyMap<string, OperatorCommand> => {
   return found
 }
 
-/** By name, in the order of the contract. */
+/** All operator commands by name, in the order of the contract. */
 export const operatorCommands: ReadonlyMap<string, OperatorCommand> = read()
 
 /** Whether the role may run the command; an unknown command is open to no role. */
@@ -52,7 +52,7 @@ const guarded = (fourEyes: CommandRules["fourEyes"]): ReadonlyArray<string> =>
 
 /** The commands that wait for a second operator key by default (operator surface, Four eyes). */
 export const usualFourEyes = guarded("usual")
-/** All commands that can be configured to wait for one. */
+/** All commands that can be configured to wait for a second operator key. */
 export const fourEyesClasses = [...usualFourEyes, ...guarded("on request")]
 
 /** The largest cap of all operator commands. */

@@ -16,11 +16,11 @@ export interface ReplayedEquity {
   /** Unix ms. For an equity: its midnight; bookings at that time or later do not count. */
   readonly at: bigint
   readonly what: "EQUITY" | "CASH" | "HELD" | "FILL" | "CONTRACT" | "END"
-  /** For a contract its own id. */
+  /** The id of a contract. */
   readonly id: bigint
   /** Micro-USDC: the equity, null if none is stored, or a change of cash; for other holdings, their own minor units. */
   readonly amount: bigint | null
-  /** For other holdings, the currency and whether it is reserved. */
+  /** For other holdings: the currency, and whether the holding is reserved. */
   readonly symbol: string | null
   readonly side: "BUY" | "SELL" | null
   readonly qty: string | null

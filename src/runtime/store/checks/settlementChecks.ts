@@ -43,7 +43,7 @@ const routes = Object.entries(modelOf)
   .flatMap(([entry, model]) => (model === null ? [] : [`('${entry}', '${model}')`]))
   .join(", ")
 
-/** For each transaction that may make an item, the change of the client's USDC and the item's type. */
+/** The change of the client's USDC and the item's type, for each transaction that may make an item. */
 const changes = `changes AS MATERIALIZED (
   SELECT t.tx_id, p.client_id, p.partner_id, k.item_type, sum(p.amount) AS amount
     FROM ledger_transactions t JOIN (VALUES ${itemTypes}) AS k (entry, item_type) ON k.entry = t.type

@@ -18,7 +18,7 @@ export interface CostSum {
   readonly unvalued: number
 }
 
-/** By the reference in the posting's transaction: a swap, a contract, a market. */
+/** The family, by the reference in the posting's transaction: a swap, a contract, a market. */
 const familyOf = `CASE WHEN t.refs->>'swapId' IS NOT NULL THEN 'STAKING' WHEN t.refs->>'contractId' IS NOT NULL THEN 'BARRIER'
     WHEN t.type = 'FUNDING' OR t.refs->>'Instrument' LIKE '%-PERP' THEN 'PERP'
     WHEN t.refs->>'Instrument' IS NOT NULL THEN 'SPOT' END`

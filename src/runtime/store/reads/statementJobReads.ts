@@ -144,7 +144,7 @@ const lastBefore = (end: "start" | "end", of: "posting" | "fill"): string => {
             ELSE coalesce(${at}.id, 0) END AS ${end}_${of}`
 }
 
-/** Most clients have none, and an existence check is far cheaper than a search. */
+/** Most clients have no contract and no swap, and an existence check is far cheaper than a search. */
 const lastOfThose = (end: "start" | "end", of: "contract" | "swap", table: string): string =>
   `CASE WHEN EXISTS (SELECT FROM ${table} WHERE client_id = c.id) THEN last_${of}_before(c.id, b.${end}_ts)
      ELSE 0 END AS ${end}_${of}`

@@ -28,7 +28,7 @@ interface Row {
   readonly accounts: ReadonlyArray<string>
 }
 
-/** At most `limit` calls are listed. */
+/** The traffic with the venue, with at most `limit` calls in flight. */
 export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effect<VenueTraffic, SqlError.SqlError> =>
   Effect.map(sql.unsafe<Row>(trafficText, [BigInt(limit)]), ([row]) => ({
     inFlight: row?.in_flight ?? [],
@@ -38,9 +38,9 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
 
 /** The open objects of an account in this service. */
 export interface OpenHere {
-  /** By the venue's id. */
+  /** The contracts, by the venue's id. */
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
-  /** By the venue's id, with the amount that may still be paid, written off or not. */
+  /** The swaps, by the venue's id, with the amount that may still be paid, written off or not. */
   readonly swaps: ReadonlyArray<{ readonly id: number; readonly notional: string }>
   /** Ids of the requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<number>
