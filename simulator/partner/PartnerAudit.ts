@@ -20,9 +20,9 @@ export interface AuditReport {
   readonly clients: number
   readonly reports: number
   readonly postings: number
-  /** Acknowledged, but missing or different now. */
+  /** Objects that were acknowledged, but are missing or different now. */
   readonly lost: ReadonlyArray<string>
-  /** Present twice, or present without a request. */
+  /** Objects that exist twice, or exist without a request. */
   readonly doubled: ReadonlyArray<string>
   /** Any other difference. */
   readonly wrong: ReadonlyArray<string>

@@ -35,7 +35,7 @@ export interface FeedState {
     readonly asks: ReadonlyArray<Row>
   }
   readonly trades: { readonly seq: number; readonly ts: number; readonly said: ReadonlyArray<PublicTrade> }
-  /** New trades since then, oldest first. */
+  /** Trades that no message has published yet, oldest first. */
   readonly fresh: ReadonlyArray<PublicTrade>
 }
 
@@ -63,7 +63,7 @@ export class Feed {
     this.fresh = [...state.fresh]
   }
 
-  /** A public trade, published with the next tick. */
+  /** Adds a public trade; the next tick publishes it. */
   traded(trade: PublicTrade): void {
     this.fresh.push(trade)
     if (this.fresh.length > 2 * tradesKept) this.fresh = this.fresh.slice(-tradesKept)

@@ -43,7 +43,7 @@ export class Fills {
     return this.byOrder.get(orderId) ?? null
   }
 
-  /** An order has ended: its fills may be dropped. */
+  /** Records that an order has ended: its fills may be dropped. */
   end(orderId: number): void {
     const fills = this.byOrder.get(orderId)
     if (fills === undefined) return
@@ -52,7 +52,7 @@ export class Fills {
     while (this.endedCount > endedFillsKept) this.drop(this.ended.shift())
   }
 
-  /** The order is dropped. */
+  /** Forgets the fills of an order that is dropped. */
   forget(orderId: number): void {
     if (!this.byOrder.has(orderId)) return
     // Orders are dropped in the order in which they ended.

@@ -62,7 +62,7 @@ export class Funding {
   private sum = 0
   private samples = 0
   private held: number | null = null
-  /** Set at the last funding time; paid at the next. */
+  /** The rate of the next payment, set at the last funding time. */
   private fixed = interest
 
   constructor(state?: FundingState) {
@@ -83,7 +83,7 @@ export class Funding {
     return this.held ?? this.fixed
   }
 
-  /** The rate after that, by the samples so far. */
+  /** The rate of the payment after the next one, by the samples so far. */
   get predicted(): number {
     return this.held ?? (this.samples === 0 ? this.fixed : rateOf(Math.round(this.sum / this.samples)))
   }

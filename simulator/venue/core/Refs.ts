@@ -9,7 +9,7 @@ export interface Known {
   readonly outcome: "EXECUTED" | "REFUSED" | "VOID"
   readonly reason: string | null
   readonly at: number
-  /** The ref of the order; ids of the others. */
+  /** The order by its ref; the other objects by their ids. */
   readonly order?: string
   readonly rfq?: number
   readonly contract?: number

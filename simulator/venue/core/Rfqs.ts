@@ -158,7 +158,7 @@ export class Rfqs {
     return rfq.closes === null ? (levelRefusal(rfq, quote.price) ?? quote) : quote
   }
 
-  /** A quote was executed: ends its request. */
+  /** Ends the request of a quote that was executed. */
   accepted(rfq: Rfq, quote: Quote): void {
     quote.state = "ACCEPTED"
     this.end(rfq, "ACCEPTED", null)

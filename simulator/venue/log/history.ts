@@ -25,7 +25,7 @@ export interface Header {
   readonly options: VenueOptions
 }
 
-/** Every other record. */
+/** Every record of a segment after the header. */
 export interface Group {
   /** Wall time of the write, Unix ms. */
   readonly at: number

@@ -15,7 +15,7 @@ export interface ReadRecords {
   readonly wholeBytes: number
 }
 
-/** A broken record before whole ones. */
+/** A broken record that whole records follow. */
 export class BrokenRecord extends Error {
   readonly record: number
 

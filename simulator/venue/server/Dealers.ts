@@ -54,7 +54,7 @@ export class Dealers {
     if (fact.type === "quote") this.quoted(fact.rfqRef, fact.quote)
   }
 
-  /** No dealer answers this request. */
+  /** Makes all dealers ignore this request. */
   ignore(ref: string): void {
     if (this.ignored.size < requestLimit) this.ignored.add(ref)
   }

@@ -72,7 +72,7 @@ export class VenueDesk {
     return liedOutcome(faults, outcomes[0] as VenueOutcome)
   }
 
-  /** Completes after so much wall time. */
+  /** Completes after the given wall time. */
   sleep(millis: number): Promise<void> {
     return this.parts.clock.sleep(millis)
   }

@@ -55,7 +55,7 @@ export const shareReach = 0.5
 const leastShare = 1e-9
 /** Bound of the floating-point error, relative to the summed amounts: thousands of times the machine epsilon. */
 const wrongBy = 1e-12
-/** Rounding of each exact figure. */
+/** The unit to which exact figures are rounded, USDC. */
 const micro = 1e-6
 
 /**

@@ -120,7 +120,7 @@ export const pageBudget = {
 /** Live partner documents per client, and length of a file name. */
 export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYears: 5 } as const
 
-/** Idempotency-Key header. */
+/** Limits on the Idempotency-Key header. */
 export const idempotency = {
   keyMaxLength: 128,
   replayMillis: 24 * hour,

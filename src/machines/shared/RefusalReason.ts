@@ -110,13 +110,13 @@ const ofUnknown = {
   OFFER_GONE: "The offer has left the board since it was read."
 } as const
 
-/** 409 4090. */
+/** The reasons of 409 4090. */
 const ofClash = {
   EMAIL_IN_USE: "The e-mail address is used by an open account.",
   WOULD_BREACH_MARGIN: "The leverage needs more margin than the account has, and force was not sent."
 } as const
 
-/** 409 4092. */
+/** The reasons of 409 4092. */
 const ofState = {
   IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used for another request.",
   IN_PROGRESS: "The request with the same Idempotency-Key has no answer yet.",
@@ -137,7 +137,7 @@ const ofState = {
   WEBHOOK_INACTIVE: "The webhook is not active: register it again first."
 } as const
 
-/** 429 4290. */
+/** The reasons of 429 4290. */
 const ofPace = {
   RATE_LIMITED: "The requests of this minute are used up.",
   RETAKE_TOO_EARLY: "The cooling period after the last attempt at the test is not over: data.retakeAt.",
@@ -152,7 +152,7 @@ const ofVenue = {
     "The venue was not reached and nothing was executed: send the request again under a new Idempotency-Key."
 } as const
 
-/** 503 5030. */
+/** The reasons of 503 5030. */
 const ofService = {
   UNAVAILABLE: "The service has no room for the request now, or its database is away.",
   NO_VENUE: "No venue is attached to the service, so it has no markets."

@@ -1,6 +1,6 @@
 /** Reasons of the operator's routes only; these routes also answer with the reasons for partners (RefusalReason.ts). */
 
-/** 404 4004. */
+/** The reasons of 404 4004. */
 const ofUnknown = {
   UNKNOWN_PARTNER: "There is no such partner.",
   UNKNOWN_SCOPE: "The name is neither a partner's nor a client's.",
@@ -21,7 +21,7 @@ const ofUnknown = {
   UNKNOWN_PAGE: "The atlas has no such page."
 } as const
 
-/** 409 4092: partners and clients. */
+/** The reasons of 409 4092 on partners and clients. */
 const ofParties = {
   CODE_TAKEN: "Another partner has the code.",
   UID_PREFIX_TAKEN: "Another partner has the uid prefix.",
@@ -44,7 +44,7 @@ const ofParties = {
   CLIENT_STATE: "The client's own rules refuse the command, for a reason that partners are told."
 } as const
 
-/** 409 4092: money and its records. */
+/** The reasons of 409 4092 on money and its records. */
 const ofBooks = {
   BOOKED_ALREADY: "The reference was booked before, with other content where it says so.",
   BELOW_ZERO: "The client's balance would be below zero.",
@@ -60,7 +60,7 @@ const ofBooks = {
   STATEMENT_UNCHANGED: "A new version of the statement would say the same as the one there is."
 } as const
 
-/** 409 4092: four eyes. */
+/** The reasons of 409 4092 on four eyes. */
 const ofApprovals = {
   APPROVAL_DECIDED: "The approval was decided before.",
   APPROVAL_EXPIRED: "The approval has expired: ask for the command again.",

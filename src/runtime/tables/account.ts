@@ -2,7 +2,7 @@
 import type { AccountTotals } from "../../machines/account/accountTotals.ts"
 import { ofClient, table } from "./Table.ts"
 
-/** Since the account was opened. */
+/** A client's totals since the account was opened. */
 export interface AccountTotalsRow extends AccountTotals {
   readonly clientId: number
   readonly partnerId: number

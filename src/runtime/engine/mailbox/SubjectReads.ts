@@ -31,7 +31,7 @@ interface Parts {
   readonly journal: Pick<Journal["Service"], "certain">
   readonly loading: SubjectLoading
   readonly facts: () => Facts
-  /** Readers of one subject at most. */
+  /** Limit on the readers of one subject. */
   readonly limit: number
 }
 

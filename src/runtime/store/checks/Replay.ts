@@ -3,15 +3,15 @@
 /** Reads the rows of one check and returns the first violation. */
 export interface Replay<Row> {
   readonly take: (row: Row) => string | null
-  /** After the last row. */
+  /** Called after the last row. Returns a violation, or null. */
   readonly end: () => string | null
 }
 
 export interface ReplayCheck<Row extends object> {
   readonly name: string
-  /** One row, one column `n`: the number of checked rows. */
+  /** SQL with one row and one column `n`: the number of checked rows. */
   readonly figure: string
-  /** All rows, in the order of the replay. */
+  /** SQL with all rows, in the order of the replay. */
   readonly rows: string
   readonly begin: () => Replay<Row>
 }
