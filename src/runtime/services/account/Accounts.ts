@@ -38,7 +38,7 @@ export class Accounts extends Context.Service<
      */
     balancesAt(partnerId: number, clientId: number, at: number): Effect.Effect<BalancesWire | null, Unavailable>
     summary(partnerId: number, clientId: number): Effect.Effect<AccountSummaryWire | null, Unavailable>
-    /** Refused without a venue, and for another partner's client. */
+    /** The overview of a client. Refused without a venue, and for another partner's client. */
     overview(partnerId: number, clientId: number): Effect.Effect<Verdict<AccountOverviewWire>, Unavailable>
     ledger(partnerId: number, clientId: number, query: PageQuery): Effect.Effect<LedgerPage | null, Unavailable>
   }

@@ -6,7 +6,7 @@ import type { Directory } from "../partners/Directory.ts"
 import { partnerOfTurn } from "../partners/partnerOfTurn.ts"
 import { instanceOf } from "./clientState.ts"
 
-/** `parts`: further dependencies of the event handler. */
+/** Throws if the turn's subject has no client. `parts`: further dependencies of the event handler. */
 export const ownedTurn = <Parts extends { readonly directory: Directory["Service"] }>(
   turn: Turn,
   parts: Parts

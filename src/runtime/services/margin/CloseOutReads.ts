@@ -36,7 +36,7 @@ const searchedMost = 1_000
 export class CloseOutReads extends Context.Service<
   CloseOutReads,
   {
-    /** `id`: the number of the close-out, or its name (`CO-7`). */
+    /** Shows a close-out. `id`: its number, or its name (`CO-7`). */
     show(id: string): Effect.Effect<Verdict<CloseOutDetailWire>, Unavailable>
   }
 >()("brokerage/runtime/services/margin/CloseOutReads") {

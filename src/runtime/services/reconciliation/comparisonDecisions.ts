@@ -118,7 +118,7 @@ export const settleDifferences = (
   })
 }
 
-/** Null: the difference was applied, or no longer exists. */
+/** Settles one difference. Returns a sentence for staff; null: the difference was applied, or no longer exists. */
 const settle = (turn: Turn, parts: EventParts, what: What): string | null => {
   switch (what.is) {
     case "notHere":

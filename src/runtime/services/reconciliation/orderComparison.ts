@@ -156,7 +156,7 @@ export const settleOrderDifferences = (
   })
 }
 
-/** Null: the difference no longer exists. */
+/** The alarm for a difference; null: the difference no longer exists. */
 const alarmOf = (turn: Turn, what: What): Alarm | null => {
   switch (what.is) {
     case "position": {

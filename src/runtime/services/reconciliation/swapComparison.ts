@@ -132,7 +132,7 @@ const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
   return { sentence, more: isCurrency(asset) ? -worthOf(turn, asset, minorOf(swap.notional, asset)) : 0n }
 }
 
-/** Null: the swap has ended since the pass. */
+/** The alarm for a swap that the venue does not know; null: the swap has ended since the pass. */
 const unknownAtVenue = (turn: Turn, { recall }: SwapParts, swapId: number): Alarm | null => {
   const row = recall.row(turn, "swaps", swapId)
   if (row === null || (row.state !== "OPEN" && row.state !== "DEFAULTED")) return null

@@ -30,7 +30,7 @@ import { byVenue } from "./venueQuarantine.ts"
 const callWithin = 5_000
 /**
  * The backpressure limit: the most waiting and running calls, above which loops that commit many calls must wait. Twice
- * the running calls keep the capacity in use, and even the last call leaves long before its deadline.
+ * the limit of running calls keeps the capacity in use, and even the last call leaves long before its deadline.
  */
 const callsWaiting = 2 * callsAtOnce
 /** The validity of a confirmation that this process owns the database, wall ms. */

@@ -86,7 +86,7 @@ export class Compliance extends Context.Service<
     sample(caller: OperatorCaller, client: string): Ruled
     /** Ends the reliance on the client's KYC package. Refused if a revision was added after the reviewed one. */
     reject(caller: OperatorCaller, client: string, reason: string, revision?: number): Ruled
-    /** Newest first; `client` limits the list to one client. */
+    /** Cases, newest first. `client` limits the list to one client. */
     cases(
       query: PageQuery & { readonly open: boolean; readonly client?: string }
     ): Effect.Effect<Verdict<CasePage>, Unavailable>

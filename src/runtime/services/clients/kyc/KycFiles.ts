@@ -260,7 +260,7 @@ const headOf = (client: ClientRow, kyc: PackageRow) => {
   }
 }
 
-/** Newest first. */
+/** The client's revisions, newest first. */
 const revisionsOf = (
   sql: PgClient.PgClient,
   clientId: number

@@ -46,7 +46,7 @@ export interface PassPage extends PageEnd {
 export class ScreeningPasses extends Context.Service<
   ScreeningPasses,
   {
-    /** Newest first. */
+    /** Passes, newest first. */
     list(query: PageQuery): Effect.Effect<PassPage, Unavailable>
     /** The highest id of an entry. */
     readonly lastEntry: () => number

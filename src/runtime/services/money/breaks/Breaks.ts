@@ -48,7 +48,7 @@ export class Breaks extends Context.Service<
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
     /** Every open break, of all subjects. */
     readonly standing: () => ReadonlyArray<ReconBreakRow>
-    /** Newest first. */
+    /** Breaks, newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
     /** `clientNamed` finds the client that a scope names. Without it a scope can name a client by id only. */
     open(

@@ -187,7 +187,7 @@ const decideFiling = (
   return verdict.ok ? accept({ status: 201, notice: verdict.value }) : verdict
 }
 
-/** Null: the mailbox no longer holds the notice, because it is decided. */
+/** Rules on a PENDING notice. Null: the mailbox no longer holds it, because it is decided. */
 const ruleOnPending = (
   turn: Turn,
   directory: Directory["Service"],

@@ -54,7 +54,7 @@ export class SettlementReports extends Context.Service<
   {
     report(partnerId: number, window: WindowQuery): Effect.Effect<SettlementReportFigures, Unavailable>
     summary(partnerId: number, window: WindowQuery): Effect.Effect<SettlementSummary, Unavailable>
-    /** Newest first. */
+    /** Payments recorded between the firms, newest first. */
     interfirm(partnerId: number, query: PageQuery): Effect.Effect<InterfirmPage, Unavailable>
   }
 >()("brokerage/runtime/services/money/settlement/SettlementReports") {

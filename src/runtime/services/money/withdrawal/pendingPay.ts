@@ -32,7 +32,10 @@ const isPayOf = ({ command, args, state }: ApprovalRow, requestId: number): bool
 
 const expiresAt = ({ context }: ApprovalRow): number => context.expiresAt
 
-/** Logs a changed destination: operators must learn of it from the log, not only the caller from the refusal. */
+/**
+ * Logs that the stored destination was changed. Operators must find this in the log; only the caller receives the
+ * refusal.
+ */
 export const logOtherDestination = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
   verdict.ok || !isOtherDestination(verdict.refusal)
     ? Effect.void

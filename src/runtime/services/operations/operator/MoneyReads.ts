@@ -43,7 +43,7 @@ export class MoneyReads extends Context.Service<
   MoneyReads,
   {
     reports(query: MoneyQuery): Found<{ readonly reports: ReadonlyArray<CollateralReport> }>
-    /** `since`: items that occurred at this time or later, Unix ms. */
+    /** Settlement items. `since`: only those that occurred at this time or later, Unix ms. */
     items(query: MoneyQuery & { readonly since?: number }): Found<{ readonly items: ReadonlyArray<ItemView> }>
     settlements(
       query: PageQuery & Pick<Whose, "partner">

@@ -45,7 +45,7 @@ export class TradeReads extends Context.Service<
     closeOuts(
       query: PageQuery & Whose & { readonly open?: boolean }
     ): Found<PageEnd & { readonly closeouts: ReadonlyArray<CloseOutWire> }>
-    /** Refused without a venue. */
+    /** The margin of a client. Refused without a venue. */
     margin(client: string): Found<MarginPicture>
   }
 >()("brokerage/runtime/services/operations/operator/TradeReads") {

@@ -22,7 +22,7 @@ export const partnerBuilds: LimiterOptions = {
 export class BuildWindow {
   private readonly times = new Map<number, Array<number>>()
 
-  /** False: `learn` must be called first. */
+  /** Whether the client's hour is in memory. If not, `learn` must be called before `take`. */
   knows(clientId: number): boolean {
     return this.times.has(clientId)
   }

@@ -41,7 +41,7 @@ const failuresShown = 200
 export class JobReads extends Context.Service<
   JobReads,
   {
-    /** Newest first. */
+    /** Jobs, newest first. */
     list(query: PageQuery): Effect.Effect<JobsPage, Unavailable>
   }
 >()("brokerage/runtime/services/statements/jobs/JobReads") {

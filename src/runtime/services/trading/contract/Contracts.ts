@@ -33,7 +33,7 @@ export interface ContractQuery extends PageQuery {
 export class Contracts extends Context.Service<
   Contracts,
   {
-    /** Null: another partner's client. */
+    /** The contracts of a client; null: another partner's client. */
     list(caller: Caller, clientId: number, query: ContractQuery): Effect.Effect<ContractsWire | null, Unavailable>
     close(caller: Caller, contractId: number | null, write: KeyedWrite): Effect.Effect<Kept<RfqWire>, DispatchError>
   }

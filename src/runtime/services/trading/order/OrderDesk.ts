@@ -44,7 +44,7 @@ export class OrderDesk extends Context.Service<
       client: string,
       query: PageQuery & { readonly open: boolean }
     ): Found<PageEnd & { readonly orders: ReadonlyArray<OrderView> }>
-    /** `id`: the order's id, or its ref at the venue. */
+    /** Finds an order. `id`: its id, or its ref at the venue. */
     show(id: string): Found<OrderView>
     /** Requests the venue to cancel an order. Returns the order afterwards. Refused if the order has ended. */
     cancel(caller: OperatorCaller, id: string, reason: string): Effect.Effect<Verdict<OrderView>, DispatchError>

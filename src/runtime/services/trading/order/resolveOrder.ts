@@ -19,7 +19,10 @@ import type { VenueHandlers } from "../../venue/VenueHandler.ts"
 import { type BookingTurn, bookFill, isBooked } from "./fillBooking.ts"
 import { orderInTurn } from "./orderDecisions.ts"
 
-/** Null: staff can end the order, because the venue never answered its call, or because a misfit of the order stands. */
+/**
+ * The refusal of a resolution. Null: staff can end the order, because the venue never answered its call, or because a
+ * misfit of the order stands.
+ */
 export const orderRefusal = (state: SubjectState, { id }: Pick<OrderRow, "id">): Refusal | null =>
   unlessUnknown(state, orderRef(id), `order:${id}`)
 

@@ -30,7 +30,7 @@ type Asking =
   | { readonly asked: Asked; readonly at: number; readonly refusal: null }
   | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
 
-/** `at`: the index of the step that refuses, or the number of steps. */
+/** Runs the checks that need no client. `at`: the index of the step that refuses, or the number of steps. */
 const asking = (body: unknown, now: number, markets: ContractMarkets): Asking => {
   const decoded = decodeRfq(body, { now })
   if (!decoded.ok) return { asked: null, at: 0, refusal: invalidBody(decoded) }

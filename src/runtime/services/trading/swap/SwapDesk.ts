@@ -60,7 +60,7 @@ export interface SwapDeskQuery extends PageQuery {
 export class SwapDesk extends Context.Service<
   SwapDesk,
   {
-    /** Newest first. */
+    /** Swaps of all clients, newest first. */
     list(query: SwapDeskQuery): Found<PageEnd & { readonly swaps: ReadonlyArray<SwapView> }>
     /** Finds a swap by the service's id. */
     show(id: string): Found<SwapView>

@@ -21,7 +21,7 @@ import { noteResolved, unlessUnknown } from "../../venue/resolved.ts"
 import type { DefiniteOutcome, VenueHandlers } from "../../venue/VenueHandler.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
-/** Null: staff can resolve the take or the swap. */
+/** The refusal of a resolution; null: staff can resolve the take or the swap. */
 export const takeRefusal = (state: SubjectState, { id }: Pick<SwapRow, "id">): Refusal | null =>
   unlessUnknown(state, swapRef(id), `swap:${id}`)
 
