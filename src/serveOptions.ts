@@ -21,7 +21,7 @@ export interface ServeOptions {
   readonly dataDir: string
   /** Any Postgres 15 or newer; null: the embedded one in the data directory. */
   readonly databaseUrl: string | null
-  /** URL of an external venue; null: the simulated one in a sandbox, none outside. */
+  /** URL of an external venue; null: the simulated venue in a sandbox, no venue outside a sandbox. */
   readonly venueUrl: string | null
   /** File with the venue's key; null: the venue needs none. */
   readonly venueKeyFile: string | null

@@ -63,7 +63,7 @@ export class InProcessVenue {
   readonly came = new Map<string, number>()
   private core: Venue
   private readonly options: InProcessOptions
-  /** Ids of the orders published under each ref: their number is that of its executions. */
+  /** Ids of the orders published under each ref: the number of ids is the number of the ref's executions. */
   private readonly orders = new Map<string, Set<number>>()
   /** Refs that a lookup does not show yet, with the business time from which it does. */
   private readonly hidden = new Map<string, number>()

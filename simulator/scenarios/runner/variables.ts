@@ -16,7 +16,7 @@ export class UnknownVariable extends Error {
 
 const spans: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A duration of the schema's form in milliseconds. */
+/** Converts a duration in the schema's form to milliseconds. */
 export const millisOf = (duration: string): number => {
   const [, count = "", unit = ""] = /^([0-9]+)(ms|[smhd])$/.exec(duration) ?? []
   return Number(count) * (spans[unit] ?? Number.NaN)

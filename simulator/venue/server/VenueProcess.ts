@@ -25,7 +25,7 @@ import { writeWhole } from "./writeWhole.ts"
 export interface VenueProcessOptions extends BooksOptions {
   /** The port; 0: the last port if it is free, otherwise any. */
   readonly port: number
-  /** Ends by itself after so long without requests, wall ms; null: never. */
+  /** The venue ends itself after this time without requests, wall ms; null: never. */
   readonly idleMillis: number | null
 }
 

@@ -54,5 +54,5 @@ const tooLarge = (): OperatorTooLarge =>
 
 const inQuery = "A dry run is requested in the query: ?dryRun=true."
 
-/** Whether a name is a spelling of the dry run's. */
+/** Whether a name is a spelling of `dryRun`. */
 export const meansDryRun = (name: string): boolean => /^dryrun$/i.test(name.replace(/[^a-z]/gi, ""))

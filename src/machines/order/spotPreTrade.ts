@@ -95,7 +95,7 @@ const marginLevelAfter = (
 }
 
 /**
- * USDC is margin. A buy in USDC needs it free, the account NORMAL and every used mark fresh, like a withdrawal. Another
+ * USDC is margin. Like a withdrawal, a buy in USDC needs free USDC, an account in state NORMAL, and only fresh marks. Another
  * currency, and the asset of a SELL, must only be available.
  */
 const judged = (

@@ -94,7 +94,7 @@ const sharedNeeded = (jaroScore: number, a: number, b: number): number => {
  */
 export class Demand {
   readonly #length: number
-  /** The minimum by length of the other text and number of common first characters. */
+  /** The minimum number of shared characters, by the other text's length and the number of common first characters. */
   readonly #shared = new Uint16Array((maxPatternLength + 1) * (maxPrefix + 1)).fill(outOfReach)
   /** The minimum over all lengths of the other text, by number of common first characters. */
   readonly #least = new Uint16Array(maxPrefix + 1).fill(outOfReach)

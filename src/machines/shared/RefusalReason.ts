@@ -80,7 +80,7 @@ const ofTrading = {
   REFUSED_BY_VENUE: "The venue has refused it; the sentence, or data.rejectReason, has its words."
 } as const
 
-/** 400 4000 for a request, 409 4092 for something filed or reported that can't be applied. */
+/** The reasons on money: 400 4000 for a request, 409 4092 for something filed or reported that can't be applied. */
 const ofMoney = {
   ACCOUNT_FROZEN: "The account is frozen: money can be neither deposited nor withdrawn.",
   WITHDRAWALS_RESTRICTED: "Withdrawals are restricted on the account.",

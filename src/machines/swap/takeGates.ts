@@ -86,7 +86,7 @@ const verification: Gate<TakeFacts> = {
 
 const sentenceGate = (rule: Rule<TakeFacts>): Gate<TakeFacts> => gateOf(rule, (facts: TakeFacts) => facts)
 
-/** The specification sets no limit on open swaps. The refusal has the form of that for too many open contracts. */
+/** The specification sets no limit on open swaps. The refusal has the same form as the refusal for too many open contracts. */
 const openSwaps = sentenceGate({
   gate: "openSwaps",
   reason: "TOO_MANY_SWAPS",

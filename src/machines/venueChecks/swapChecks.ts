@@ -58,7 +58,7 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
   rateBps: exactly("rate", "rateBps", ({ swap }) => swap.rateBps),
   tenorDays: exactly("tenor", "tenorDays", ({ swap }) => swap.tenorDays),
   reward: sameFigure("reward", "reward", ({ swap }) => swap.reward),
-  // The fee of the take itself, before any correction, is that of the listed rate.
+  // The fee of the take, before any correction, equals the fee at the listed rate.
   fee: ({ fee, corrections }, expected) =>
     expected.swap.contractId === null && corrections.length === 0 && !isSame(fee, expected.swap.estimatedFee)
       ? differs("fee", fee, expected.swap.estimatedFee)

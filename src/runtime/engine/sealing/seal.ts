@@ -63,7 +63,7 @@ class SealedBytes {
   private bytes = Buffer.allocUnsafeSlow(65_536)
   private at = 0
 
-  /** Empties the buffer; one that a rare big batch enlarged is released. */
+  /** Empties the buffer. Releases a buffer that a rare big batch has enlarged. */
   clear(): void {
     if (this.bytes.length > keptBytes) this.bytes = Buffer.allocUnsafeSlow(65_536)
     this.at = 0
