@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, type Layer, type Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlClient, SqlError } from "effect/sql"
-import { endsAbandoned, quietSockets } from "../engine/databaseSockets.ts"
+import { endsAbandoned, type QuietSockets, quietSockets } from "../engine/databaseSockets.ts"
 
 export interface PoolOptions {
   readonly url: Redacted.Redacted
@@ -14,27 +14,34 @@ export interface PoolOptions {
   readonly quiet?: number
 }
 
-export const makeDatabasePool = ({
-  quiet,
-  ...options
-}: PoolOptions): Effect.Effect<PgClient.PgClient, SqlError.SqlError, Scope.Scope> =>
-  Effect.flatMap(quietSockets(options.url, quiet), ({ open, hurry }) =>
-    PgClient.make({
-      ...options,
-      stream: open,
-      connectTimeout: "5 seconds",
-      startupParameters: {
-        // A statement uses one processor at most. Parallel workers take longer to start than a page takes to read, and other
-        // work needs a free processor.
-        max_parallel_workers_per_gather: "0",
-        jit: "off",
-        statement_timeout: "30000",
-        lock_timeout: "5000",
-        idle_in_transaction_session_timeout: "60000",
-        ...endsAbandoned(quiet)
-      }
-    }).pipe(Effect.tap(() => Effect.addFinalizer(() => hurry)))
-  ).pipe(Effect.provide(Reactivity.layer))
+export const makeDatabasePool = (
+  options: PoolOptions
+): Effect.Effect<PgClient.PgClient, SqlError.SqlError, Scope.Scope> =>
+  Effect.flatMap(quietSockets(options.url, options.quiet), (sockets) => poolOn(sockets, options))
+
+/** A pool whose caller holds the sockets, to shorten their timeout before the pool closes. */
+export const poolOn = (
+  { open, hurry }: QuietSockets,
+  { quiet, ...options }: PoolOptions
+): Effect.Effect<PgClient.PgClient, SqlError.SqlError, Scope.Scope> =>
+  PgClient.make({
+    ...options,
+    stream: open,
+    connectTimeout: "5 seconds",
+    startupParameters: {
+      // A statement uses one processor at most. Parallel workers take longer to start than a page takes to read, and other
+      // work needs a free processor.
+      max_parallel_workers_per_gather: "0",
+      jit: "off",
+      statement_timeout: "30000",
+      lock_timeout: "5000",
+      idle_in_transaction_session_timeout: "60000",
+      ...endsAbandoned(quiet)
+    }
+  }).pipe(
+    Effect.tap(() => Effect.addFinalizer(() => hurry)),
+    Effect.provide(Reactivity.layer)
+  )
 
 export const layerDatabasePool = (
   options: PoolOptions

@@ -1,10 +1,11 @@
 /** Transactions in which a lost connection is a failure, and work that may take long by design. */
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
+import { quietSockets } from "../engine/databaseSockets.ts"
 import { hanging } from "../engine/journal/sqlFailure.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { makeDatabasePool } from "./databasePool.ts"
+import { makeDatabasePool, poolOn } from "./databasePool.ts"
 
 /** A transaction. The loss of its connection is a failure, not a defect, although the rollback fails as well. */
 export const inTransaction = <A, E, R>(
@@ -28,12 +29,16 @@ export const longWork = <A, E, R>(
       const { url, applicationName = "brokerage" } = sql.config
       if (url === undefined) return yield* Effect.die(new Error("the pool has no url"))
       const options = { url, applicationName, maxConnections: 1 }
-      const own = yield* makeDatabasePool({ ...options, quiet: Infinity })
+      const sockets = yield* quietSockets(url, Infinity)
+      const own = yield* poolOn(sockets, { ...options, quiet: Infinity })
       // Not through the pool: its readers may keep every connection busy for longer than the timeout of a poll.
       const watch = yield* makeDatabasePool(options)
       const [backend] = yield* own<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
       yield* own`SELECT set_config('statement_timeout', '30min', false), set_config('lock_timeout', '60s', false)`
-      return yield* Effect.raceFirst(work(own), withoutSign(watch, backend?.pid ?? 0))
+      const working = yield* Effect.forkScoped(work(own))
+      const result = Effect.raceFirst(Fiber.join(working), withoutSign(watch, backend?.pid ?? 0))
+      // Before the work is interrupted: its rollback would wait for ever on a dead connection.
+      return yield* Effect.ensuring(result, sockets.hurry)
     })
   )
 
