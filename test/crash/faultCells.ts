@@ -112,10 +112,10 @@ type Names = readonly [fault: FaultKind, step: string, victim: Victim, point: Pa
 
 /**
  * One test per cell: `npm test` plays the first of `some`, a deep run all of them and a slice of `every`. A failed cell restarts the
- * service.
+ * service and ends the fault, so that it fails alone.
  */
 export const testCells = <Cell extends Names>(
-  cells: () => Pick<Awaited<ReturnType<typeof startCells>>, "restart">,
+  cells: () => Pick<Awaited<ReturnType<typeof startCells>>, "restart" | "service">,
   cellsOf: { readonly every: ReadonlyArray<Cell>; readonly some: ReadonlyArray<Cell> },
   play: (cell: Cell) => Promise<void>,
   cellMillis: number
@@ -128,6 +128,7 @@ export const testCells = <Cell extends Names>(
         await play(cell)
       } catch (cause) {
         await cells().restart()
+        await cells().service().done("sim", "venue", "clear")
         throw cause
       }
     },

@@ -105,7 +105,7 @@ const ends: Record<StepName, { readonly done: OrderWire["state"]; readonly not: 
 /** Whether the venue has carried the call out for certain when the blow falls. */
 const isDone = ([fault, , , point]: Cell): boolean => point !== "before-call" && !undone.includes(fault)
 
-/** The order of the cell has one of the two ends, and each leg works or was refused. */
+/** The order of the cell has one of the two ends. Each leg works, once, or was refused. */
 const ended = (cell: Cell, { orders }: OrderBooks, about: string): void => {
   const { done, not } = ends[cell[1]]
   const [asked, ...others] = orders.filter(({ origin }) => origin === "CLIENT")
@@ -113,8 +113,11 @@ const ended = (cell: Cell, { orders }: OrderBooks, about: string): void => {
   if (asked === undefined) return assert.fail(`the order is lost, ${about}`)
   assert.include([done, isDone(cell) ? done : not], asked.state, `${asked.reject} ${about}`)
   const legs = orders.filter(({ origin }) => origin === "ATTACHED")
-  assert.lengthOf(legs, cell[1] === "leg" ? 2 : 0, about)
   for (const { state, reject } of legs) assert.include(["PENDING_TRIGGER", "REJECTED"], state, `${reject} ${about}`)
+  // A leg that the venue refused is placed again as a new order.
+  assert.strictEqual(new Set(legs.map(({ type }) => type)).size, cell[1] === "leg" ? 2 : 0, about)
+  const working = legs.filter(({ state }) => state === "PENDING_TRIGGER").map(({ type }) => type)
+  assert.sameMembers([...new Set(working)], working, about)
 }
 
 const play = async (cell: Cell): Promise<void> => {

@@ -24,6 +24,8 @@ interface Reader {
   position: number
   /** Number of the last event before the reader connected: faults do not apply to repeated reads. */
   readonly cameAt: number
+  /** False on a stream that is silent since its opening: its first line must be a heartbeat, which carries the version. */
+  begun: boolean
 }
 
 type Source = Pick<Venue, "number" | "now" | "eventsAfter">
@@ -61,12 +63,12 @@ export class EventFeed {
     const reader: Reader = {
       line: new LineReader(response, this.limits, () => this.pump(reader)),
       position: after,
-      cameAt: this.source.number
+      cameAt: this.source.number,
+      begun: false
     }
     this.readers.add(reader)
     response.on("close", () => this.readers.delete(reader))
-    if (this.faults.strike(["silent"], stream) === null) reader.line.write(heartbeatLine(this.source))
-    this.pump(reader)
+    if (this.faults.strike(["silent"], stream) === null) this.begin(reader, heartbeatLine(this.source))
     return true
   }
 
@@ -89,7 +91,8 @@ export class EventFeed {
     if (this.readers.size === 0 || this.faults.strike(["silent"], stream) !== null) return
     const line = heartbeatLine(this.source)
     for (const reader of this.readers) {
-      if (reader.position === this.source.number && reader.line.ready) reader.line.write(line)
+      if (!reader.begun) this.begin(reader, line)
+      else if (reader.position === this.source.number && reader.line.ready) reader.line.write(line)
     }
   }
 
@@ -120,8 +123,14 @@ export class EventFeed {
     for (const { line } of this.readers) line.end()
   }
 
+  private begin(reader: Reader, heartbeat: Buffer): void {
+    reader.begun = true
+    reader.line.write(heartbeat)
+    this.pump(reader)
+  }
+
   private pump(reader: Reader): void {
-    while (reader.line.ready && reader.position < this.source.number) {
+    while (reader.begun && reader.line.ready && reader.position < this.source.number) {
       const line = this.lineFor(reader, reader.position + 1)
       if (line === undefined) this.readOn(reader)
       else this.give(reader, reader.position + 1, line)
