@@ -106,7 +106,7 @@ export const HoldingWire = Schema.Struct({
 }).annotate({ identifier: "AccountHolding" })
 export type HoldingWire = typeof HoldingWire.Type
 
-/** The live swaps of an asset. */
+/** The live swaps of one asset, summed. */
 export const StakedWire = Schema.Struct({
   asset: Currency,
   swaps: count.annotate({ description: "Open ones, and those with a claim." }),

@@ -9,8 +9,8 @@ const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 const usdcOrNull = (minor: bigint | null): string | null => (minor === null ? null : usdc(minor))
 
 /**
- * `risk` is null for an earlier moment: the response then has cash figures only, because figures from live marks or open
- * positions exist for the present only.
+ * The body of GET .../balances. `risk` is null for an earlier moment: the response then has cash figures only, because live
+ * marks and open positions are known for the present only.
  */
 export const balancesWireOf = (portfolio: Portfolio, risk: AccountRisk | null): BalancesWire => ({
   balances: portfolio.lines.map((line) => lineOf(line, line.currency === "USDC" ? risk : null, risk !== null)),
@@ -28,7 +28,7 @@ export const balancesWireOf = (portfolio: Portfolio, risk: AccountRisk | null): 
   }
 })
 
-/** `risk` fills only the USDC line of the present. */
+/** One currency's line. `risk` is given for the USDC line of the present only. */
 const lineOf = (line: PortfolioLine, risk: AccountRisk | null, isNow: boolean): BalanceLine => {
   const { currency, cash, reserved, mark } = line
   const { kind, displayDecimals } = currencyFacts[currency]

@@ -87,8 +87,8 @@ const halfEven = MoneyDecimal.ROUND_HALF_EVEN
 
 /**
  * The cost of a quantity, micro-USDC, commission included. Lots also cover lent assets, so they may exceed the quantity; the
- * quantity then has its share of the cost. Null when a part has no lot, or its lot has no known value; a part worth less than a
- * micro-USDC costs zero.
+ * cost is then the quantity's share. Null when part of the quantity has no lot, or a lot has no known value. A part worth
+ * less than a micro-USDC costs zero.
  */
 const costOf = (
   holding: Pick<PortfolioLine, "value"> & { readonly qty: bigint },

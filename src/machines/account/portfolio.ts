@@ -19,7 +19,7 @@ export interface PortfolioState {
   readonly staked: ReadonlyMap<Currency, StakedAsset>
   /** The mark that values a currency; null: the value is unknown. */
   readonly markOf: (currency: Currency) => HoldingMark | null
-  /** The account's risk; null for an earlier moment, because the past risk is unknown. */
+  /** Null for an earlier moment: the risk is known for the present only. */
   readonly risk: AccountRisk | null
 }
 
@@ -101,6 +101,6 @@ const lineOf = ({ held, staked: live, markOf }: PortfolioState, currency: Curren
   }
 }
 
-/** A zero amount needs no mark. */
+/** Whether every amount of the line has a value; a zero amount needs no mark. */
 const isValued = ({ cash, reserved, value, stakedValue, claimsValue }: PortfolioLine): boolean =>
   (value !== null || cash + reserved === 0n) && stakedValue !== null && claimsValue !== null

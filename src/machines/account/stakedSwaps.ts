@@ -12,7 +12,7 @@ export interface LiveSwap {
   readonly notional: bigint
   readonly reward: bigint
   readonly expectedPayout: bigint
-  /** Paid so far of the total due. */
+  /** The part of the total due that is paid. */
   readonly paid: bigint
   /** Amount still expected from a defaulted writer; zero while the swap is open. */
   readonly claim: bigint

@@ -40,7 +40,7 @@ export interface SubmissionBody {
 
 const notAnObject: Faults = { ok: false, errors: {} }
 
-/** Checks the form of a submission; an empty map of errors means that the body is no object. */
+/** Checks the form of a submission. A body that is no object gives an empty map of errors. */
 export const decodeSubmission = (body: unknown): { readonly ok: true; readonly body: SubmissionBody } | Faults => {
   if (!Fields.isRecord(body)) return notAnObject
   const raw = Fields.withoutNulls(body, 1) as Fields.JsonRecord
@@ -55,9 +55,8 @@ export const decodeSubmission = (body: unknown): { readonly ok: true; readonly b
 const decodeBody = Fields.decoderOf(AcknowledgementBody)
 
 /**
- * Checks an acknowledgement; `now` in Unix ms, no tolerance. The specification forbids only a time in the future. A time before
- * the warning is accepted too: it is the partner's attestation, stored beside the service's own time and used in no
- * calculation.
+ * Checks an acknowledgement; `now` in Unix ms, no tolerance. The specification forbids only a future time. A time before the
+ * warning is accepted: the partner attests it, the service stores it beside its own time, and no calculation uses it.
  */
 export const decodeAcknowledgement = (
   body: unknown,

@@ -73,7 +73,7 @@ export const isKnowledge = (question: Question): boolean => question.options.som
 
 /** Points of all best answers together, the scale of the thresholds. */
 export const maximumScore = 100
-/** The outcome depends on exactly three knowledge answers. */
+/** The number of knowledge questions: the reachable outcomes depend on exactly three. */
 const knowledgeQuestions = 3
 
 const id = (label: string) =>
@@ -140,7 +140,7 @@ const decodeFile = Fields.decoderOf(QuestionnaireFile)
 
 export type DecodedQuestionnaire = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
 
-/** Checks a file to be published: names every failing field by its path, or the one rule across fields that it breaks. */
+/** Checks a file to be published. Names every failing field by its path, or the one cross-field rule that the file breaks. */
 export const decodeQuestionnaire = (value: unknown): DecodedQuestionnaire => {
   const errors: Fields.FieldErrors = {}
   const decoded = decodeFile(value, (path, sentence) => {
@@ -155,10 +155,10 @@ export const decodeQuestionnaire = (value: unknown): DecodedQuestionnaire => {
 const repeated = (ids: ReadonlyArray<string>): boolean => new Set(ids).size !== ids.length
 
 /**
- * Why a well-formed questionnaire can't be published, or null. The best answers make 100 points. Each of three knowledge
- * questions has one right answer, which alone earns points. A caution earns no points, and every question has an answer that is
- * no caution. So every outcome is reachable. The best answers PASS. They WARN if only the right answer with the fewest points,
- * at most a third of 100, is missing. They FAIL if all right answers are missing.
+ * The reason that a well-formed questionnaire can't be published, or null. Best answers make 100 points. Each of the three
+ * knowledge questions has one right answer, and no other answer to it earns points. A caution option earns no points, and
+ * every question has an option without caution. So every outcome is reachable: the best answers PASS; without the right
+ * answer that is worth least (at most a third of 100) they WARN; without any right answer they FAIL.
  */
 export const questionnaireFault = ({ sections, questions }: Questionnaire): string | null => {
   if (repeated(sections.map((section) => section.id))) return "Two sections have the same id."

@@ -1,8 +1,8 @@
 /**
- * Appropriateness assessment, one per client: an attempt is scored, a WARN waits for acknowledgement, and every attempt starts
- * a cooling period that no transition ends early. While a WARN or a FAIL waits for the next attempt, the end of the period goes
- * to the client's feed. The block of the same name takes its event in the same commit (doc 1, Appropriateness; D19, A1-40,
- * A2-64).
+ * Appropriateness assessment, one per client. An attempt is scored, a WARN waits for acknowledgement, and every attempt
+ * starts a cooling period that no transition ends early. After a WARN or a FAIL, the end of the period is notified in the
+ * client's feed. The verification block APPROPRIATENESS takes its event in the same commit (doc 1, Appropriateness; D19,
+ * A1-40, A2-64).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -16,7 +16,7 @@ import {
 } from "./Assessment.ts"
 import type { Outcome } from "./scoring.ts"
 
-/** Requires the current version and an ended cooling period, so that the outcome alone selects the transition. */
+/** The attempt must be for the current version and after the cooling period; then the outcome alone selects the transition. */
 const allows = (outcome: Outcome) => {
   return ({ event, context }: { readonly event: AssessmentEvent; readonly context: AssessmentContext }): boolean => {
     assertEvent(event, "SUBMIT")
@@ -88,7 +88,7 @@ const awaitRetake = assessment.emit(({ context }) => ({
   at: context.retakeAt ?? 0
 }))
 
-/** No further attempt is needed: clears the timer, so that the end of the period sends no notice. */
+/** Clears the timer: no further attempt is needed, so the end of the period sends no notice. */
 const forgetRetake = assessment.emit({ type: "timer.clear", name: retakeTimer })
 
 const result = (from: AssessmentState, to: AssessmentState) => [

@@ -20,7 +20,7 @@ export interface Score {
 
 export type Scored = { readonly ok: true; readonly answers: Answers; readonly result: Score } | Unanswered
 
-/** The first failing field and its sentence. */
+/** An answer that is missing or unknown: the path of the first failing field, and the sentence for the partner. */
 export interface Unanswered {
   readonly ok: false
   readonly path: string
@@ -28,8 +28,8 @@ export interface Unanswered {
 }
 
 /**
- * Scores answers. A fault names the first question, in the questionnaire's order, that is missing or has an unknown option;
- * then an answer to an unknown question. `answers` is any JSON value without null members.
+ * Scores answers. The fault names the first question, in the questionnaire's order, whose answer is missing or an unknown
+ * option; only then an answer to an unknown question. `answers` is any JSON value without null members.
  */
 export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Scored => {
   if (!isRecord(answers)) return { ok: false, path: "answers", sentence: "The answers must be an object." }
@@ -50,7 +50,7 @@ export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Sc
   return { ok: true, answers: Object.fromEntries(given), result: judge(questionnaire, chosen) }
 }
 
-/** PASS, WARN or FAIL of one option per question. */
+/** The outcome of one chosen option per question: PASS, WARN or FAIL, with the points. */
 const judge = ({ questions }: Questionnaire, chosen: ReadonlyArray<QuestionOption>): Score => {
   const score = chosen.reduce((sum, { points }) => sum + points, 0)
   const right = chosen.filter((option) => option.right === true).length

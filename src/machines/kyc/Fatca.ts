@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { cleanText, trimText } from "../shared/Text.ts"
 
-/** EIN prefixes the issuing authority never assigned. */
+/** EIN prefixes that the issuing authority has never assigned. */
 const unissuedEinPrefixes: ReadonlySet<string> = new Set(
   "00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97".split(" ")
 )
@@ -27,7 +27,7 @@ export const isEinShape = (digits: string): boolean =>
   /^[0-9]{9}$/.test(digits) && !unissuedEinPrefixes.has(digits.slice(0, 2))
 
 /**
- * A US tax number: a dashed value is checked only as the kind its dashes show (NNN-NN-NNNN or NN-NNNNNNN), bare digits pass
+ * Whether the text is a US tax number. Dashes select the kind that is checked (NNN-NN-NNNN or NN-NNNNNNN); bare digits pass
  * when any of the three shapes fits.
  */
 export const isUsTaxNumber = (value: string): boolean => {
@@ -58,7 +58,7 @@ export const Fatca = Fields.objectOf(
 )
 export type Fatca = typeof Fatca.Type
 
-/** Rules between fields; removes members that the flag makes irrelevant; paths are relative to the section. */
+/** Checks the rules between fields, and removes members that the flag makes irrelevant. Paths are relative to the section. */
 export const checkFatca = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   Fields.checkDocumentReference(raw, "w9_document_id", facts, add)
   if (raw["us_person_status"] !== true) delete raw["ssn_itin"]

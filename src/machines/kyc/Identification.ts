@@ -26,7 +26,7 @@ export const Identification = Fields.objectOf(
 )
 export type Identification = typeof Identification.Type
 
-/** Rules between fields; paths are relative to the section. */
+/** Checks the rules between fields; paths are relative to the section. */
 export const checkIdentification = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   if (facts.documents !== "refused") {
     Fields.limitList(raw, "document_ids", "The list of document references", kycListMax.documentReferences, add)

@@ -9,7 +9,7 @@ import { identityCheckLimits, kycLengths } from "../shared/Limits.ts"
 
 export const identityMethods = ["video", "nfc", "document", "in_person"] as const
 
-/** The two identity-provider tokens unless the operator configures others. */
+/** The two identity-provider tokens, unless the operator configures others. */
 export const defaultIdentityProviders: readonly string[] = ["identity_provider_1", "identity_provider_2"]
 
 export const IdentityCheck = Fields.objectOf(
@@ -29,7 +29,7 @@ export const IdentityCheck = Fields.objectOf(
 )
 export type IdentityCheck = typeof IdentityCheck.Type
 
-/** The rules that need a fact; paths are relative to the section. Both ends of the window are inclusive. */
+/** Checks the rules that need a fact; paths are relative to the section. Both ends of the time window are inclusive. */
 export const checkIdentityCheck = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   const provider = raw["provider"]
   const providers = [...facts.identityProviders, "manual", "other"]

@@ -7,7 +7,7 @@ import type { RoleLabel } from "../verification/Block.ts"
 export const kycPackageStatuses = ["ACCEPTED", "SPOT_CHECK", "DOCUMENTS_REQUESTED", "REJECTED"] as const
 export type KycPackageStatus = (typeof kycPackageStatuses)[number]
 
-/** The review note of a package that is refused with its person: the partner reads it. */
+/** The review note of a package whose person was refused for good: the partner reads it. */
 export const personRefusedNote = "The person was refused for good."
 
 export interface KycPackageInput {

@@ -52,7 +52,7 @@ const ReonboardingBody = Fields.objectOf(
 /** The sections that a revision carries, exactly as received. */
 export type ReceivedSections = Readonly<Partial<Record<KycSectionName, Json>>>
 
-/** A valid update: all members as received, because the package and the blocks keep them so. */
+/** A valid update. Members stay as received, because the package and the blocks store them so. */
 export interface KycUpdateBody {
   readonly kyc: ReceivedSections
   /** Null when none was sent. */
@@ -61,7 +61,7 @@ export interface KycUpdateBody {
 }
 
 export interface KycUpdateFacts extends OnboardingFacts {
-  /** Ids of the client's live documents. */
+  /** Ids of the client's documents that are not deleted. */
   readonly documents: ReadonlySet<number>
   /** The client is at level NONE with its latest package REJECTED. */
   readonly reonboarding: boolean
@@ -119,7 +119,7 @@ const checkAcrossFields = (raw: Fields.JsonRecord, facts: KycUpdateFacts, add: F
   }
 }
 
-/** A null counts as not sent, so it is no section of the revision. */
+/** Copies the members as received. A null section counts as not sent. */
 const receivedOf = (body: Fields.JsonRecord): KycUpdateBody => {
   const sections = body["kyc"] as Fields.JsonRecord
   return {

@@ -1,6 +1,6 @@
 /**
- * The body of POST /clients: one declaration for decoding and for the OpenAPI document, and one function that answers either
- * the normalised request or every failing field at once. A null field counts as not sent; unknown fields are ignored (doc 1,
+ * The body of POST /clients: one declaration for decoding and for the OpenAPI document. One function answers either the
+ * normalised request or every failing field at once. A null field counts as not sent; unknown fields are ignored (doc 1,
  * Onboarding request and Rules of POST /clients; A1-14..A1-27, A1-01, A1-32).
  */
 import { Schema, Struct } from "effect"
@@ -80,8 +80,8 @@ export const OnboardingBody = Fields.objectOf(
 )
 
 /**
- * The documented body of POST /clients: without the document references, which must be omitted there. The decoder knows them,
- * so that each one sent gets its own sentence.
+ * The documented body of POST /clients, without the document references, which must be omitted there. The decoder still knows
+ * them, so that each reference sent is refused by its own sentence.
  */
 export const DescribedOnboardingBody = Fields.objectOf(
   {
@@ -117,7 +117,7 @@ export interface OnboardingBody {
   readonly kyc: KycSections
   readonly identityCheck: IdentityCheck
   readonly attestation: Attestation
-  /** The sections exactly as received, for the KYC package. */
+  /** The sections exactly as received: the KYC package stores them. */
   readonly received: {
     readonly kyc: Readonly<Record<string, unknown>>
     readonly identityCheck: unknown
@@ -125,7 +125,7 @@ export interface OnboardingBody {
   }
 }
 
-/** The facts that decide an onboarding request together with its body. */
+/** Facts outside the body that decide an onboarding request. */
 export interface OnboardingFacts {
   /** Moment of receipt, Unix ms; "today" is its UTC date. */
   readonly today: number
@@ -161,8 +161,8 @@ export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): Decoded
 }
 
 /**
- * Checks the raw body against the rules that join fields or need a fact. Removes from `raw` the members that other members make
- * irrelevant, so that the schema does not check them. Works on a copy.
+ * Checks the raw body against the rules that join fields or need a fact. Removes from `raw` the members that other members
+ * make irrelevant, so that the schema does not check them. The caller passes a copy.
  */
 const checkAcrossFields = (raw: Fields.JsonRecord, facts: OnboardingFacts, add: Fields.AddError): void => {
   const sectionFacts: Fields.SectionFacts = {
@@ -181,7 +181,7 @@ const checkAcrossFields = (raw: Fields.JsonRecord, facts: OnboardingFacts, add: 
   }
 }
 
-/** The cross-field pass over those sections of a raw `kyc` object that are present; paths start with "kyc.". */
+/** Checks the rules across fields of those sections that a raw `kyc` object has; paths start with "kyc.". */
 export const checkKycSections = (kyc: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   for (const name of kycSectionNames) {
     const section = kyc[name]
@@ -211,7 +211,7 @@ const normalise = (clean: typeof OnboardingBody.Type, body: Fields.JsonRecord): 
   }
 })
 
-/** The sections, of the six, that are present, exactly as received. */
+/** Those of the six sections that `kyc` has, exactly as received. */
 export const receivedSections = (kyc: unknown): Fields.JsonRecord => {
   const record = Fields.isRecord(kyc) ? kyc : {}
   return Object.fromEntries(kycSectionNames.filter((name) => name in record).map((name) => [name, record[name]]))

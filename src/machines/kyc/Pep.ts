@@ -73,7 +73,7 @@ export const Pep = Fields.objectOf(
 )
 export type Pep = typeof Pep.Type
 
-/** Rules between fields; removes members that the flags make irrelevant; paths are relative to the section. */
+/** Checks the rules between fields, and removes members that the flags make irrelevant. Paths are relative to the section. */
 export const checkPep = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   if (raw["is_pep"] !== true) delete raw["details"]
   else if (raw["details"] === undefined) add("details", "The public function is required when is_pep is true.")

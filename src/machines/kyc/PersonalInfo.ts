@@ -1,6 +1,6 @@
 /**
- * Block PERSONAL_INFO: who the client is. Wire schema with its sentences, and the rules that need a fact: age on the
- * UTC date, no citizenship twice, no blocked residence (doc 1, kyc.personalInfo; A1-14, A1-17, A1-19).
+ * Block PERSONAL_INFO: the client's identity and residence. The wire schema with its sentences, and the rules that need a
+ * fact: age on the UTC date, no citizenship twice, no blocked residence (doc 1, kyc.personalInfo; A1-14, A1-17, A1-19).
  */
 import { Schema } from "effect"
 import { isAdultOn } from "../shared/CalendarDate.ts"
@@ -44,7 +44,7 @@ export const PersonalInfo = Fields.objectOf(
 )
 export type PersonalInfo = typeof PersonalInfo.Type
 
-/** Rules between fields; paths are relative to the section. */
+/** Checks the rules between fields; paths are relative to the section. */
 export const checkPersonalInfo = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
   Fields.checkDocumentReference(raw, "utility_bill_document_id", facts, add)
   const birth = Fields.dateAt(raw, "date_of_birth")

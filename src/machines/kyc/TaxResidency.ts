@@ -54,7 +54,7 @@ export const TaxResidency = Fields.objectOf(
 )
 export type TaxResidency = typeof TaxResidency.Type
 
-/** Rules between fields; removes members that has_tin makes irrelevant; paths are relative to the section. */
+/** Checks the rules between fields, and removes members that has_tin makes irrelevant. Paths are relative to the section. */
 export const checkTaxResidency = (raw: Fields.JsonRecord, _facts: Fields.SectionFacts, add: Fields.AddError): void => {
   Fields.limitList(raw, "tax_residencies", residencyList, countryCodes.size, add)
   const list = raw["tax_residencies"]

@@ -1,7 +1,7 @@
 /**
  * Review of the latest KYC package. Each partner write stores the next revision; a pending review stays pending until
- * compliance decides. The client machine applies the consequences of a rejection: both take their event in the same commit (doc
- * 1, KYC package statuses; D2, A1-32, A1-34).
+ * compliance decides. The client machine takes the same event in the same commit and applies the consequences of a rejection
+ * (doc 1, KYC package statuses; D2, A1-32, A1-34).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -40,7 +40,7 @@ const kyc = setup({
   }
 })
 
-/** A new revision has not been reviewed. */
+/** Replaces the package by the new revision, and clears the result of the last review. */
 const nextRevision = kyc.assign({
   kycPackageId: ({ event, context }) => ("kycPackageId" in event ? event.kycPackageId : context.kycPackageId),
   revision: ({ event, context }) => ("revision" in event ? event.revision : context.revision),

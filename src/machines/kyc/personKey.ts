@@ -1,13 +1,13 @@
 /**
- * Recognises the same person at any partner and in any spelling of the names. One key of a person is the birth date with the
- * document number; each further key is the birth date with one spelling of the names. The client's row keeps keyed hashes of
- * them, so it reveals no personal data (doc 1, Rules of POST /clients and PUT .../kyc 4; A1-28).
+ * Recognises the same person at any partner and in any spelling of the names. A person has several keys: the birth date with
+ * the document number, and the birth date with each spelling of the names. The client's row stores keyed hashes of them,
+ * which reveal no personal data (doc 1, Rules of POST /clients and PUT .../kyc 4; A1-28).
  */
 import { nameTokens } from "../screening/foldName.ts"
 import { weighty } from "../screening/nameForms.ts"
 import { transliterate } from "../screening/Transliteration.ts"
 
-/** The facts that identify a person, without the middle name. */
+/** The facts that identify a person. The middle name is not one of them. */
 export interface PersonFacts {
   readonly firstName: string
   readonly lastName: string
@@ -17,8 +17,8 @@ export interface PersonFacts {
 }
 
 /**
- * Separates the forms of keys in sort order: keys of earlier versions are hexadecimal digits and come before this text; current
- * keys start with a prefix and come after it.
+ * Separates old keys from current ones in sort order. Keys of earlier versions are hexadecimal digits and sort before this
+ * text; current keys start with a prefix and sort after it.
  */
 export const firstPersonKey = "g"
 
@@ -37,8 +37,8 @@ export const personKeyOf = (facts: PersonFacts, hash: (text: string) => string):
 }
 
 /**
- * First and last name in either order, each whole and by its first word, because a second given name may stand in the first name,
- * in its own field, or nowhere. Spaces and hyphens within a name do not count.
+ * First and last name in either order, each in full and by its first word. Partners write a second given name into the first
+ * name, into its own field, or nowhere. Spaces and hyphens within a name do not count.
  */
 const spellings = ({ firstName, lastName }: PersonFacts): ReadonlyArray<string> => {
   const [first, last] = [firstName, lastName].map(nameTokens).map(wholeAndShort)
@@ -62,11 +62,17 @@ const shares = (one: string, other: string, kind: string): boolean => {
 export const isDuplicate = (one: string, other: string): boolean =>
   shares(one, other, number) && shares(one, other, names)
 
-/** Whether a person may be one that was refused for good: the birth date matches, with the document number or the names. */
+/**
+ * Whether a person may be the one that was refused for good: the birth date matches, together with the document number or the
+ * names.
+ */
 export const meetsRefused = (one: string, other: string): boolean =>
   shares(one, other, number) || shares(one, other, names)
 
-/** The claims of a person. Two records of the same person share at least one claim. */
+/**
+ * The unique claims of a person. Two records of the same person share at least one, so two clients can't both hold all of
+ * theirs.
+ */
 export const personClaims = (personKey: string): ReadonlyArray<string> =>
   personKey < firstPersonKey
     ? [`person:${personKey}`]

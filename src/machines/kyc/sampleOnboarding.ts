@@ -1,7 +1,6 @@
 /**
- * A complete, valid body of POST /clients for invented person number `n`: the demo, the partner simulator and the
- * benchmark onboard with it. The same (n, tag) is the same person; different ones share neither reference, e-mail
- * nor document number.
+ * A complete, valid body of POST /clients for invented person number `n`: the demo, the partner simulator and the benchmark
+ * onboard with it. The same (n, tag) gives the same person; different ones differ in reference, e-mail and document number.
  */
 import { DeclarationsMica } from "./DeclarationsMica.ts"
 

@@ -1,6 +1,7 @@
 /**
- * The body of PUT .../mifid: all four sections, checked at once, every failing field named under mifid.<section>.<field>. A
- * null field counts as not sent; unknown fields are ignored (doc 1, MiFID blocks; A1-14, A1-27, A1-44, A1-01).
+ * The body of PUT .../mifid. All four sections are checked at once, and every failing field is named as
+ * mifid.<section>.<field>. A null field counts as not sent; unknown fields are ignored (doc 1, MiFID blocks; A1-14, A1-27,
+ * A1-44, A1-01).
  */
 import * as Fields from "../shared/Fields.ts"
 import type { BlockCode } from "../verification/Blocks.ts"
@@ -22,8 +23,8 @@ import {
 } from "./tokens.ts"
 
 /**
- * Block EMPLOYMENT_FINANCIAL as sent: work and means. Industry, position and employer are required of employed and
- * self-employed clients, else ignored.
+ * Block EMPLOYMENT_FINANCIAL as sent: work and means. Employed and self-employed clients must give industry, position and
+ * employer; for others these members are ignored.
  */
 const EmploymentFinancial = Fields.objectOf(
   {
@@ -47,7 +48,7 @@ const ofWork = [
   ["employer_name", "The employer name"]
 ] as const
 
-/** Rules between fields; removes members that the status makes irrelevant; paths are relative to the section. */
+/** Checks the rules between fields, and removes members that the status makes irrelevant. Paths are relative to the section. */
 const checkEmploymentFinancial = (raw: Fields.JsonRecord, add: Fields.AddError): void => {
   const status = raw["employment_status"]
   const works = (employedStatuses as ReadonlyArray<unknown>).includes(status)
@@ -69,7 +70,7 @@ const sources = <const T extends readonly [string, ...string[]]>(name: string, t
   Fields.listOf(Fields.token(`The source of ${name}`, tokens), listOf(name))
 const other = (name: string) => Fields.optionalText(`The other source of ${name}`, mifidLengths.sourceOther)
 
-/** Block SOURCE_OF_WEALTH as sent: where income, the funds to be invested and the whole wealth come from. */
+/** Block SOURCE_OF_WEALTH as sent: the origins of the income, of the funds to be invested, and of the whole wealth. */
 const SourceOfWealth = Fields.objectOf(
   {
     income_sources: sources("income", known.income),
@@ -82,7 +83,7 @@ const SourceOfWealth = Fields.objectOf(
   "The source of wealth section"
 )
 
-/** Rules between fields; removes texts without their token; paths are relative to the section. */
+/** Checks the rules between fields, and removes texts without their token. Paths are relative to the section. */
 const checkSourceOfWealth = (raw: Fields.JsonRecord, add: Fields.AddError): void => {
   for (const name of ["income", "funds", "wealth"] as const) {
     Fields.limitList(raw, `${name}_sources`, listOf(name), known[name].length, add)
@@ -95,7 +96,6 @@ const checkSourceOfWealth = (raw: Fields.JsonRecord, add: Fields.AddError): void
   }
 }
 
-/** Block ACCOUNT_PURPOSE as sent: the purpose of the account. */
 const AccountPurpose = Fields.objectOf(
   {
     primary_purpose: Fields.token("The primary purpose", purposes),
@@ -104,7 +104,7 @@ const AccountPurpose = Fields.objectOf(
   "The account purpose section"
 )
 
-/** The rule between fields; removes members that the purpose makes irrelevant; paths are relative to the section. */
+/** Checks the rule between fields, and removes members that the purpose makes irrelevant. Paths are relative to the section. */
 const checkAccountPurpose = (raw: Fields.JsonRecord, add: Fields.AddError): void =>
   checkOther(raw, "primary_purpose_other", raw["primary_purpose"] === "other", "The other purpose", add)
 
@@ -131,7 +131,7 @@ export const MifidBody = Fields.objectOf(
   "The request body"
 )
 
-/** The section that fills each of the four blocks a partner writes, in the order blocks are listed. */
+/** The section for each of the four blocks that a partner writes, in the order in which blocks are listed. */
 export const mifidSections = {
   accountPurpose: "ACCOUNT_PURPOSE",
   employmentFinancial: "EMPLOYMENT_FINANCIAL",
@@ -149,8 +149,8 @@ const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields
 }
 
 /**
- * The four sections, cleaned: texts trimmed, ignored members removed, so that the service keeps no more personal data than it
- * requested. The specification requires data as received for the MiCA blocks only.
+ * The four sections, cleaned: texts are trimmed and ignored members removed, so that the service keeps no more personal data
+ * than it requested. The specification requires data exactly as received for the MiCA blocks only.
  */
 export type MifidBody = typeof MifidBody.Type
 
