@@ -30,8 +30,8 @@ export interface ClientContext extends ClientInput {
 }
 
 /**
- * The outcome of an onboarding or re-onboarding: the verdict and, when compliance must review, the case and the reason shown to
- * the partner. `mifidReady`: the four MiFID blocks and the assessment are in place already.
+ * The outcome of an onboarding or re-onboarding: the verdict and, when compliance must review, the case and the reason shown
+ * to the partner. `mifidReady`: the four MiFID blocks and the assessment are complete already.
  */
 interface GrantFacts {
   readonly at: number
@@ -52,8 +52,8 @@ interface Reasoned {
 export type ClientEvent =
   | ({ readonly type: "ONBOARD" } & GrantFacts)
   /**
-   * PUT kyc with the full body at level NONE with the package REJECTED; the caller has checked both. A case that already holds
-   * the client refuses the grant as well, and `caseId` then names that case.
+   * PUT kyc with the full body, at level NONE with the package REJECTED; the caller has checked both conditions. A case that
+   * already holds the client refuses the grant as well, and `caseId` then names that case.
    */
   | ({ readonly type: "REONBOARD" } & GrantFacts)
   /** An ordinary PUT kyc. `clear` is the screening's verdict, true when screening had no cause to run. */
@@ -82,10 +82,7 @@ export type ClientEvent =
   | ({ readonly type: "REJECT_PERSON"; readonly blockers: ReadonlyArray<string> } & Reasoned)
   | ({ readonly type: "RESTRICT"; readonly restriction: Restriction } & Reasoned)
   | ({ readonly type: "LIFT"; readonly restriction: Restriction } & Reasoned)
-  /**
-   * Screening found a match for a stored client that compliance has not seen. `caseId` null: an open case already covers the
-   * match.
-   */
+  /** Screening found a new match for a stored client. Without a new case, an open case covers the match already. */
   | ({
       readonly type: "MATCHED"
       readonly caseId: number | null

@@ -56,5 +56,5 @@ export const KycUpdateResult = Schema.Struct({
 }).annotate({ identifier: "KycUpdateResult" })
 export type KycUpdateResult = typeof KycUpdateResult.Type
 
-/** The KYC update result of a client that was onboarded again: its four extra members are present. */
+/** The KYC update result of a re-onboarded client: the four optional members are present. */
 export type ReonboardingResult = Required<KycUpdateResult>

@@ -28,7 +28,7 @@ const client = setup({
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.granted && context.openCases.length === 0
     },
-    /** The partner of a held client is notified of the case, so the event must name it. */
+    /** The notice of a held client names the case, so the event must carry it. */
     namesCase: ({ event }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.caseId !== null
@@ -132,7 +132,7 @@ const note = (action: string, before: LifecycleState | null, after: LifecycleSta
     reason: "reason" in event ? event.reason : null
   }))
 
-/** As `note`, with the restrictions after the change: the state RESTRICTED does not name them. */
+/** Writes the audit row like `note`, with the restrictions after the change: the state RESTRICTED does not name them. */
 const noteRestrictions = (action: string, before: LifecycleState, after: LifecycleState) =>
   client.emit(({ event, context }) => ({
     type: "audit",
@@ -148,7 +148,7 @@ const notifyDecision = client.emit(({ context }) => ({
   ref: String(context.clientId)
 }))
 
-/** Notifies the partner of a restriction that the event names. The decision on a case has a notification of its own. */
+/** Notifies the client's feed of a named restriction. A case that held the client is notified as its decision instead. */
 const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",
@@ -157,8 +157,8 @@ const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   }))
 
 /**
- * Moves MICA on to MICA_MIFID, with its event, when both MiFID halves are in place. Runs after every grant of level MICA, in
- * the same commit, and for MIFID_COMPLETE.
+ * Moves MICA on to MICA_MIFID, with its event, when the MiFID blocks and the assessment are both complete. Runs in the commit
+ * of every grant of level MICA, and for MIFID_COMPLETE.
  */
 const goOnToMifid = client.enqueueActions(({ event, enqueue }) => {
   assertEvent(event, ["ONBOARD", "REONBOARD", "COMPLIANCE_APPROVE", "MIFID_COMPLETE"])
@@ -184,7 +184,7 @@ const publishOnboarded = (lifecycleState: LifecycleState) =>
     }
   })
 
-/** The audit row of a grant carries the text that the specification fixes. */
+/** Writes the audit row of a grant, with the reason text that the specification fixes. */
 const noteOnboarded = (action: string, before: LifecycleState | null, after: LifecycleState) =>
   client.emit({ type: "audit", action, before, after, reason: "reliance onboarding" })
 
@@ -218,7 +218,7 @@ const rejectReliance = (from: LifecycleState) =>
     actions: [toLevel("NONE"), disposeAllCases, publishRejected, note("client.rejectReliance", from, "KYC_PENDING")]
   }) as const
 
-/** The partner gets no other message of a final refusal than this notification. */
+/** Rejects the person for good. The notification is the partner's only message about it. */
 const rejectPerson = (from: LifecycleState) =>
   ({
     guard: "noBlockers",
@@ -241,14 +241,14 @@ const lift = (from: LifecycleState, after: LifecycleState) => [
   noteRestrictions("client.lift", from, after)
 ]
 
-/** A revision for a client that is held already: only a new case is published. */
+/** Transitions for a revision by a client that is held already: only a new case is published. */
 const heldRevision = (state: "KYC_PENDING" | "RESTRICTED") =>
   [
     { guard: "opensCase", actions: [openCase, publishReview, note("client.kycRevision", state, state)] },
     { actions: note("client.kycRevision", state, state) }
   ] as const
 
-/** A match for a client that is held already adds a case; only a new restriction is published. */
+/** Transitions for a match of a client that is held already: the match adds a case, and only a new restriction is published. */
 const heldMatch = (state: "KYC_PENDING" | "RESTRICTED", guard: "freezesAnew" | "notYetSet") =>
   [
     { guard, actions: [openCase, ...restrict(state, state)] },

@@ -12,7 +12,7 @@ import type { LifecycleState } from "./Client.ts"
 import { openingReasons, openingRestriction, type OpeningSentence } from "./openingRisk.ts"
 import { type Restriction, restrictionSentences } from "./Restriction.ts"
 
-/** `previewed`: a preview shows the sentence as `reason` where the write is refused. */
+/** A gate with `previewed`: whether a preview shows its sentence as `reason` where the write is refused. */
 export interface PreviewedGate<Facts> extends Gate<Facts> {
   readonly previewed: boolean
 }
@@ -20,7 +20,7 @@ export type PreviewedGates<Facts> = ReadonlyArray<PreviewedGate<Facts>>
 
 export const previewed = <Facts>(gate: Gate<Facts>): PreviewedGate<Facts> => ({ ...gate, previewed: true })
 
-/** The previewed gate of a rule that checks all of its facts. */
+/** A previewed gate made of a rule that reads all of its facts. */
 export const ruled = <Facts, Sentence extends string = string>(rule: Rule<Facts, Sentence>): PreviewedGate<Facts> =>
   previewed(gateOf(rule, (facts: Facts) => facts))
 
@@ -46,7 +46,10 @@ interface Restricted {
   readonly risk: { readonly riskState: RiskState; readonly recorded?: RiskState }
 }
 
-/** A close-out that live marks imply refuses like a recorded one. In a margin call the free margin decides instead. */
+/**
+ * A close-out that live marks imply refuses new risk like a recorded one. A margin call does not: there the free margin
+ * decides.
+ */
 export const restriction = ruled<Restricted, OpeningSentence>({
   gate: "restriction",
   reason: (_, sentence) => openingReasons[sentence],

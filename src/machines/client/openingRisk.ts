@@ -12,8 +12,8 @@ export const openingReasons: Readonly<Record<OpeningSentence, Reason>> = {
 }
 
 /**
- * The sentence that refuses new risk, or null. Every restriction refuses new risk, and so does every lifecycle state except
- * ACTIVE. If there are several restrictions, the restriction on positions gives the sentence.
+ * The sentence that refuses new risk, or null. Any restriction refuses, and so does every lifecycle state except ACTIVE. With
+ * several restrictions, the sentence of one that concerns positions is chosen.
  */
 export const openingRestriction = (
   lifecycle: LifecycleState,

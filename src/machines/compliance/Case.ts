@@ -1,13 +1,13 @@
 /**
- * A compliance case: a person must decide it before a held client goes on (doc 1, Client lifecycle and level; A1-28, A1-29, D1,
- * D2).
+ * A compliance case: a held client stays held until a person decides the case (doc 1, Client lifecycle and level; A1-28,
+ * A1-29, D1, D2).
  */
 import type { RoleLabel } from "../verification/Block.ts"
 
 export const caseStatuses = ["OPEN", "CLEARED", "REJECTED"] as const
 export type CaseStatus = (typeof caseStatuses)[number]
 
-/** DUPLICATE_PERSON is never shown to a partner: it reads COMPLIANCE_REVIEW. */
+/** Causes of a case. Partners read DUPLICATE_PERSON as COMPLIANCE_REVIEW. */
 export const caseReasons = [
   "SCREENING_HIT",
   "SCREENING_POSSIBLE_MATCH",
@@ -39,7 +39,7 @@ export interface CaseContext extends CaseInput {
 }
 
 export type CaseEvent =
-  /** Adds a note to the case, such as one about an uploaded document. */
+  /** A note for the file, for instance about an uploaded document. */
   | { readonly type: "NOTE"; readonly at: number; readonly note: string }
   | { readonly type: "CLEAR"; readonly at: number; readonly by: RoleLabel; readonly note: string | null }
   | { readonly type: "REJECT"; readonly at: number; readonly by: RoleLabel; readonly note: string | null }

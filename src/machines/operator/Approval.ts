@@ -1,11 +1,11 @@
 /**
- * Four eyes: a command of a guarded class waits until a second operator key grants it. It is bound to the exact
- * arguments by their hash, and used once (operator surface, Four eyes).
+ * Four-eyes approval: a command of a guarded class waits until a second operator key grants it. The approval is bound to the
+ * exact arguments by their hash, and is used once (operator surface, Four eyes).
  */
 export const approvalStatuses = ["PENDING", "GRANTED", "REFUSED", "EXPIRED"] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
-/** The result of a granted command. NOT_RUN: it has left no trace, so it may be granted again. */
+/** The result of a granted command. NOT_RUN: the command has changed nothing, so its approval may be granted again. */
 export const approvalOutcomes = ["DONE", "REFUSED", "NOT_RUN"] as const
 export type ApprovalOutcome = (typeof approvalOutcomes)[number]
 

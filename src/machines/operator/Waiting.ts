@@ -1,6 +1,6 @@
 /** Work items that wait for a decision of the operator's staff (operator surface, queue). */
 
-/** The kinds of work; a client's KYC review is one of its cases. */
+/** The kinds of work. A client's KYC review is listed as one of the client's compliance cases. */
 export const waitingKinds = [
   "approval",
   "break",

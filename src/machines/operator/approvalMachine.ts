@@ -1,6 +1,6 @@
 /**
- * Four-eyes approval. The grant comes first, then the command, whose commit takes the unique fact that the approval is used. A
- * key never grants its own request; any key may refuse it (operator surface, Four eyes).
+ * Four-eyes approval. The grant comes first, then the command; the command's commit takes the unique fact that the approval
+ * is used. A key never grants its own request; any key may refuse it (operator surface, Four eyes).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -50,8 +50,8 @@ export const approvalMachine = approval.createMachine({
         action: "approval.request",
         before: null,
         after: "PENDING",
-        // The audit is sealed, and the approval's own row is not. So this entry proves the request and its operator key, even
-        // if the row is manipulated.
+        // The audit is sealed; the approval's own row is not. With the request in the audit, a manipulated row can't change
+        // the command or its requesting key unnoticed.
         reason: requestNote(context)
       })),
       on: {

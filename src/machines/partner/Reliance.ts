@@ -1,6 +1,6 @@
 /**
- * Reliance: the agreement under which the service relies on the partner's KYC. Only APPROVED opens the onboarding writes;
- * everything else continues for clients already onboarded (doc 1, Partner status; D16, A1-50).
+ * Reliance: the agreement under which the service relies on the partner's KYC. Only APPROVED allows the onboarding writes;
+ * all other routes continue to work for clients already onboarded (doc 1, Partner status; D16, A1-50).
  */
 export const relianceStatuses = ["NONE", "REQUESTED", "APPROVED", "SUSPENDED", "REVOKED"] as const
 export type RelianceStatus = (typeof relianceStatuses)[number]
@@ -23,9 +23,9 @@ export interface RelianceEvent {
   readonly reason: string
 }
 
-/** The events of each transition, by the status before and the status after it. */
+/** The events that lead from one status to another. */
 const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, ReadonlyArray<RelianceMove>>>>> = {
-  // The operator's one command APPROVED from NONE records both transitions.
+  // From NONE, one command of the operator to APPROVED takes both transitions.
   NONE: { REQUESTED: ["REQUEST"], APPROVED: ["REQUEST", "APPROVE"] },
   REQUESTED: { NONE: ["WITHDRAW"], APPROVED: ["APPROVE"] },
   APPROVED: { SUSPENDED: ["SUSPEND"], REVOKED: ["REVOKE"] },
@@ -34,8 +34,8 @@ const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, Reado
 }
 
 /**
- * The events that bring reliance from one status to another, in order; empty when it is already there, null when the operator
- * may not request this transition.
+ * The events that bring reliance from one status to another, in order. Empty when the status is reached already; null when
+ * the operator may not request this change.
  */
 export const reliancePath = (from: RelianceStatus, to: RelianceStatus): ReadonlyArray<RelianceMove> | null =>
   from === to ? [] : (moves[from]?.[to] ?? null)

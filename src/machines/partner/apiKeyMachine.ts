@@ -1,6 +1,6 @@
 /**
- * API key: issued ACTIVE, revoked once and for ever, after which it answers like an unknown key (401 code 4010). Issuing
- * decides nothing, so there is no NEW state: issuing enters ACTIVE (D17).
+ * API key: issued ACTIVE, and revoked once and for ever. A revoked key gets the same answer as an unknown one (401 code
+ * 4010). There is no NEW state: issuing decides nothing and enters ACTIVE directly (D17).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,6 +1,6 @@
 /**
- * Partner status. Suspension keeps clients' positions, settlements and webhooks going, so the machine only holds the status;
- * gates read it (doc 1, Partner status; A1-49, D15).
+ * Partner status. Clients' positions, settlements and webhooks continue while a partner is suspended, so the machine holds
+ * only the status, and gates read it (doc 1, Partner status; A1-49, D15).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -29,7 +29,7 @@ const note = (action: string, before: string | null, after: string) =>
 const close = (from: "ACTIVE" | "SUSPENDED") =>
   ({ guard: "noBlockers", target: "CLOSED", actions: [ruled, note("partner.close", from, "CLOSED")] }) as const
 
-/** The status does not change; the machine writes only the audit entry, because the model is in the row. */
+/** The machine writes only the audit entry: the status stays, and the custody model is in the partner's row. */
 const changeCustody = {
   guard: "noBlockers",
   actions: partner.emit(({ event }) => {

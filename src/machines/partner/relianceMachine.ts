@@ -1,6 +1,6 @@
 /**
- * Reliance status. Revoking puts no client into review by itself: compliance decides client by client (doc 1, Partner
- * status; D16).
+ * Reliance status. Revoking reliance puts no client into review by itself: compliance decides each client separately (doc 1,
+ * Partner status; D16).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

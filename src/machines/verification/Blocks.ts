@@ -1,6 +1,6 @@
 /**
- * The twelve verification blocks, their statuses and their shape on the wire. The verification view, the requirements and the
- * missing blocks all list the blocks in this order (doc 1, Verification view and Block statuses; A1-45, A1-46, D3).
+ * The twelve verification blocks, their statuses and their shape on the wire. Partners receive them in this order everywhere:
+ * verification view, requirements, missing blocks (doc 1, Verification view and Block statuses; A1-45, A1-46, D3).
  */
 import { Schema } from "effect"
 
@@ -15,7 +15,7 @@ export const micaBlockCodes = [
   "IDENTITY_CHECK"
 ] as const
 
-/** The five blocks level MICA_MIFID adds. */
+/** The five blocks that level MICA_MIFID adds. */
 export const mifidBlockCodes = [
   "ACCOUNT_PURPOSE",
   "EMPLOYMENT_FINANCIAL",
@@ -61,5 +61,5 @@ export type BlockStatuses = Pick<ReadonlyMap<BlockCode, BlockStatus>, "get">
 
 const mica: ReadonlySet<string> = new Set(micaBlockCodes)
 
-/** The level of a block. */
+/** The level that a block belongs to. */
 export const blockLevel = (code: BlockCode): BlockLevel => (mica.has(code) ? "MICA" : "MICA_MIFID")

@@ -1,7 +1,7 @@
 /**
  * Verification block. Only the assessment writes APPROPRIATENESS: neither the partner nor compliance can approve it, because
- * that would overwrite a failed test. Partner writes emit no audit row: the KYC package's row of the same commit shows them,
- * and twelve more rows would add nothing (doc 1, Block statuses, Appropriateness; D3).
+ * that would overwrite a failed test. Partner writes emit no audit row: the KYC package's row of the same commit records
+ * them, and twelve more rows would add nothing (doc 1, Block statuses, Appropriateness; D3).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -39,7 +39,7 @@ const decidedByPartner = block.assign({
   updatedAt: ({ event }) => event.at
 })
 
-/** Decided by the role in the event, otherwise by the service itself. */
+/** Records the decision: by the role in the event, or else by the service itself. */
 const decided = block.assign({
   decidedBy: ({ event }) => ("by" in event ? event.by : "SYSTEM"),
   decidedAt: ({ event }) => event.at,
@@ -72,9 +72,7 @@ const note = (action: string, before: BlockStatus, after: BlockStatus) =>
 
 const partnerWrite = { guard: "ordinary", target: "APPROVED", actions: decidedByPartner } as const
 
-/**
- * Possible from every state. There is no audit row for each block: the client's row shows that all twelve blocks were rejected.
- */
+/** Rejects the block from every state. No audit row of its own: the client's row records that all twelve blocks fell. */
 const rejectReliance = { target: "REJECTED", actions: decided } as const
 
 const reject = (from: BlockStatus) =>

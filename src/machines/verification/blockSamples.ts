@@ -1,6 +1,6 @@
 /**
- * One event per side of every guard of the block machine: path tests and diagrams use them. The code in the context decides
- * some guards, so the registry walks the machine from each of `blockInputs` (D3).
+ * One event per side of every guard of the block machine: path tests and diagrams use them. Some guards depend on the block
+ * code in the context, so the registry walks the machine from each of `blockInputs` (D3).
  */
 import type { BlockEvent, BlockInput } from "./Block.ts"
 

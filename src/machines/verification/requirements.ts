@@ -1,7 +1,7 @@
 /**
- * The missing requirements of a client for each action, and the gate that refuses an action for them. One table serves the
- * requirements map and the 4030 answer, so that the two never contradict each other. Source: doc 1, Onboarding result and
- * Errors (4030); A1-30, A1-31; F25 for the source of wealth (A2-90).
+ * The requirements that a client lacks for each action, and the gate that refuses an action for them. One table serves the
+ * requirements map and the 4030 answer, so the two never contradict each other. Source: doc 1, Onboarding result and Errors
+ * (4030); A1-30, A1-31; F25 for the source of wealth (A2-90).
  */
 import { Schema } from "effect"
 import {
@@ -29,15 +29,16 @@ export const Action = Schema.Literals(actions)
 export type Action = typeof Action.Type
 
 /**
- * The possible requirements: a block; BANK_ACCOUNT for fiat, which partner money never uses and nothing satisfies;
- * COMPLIANCE_REVIEW when every block is approved and the level is still too low (added by the service).
+ * The possible requirements. A block must be approved. BANK_ACCOUNT is for fiat transfers; partner money never uses them, and
+ * nothing satisfies it. COMPLIANCE_REVIEW is added by the service when every block is approved but the level is still too
+ * low.
  */
 export const Requirement = Schema.Union([BlockCode, Schema.Literals(["BANK_ACCOUNT", "COMPLIANCE_REVIEW"])])
 export type Requirement = typeof Requirement.Type
 
 const missing = Schema.Array(Requirement)
 
-/** The requirements map on the wire: an empty list means the action is open. */
+/** The requirements map on the wire; an empty list means that the action is allowed. */
 export const Requirements = Schema.Struct({
   "TRADE:PERP": missing,
   "TRADE:SPOT": missing,
@@ -50,7 +51,7 @@ export const Requirements = Schema.Struct({
 })
 export type Requirements = typeof Requirements.Type
 
-/** Data of the 4030 answer. */
+/** The data of the 4030 answer. */
 export const GateRefusal = Schema.Struct({
   action: Action,
   level: Schema.Literals(["NONE", "MICA", "MICA_MIFID"]),
@@ -62,7 +63,10 @@ export type GateRefusal = typeof GateRefusal.Type
 interface Need {
   readonly level: BlockLevel
   readonly needed: ReadonlyArray<BlockCode | "BANK_ACCOUNT">
-  /** Deposits and withdrawals: an EXPIRED block counts as APPROVED, so that the end of a passport locks in no client's money. */
+  /**
+   * True for deposits and withdrawals. An EXPIRED block then counts as APPROVED, so that an expired passport does not lock in
+   * a client's money.
+   */
   readonly money: boolean
   readonly sourceOfWealth: boolean
 }
@@ -96,7 +100,7 @@ const satisfied = (blocks: BlockStatuses, code: BlockCode | "BANK_ACCOUNT", mone
   return status === "APPROVED" || (money && status === "EXPIRED")
 }
 
-/** The sale of a held asset: a client can sell it after a passport has expired. */
+/** The sale of a held asset, which a client can do even after a passport has expired. */
 const spotSale: Need = { ...spot, money: true }
 
 const missingFor = (
@@ -110,15 +114,15 @@ const missingFor = (
   return lacking.length === 0 && ranks[level] < ranks[need.level] ? ["COMPLIANCE_REVIEW"] : lacking
 }
 
-/** Whether no requirement is missing, without building the list: a gate that passes allocates nothing. */
+/** Whether no requirement is missing. It does not build the list, so a gate that passes allocates no memory. */
 const isMet = (need: Need, blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): boolean =>
   !(need.sourceOfWealth && eddDue) &&
   ranks[level] >= ranks[need.level] &&
   need.needed.every((code) => satisfied(blocks, code, need.money))
 
 /**
- * The missing codes for each action, in the order of the blocks; an empty list means open. `eddDue`: the lifetime deposits
- * require the source of wealth on the crypto money actions.
+ * The missing requirements of each action, in the order of the blocks; an empty list means that the action is allowed.
+ * `eddDue`: the client's lifetime deposits require the source of wealth for the crypto money actions.
  */
 export const requirements = (blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): Requirements => {
   const of = (action: Action) => missingFor(needs[action], blocks, level, eddDue)
@@ -135,8 +139,8 @@ export const requirements = (blocks: BlockStatuses, level: VerificationLevel, ed
 }
 
 /**
- * The gate of one action: null lets it pass, otherwise the data of the 403 4030 answer. Used only for actions that open risk or
- * move money; closing risk has no gate. For a movement of money `eddDue` is `sourceOfWealthDue` of that movement.
+ * The gate of one action: null when it passes, otherwise the data of the 403 4030 answer. Only actions that open risk or move
+ * money have this gate; closing risk has none. For a movement of money, `eddDue` is the result of `sourceOfWealthDue`.
  */
 export const verificationGate = (
   action: Action,
@@ -145,7 +149,7 @@ export const verificationGate = (
   eddDue: boolean
 ): GateRefusal | null => gateOfNeed(action, needs[action], blocks, level, eddDue)
 
-/** As `verificationGate`, for selling an asset on a SPOT market: it needs level MICA, and EXPIRED blocks do not stop it. */
+/** Like `verificationGate`, for selling an asset on a SPOT market: requires level MICA, and ignores that blocks are EXPIRED. */
 export const spotSaleGate = (blocks: BlockStatuses, level: VerificationLevel): GateRefusal | null =>
   gateOfNeed("TRADE:SPOT", spotSale, blocks, level, false)
 
