@@ -1,7 +1,7 @@
 /**
- * The body of POST .../collateral. This route carries thousands of reports a second, so the decoder is written by hand;
- * the schema beside it describes the same body for the OpenAPI document, and a property test holds both to the same
- * verdict (doc 3, Collateral report rules; A3-15).
+ * The body of POST .../collateral. This route carries thousands of reports a second, so its decoder is written by hand. The
+ * schema beside it describes the same body for the OpenAPI document, and a property test compares the verdicts of both (doc
+ * 3, Collateral report rules; A3-15).
  */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
@@ -56,9 +56,9 @@ export interface CollateralBody {
 export type DecodedCollateral = { readonly ok: true; readonly body: CollateralBody } | BodyFaults
 
 /**
- * Checks the body of a collateral report. On refusal `sentence` is about the first failing field in the documented order
- * (reference, direction, currency, amount, sourceAsset, txRef, occurredAt) and `errors` names all of them (400 code 4000).
- * `now` in Unix ms.
+ * Checks the body of a collateral report. On refusal, `sentence` belongs to the first failing field in the documented order
+ * (reference, direction, currency, amount, sourceAsset, txRef, occurredAt), and `errors` names all failing fields (400 code
+ * 4000). `now` in Unix ms.
  */
 export const decodeCollateral = (body: unknown, facts: { readonly now: number }): DecodedCollateral => {
   if (!Fields.isRecord(body)) return { ok: false, sentence: notAnObject, errors: {} }
@@ -146,5 +146,5 @@ const occurredAtSentence = (value: unknown, now: number): string | undefined => 
   return value > now + collateralSkewMillis ? `${labels.occurredAt} must not be in the future.` : undefined
 }
 
-/** Cleaned text; empty counts as not sent. */
+/** The cleaned text; null when empty, which counts as not sent. */
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? cleanText(value) || null : null)

@@ -30,7 +30,7 @@ export const CollateralReport = Schema.Struct({
 })
 export type CollateralReport = typeof CollateralReport.Type
 
-/** The report's facts, known before the decision. `amount` is positive, in the currency's full scale. */
+/** The report's facts, which are known before the decision. `amount` is positive, in the currency's full scale. */
 export type CollateralInput = Omit<CollateralReport, "status" | "refusal" | "ledgerTxId" | "createdAt">
 
 /** The client's USDC line right after the booking, as the answer shows it. */
@@ -42,9 +42,9 @@ export interface CollateralBalances {
   readonly freeMargin: string
 }
 
-/** Flat, so that a transition copies one small object. */
+/** Flat, because a transition then copies one small object. */
 export interface CollateralContext extends CollateralInput {
-  /** The line right after the booking; all null when refused, and in reports of version 1. */
+  /** The USDC line right after the booking. All members are null in a refused report, and in reports of version 1. */
   readonly cashAfter: string | null
   readonly reservedAfter: string | null
   readonly freeAfter: string | null

@@ -1,6 +1,6 @@
 /**
- * Collateral report: booked or refused for good in the call that brings it. This is the hot path: plain emits, one assign, no
- * nested object (doc 3, Collateral report; D11).
+ * Collateral report: booked or refused, finally, in the request that brings it. This is the hot path: plain emits, one
+ * assign, no nested object (doc 3, Collateral report; D11).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -33,7 +33,7 @@ const refuse = collateral.assign({
   createdAt: ({ event }) => event.at
 })
 
-/** No settlement item: the partner has moved this money itself (postingRules). */
+/** Posts the money without a settlement item, because the partner has moved this money itself (postingRules). */
 const post = collateral.emit(({ context }) => {
   const deposit = context.direction === "DEPOSIT"
   return {

@@ -31,8 +31,8 @@ export interface DepositBody extends MoneyBody {
 export type DecodedDeposit = { readonly ok: true; readonly body: DepositBody } | BodyFaults
 
 /**
- * Checks the body of a deposit notice. On refusal `sentence` is about the first failing field in the documented order
- * (partnerRef, currency, amount, method, evidenceRef) and `errors` names all of them (400 code 4000).
+ * Checks the body of a deposit notice. On refusal, `sentence` belongs to the first failing field in the documented order
+ * (partnerRef, currency, amount, method, evidenceRef), and `errors` names all failing fields (400 code 4000).
  */
 export const decodeDeposit = (body: unknown): DecodedDeposit =>
   judgeBody(body, labels, (raw, add) => {

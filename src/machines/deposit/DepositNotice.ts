@@ -9,7 +9,7 @@ import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBo
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 export type DepositStatus = (typeof depositStatuses)[number]
 
-/** How the money travelled. Only information: each method is possible with each currency. */
+/** The means of transfer. Informative only: either method fits any currency. */
 export const depositMethods = ["FIAT", "CRYPTO"] as const
 export type DepositMethod = (typeof depositMethods)[number]
 
@@ -28,14 +28,14 @@ export const DepositNotice = Schema.Struct({
 })
 export type DepositNotice = typeof DepositNotice.Type
 
-/** The notice's facts, known when it is filed. `amount` is positive, in the currency's full scale. */
+/** The notice's facts at filing. `amount` is positive, in the currency's full scale. */
 export type DepositInput = Omit<DepositNotice, "status" | "decidedBy" | "decidedAt" | "decisionNote" | "ledgerTxId">
 
-/** Flat, so that a transition copies one small object. */
+/** Flat, because a transition then copies one small object. */
 export type DepositContext = Omit<DepositNotice, "status">
 
 export type DepositEvent =
-  /** `refusal` is the reason against crediting the client now, or null; `ledgerTxId` is the id to post under. */
+  /** `refusal` is the reason that the client can't be credited now, or null; `ledgerTxId` is the id of the posting. */
   | {
       readonly type: "CONFIRM"
       readonly at: number

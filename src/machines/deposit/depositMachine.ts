@@ -1,7 +1,6 @@
 /**
- * Deposit notice: filed PENDING, decided once by finance (or at once for a sandbox partner). Only the confirmation moves money,
- * under a ledger key that belongs to the notice, so that no notice is ever credited twice (doc 3, Deposit notice; D9, A3-04,
- * A3-05).
+ * Deposit notice: filed PENDING, decided once by finance (or at once for a sandbox partner). Only the confirmation moves
+ * money. Its ledger key belongs to the notice, so a notice is never credited twice (doc 3, Deposit notice; D9, A3-04, A3-05).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -9,13 +9,13 @@ import { decimalText, isNothing, MoneyDecimal } from "../shared/Money.ts"
 /** The largest absolute rate of one interval. */
 const largestRate = scaled("0.0075")
 
-/** One market at one time, with the mark and the rate that hold for every position. */
+/** Funding of one market at one time: the same mark and rate for every position. */
 export interface FundingStamp {
   readonly symbol: string
   /** Unix ms. */
   readonly settledAt: number
   readonly mark: string
-  /** The rate of one interval: a long position pays when it is positive. */
+  /** The rate of one interval. A positive rate is paid by long positions. */
   readonly rate: string
 }
 
@@ -27,13 +27,13 @@ export const fundingPayment = (qty: string | Scaled, { mark, rate }: Pick<Fundin
 export const fundingPerUnit = ({ mark, rate }: Pick<FundingStamp, "mark" | "rate">): string =>
   decimalText(new MoneyDecimal(mark).mul(rate), 8, MoneyDecimal.ROUND_HALF_UP)
 
-/** The ledger key: once for a client, a market and a stamp. */
+/** The ledger key of a funding payment: one per client, market and stamp. */
 export const fundingKey = (
   { symbol, settledAt }: Pick<FundingStamp, "symbol" | "settledAt">,
   clientId: number
 ): string => `funding:${symbol}:${settledAt}:${clientId}`
 
-/** The ledger key of a correction, for a trade found after its stamp was posted: once for the trade. */
+/** The ledger key of a correction, made for a trade that was found after its stamp was posted: one per trade. */
 export const correctionKey = (
   stamp: Pick<FundingStamp, "symbol" | "settledAt">,
   clientId: number,
@@ -50,13 +50,13 @@ export const fundingRefs = (stamp: FundingStamp, qty: string): JsonObject => ({
 })
 
 /**
- * Whether a trade counts at a stamp, by time alone: always before the stamp's millisecond; within it only when the trade
- * enlarges the position; never after it.
+ * Whether a trade counts in the position at a stamp, by time alone. A trade before the stamp's millisecond counts. Within
+ * that millisecond, a trade counts only when it enlarges the position. A later trade never counts.
  */
 export const countsByTime = (tradedAt: number, settledAt: number, adds: boolean): boolean =>
   tradedAt < settledAt || (tradedAt === settledAt && adds)
 
-/** A trade known by its time only; `qty` is signed. */
+/** A trade with its venue time; `qty` is signed. */
 export interface TimedTrade {
   readonly qty: string
   readonly at: number
@@ -64,8 +64,8 @@ export interface TimedTrade {
 
 /**
  * The position at a stamp, computed back from the position after the trades. `trades` are those around or after the stamp, in
- * the venue's order. Times do not show the order within one millisecond. If the position by time differs from the venue's, and
- * the position between two of the trades equals the venue's, that position counts.
+ * the venue's order. Times do not order trades within one millisecond. When the times give another quantity than the venue
+ * reports, a place between two of these trades that gives the venue's quantity is taken instead.
  */
 export const positionAtStamp = (
   held: string,
@@ -84,7 +84,7 @@ export const positionAtStamp = (
   return decimalText(found)
 }
 
-/** Why a mark and a rate can't be paid, or null. The venue may publish a stamp before it knows its values. */
+/** The reason that a mark and a rate can't be paid, or null. The venue may publish a stamp before it knows its values. */
 export const fundingFault = ({
   mark,
   rate

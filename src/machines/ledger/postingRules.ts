@@ -1,7 +1,8 @@
 /**
  * The two legs of every ledger transaction type: the client's cash or reserve gains the amount that a house account loses.
- * House accounts are never rows: they are sums over postings. The rules also name the postings that are economic results, which
- * a PARTNER-custody partner settles with its client (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103, F10).
+ * House accounts are never rows: they are sums over postings. Each rule also gives the settlement item: whether a
+ * PARTNER-custody partner settles the posting with its client (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103,
+ * F10).
  */
 import type { LedgerEntryType } from "../Effects.ts"
 import type { VenueMoneyKind } from "../venue/venueObjects.ts"
@@ -10,23 +11,23 @@ import type { SettlementType } from "../settlement/SettlementItem.ts"
 export interface PostingRule {
   /** The balance that the client's leg changes. */
   readonly clientKind: "cash" | "reserved"
-  /** The balance that a positive amount changes, if it is not `clientKind`: returned money goes to cash. */
+  /** The balance that a gain changes, when it differs from `clientKind`: returned money becomes cash. */
   readonly gainKind?: "cash"
-  /** The house account on the other side; null: the other side is the client's own reserve. */
+  /** The house account of the other leg; null: the other leg is the client's own reserve. */
   readonly house: ((partnerId: number) => string) | null
   /**
-   * The type of the settlement item that this posting makes under PARTNER custody. Null: none, because the partner moved
-   * the collateral itself, or because money only changed between cash and reserve.
+   * The type of the settlement item that this posting makes under PARTNER custody. Null when it makes none: the partner moved
+   * the collateral itself, or money only changed between cash and reserve.
    */
   readonly item: SettlementType | null
-  /** The kind of money in the venue's books that this posting is compared with; null: none. */
+  /** The kind of money in the venue's books that the reconciliation compares this posting with; null: none. */
   readonly venue: VenueMoneyKind | null
 }
 
 export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
-/** Money that partners under BROKER custody pass on, between the firms and the clients. */
+/** Money between the firms and the clients that BROKER-custody partners pass on. */
 export const transitAccount = "transit"
-/** Corrections by the operator's finance, apart from every other house account. */
+/** Corrections by the operator's finance, kept apart from every other house account. */
 export const manualAccount = "manual"
 /** The venue's side of trading results and costs. */
 export const venueAccount = "venue"

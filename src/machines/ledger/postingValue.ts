@@ -1,6 +1,6 @@
 /**
- * The value of a posting in another currency than USDC at its booking: the mark of that moment, its time, and the value, kept
- * with the posting for ever. Results by family and tax figures use this value, never a later mark (STS-9).
+ * The USDC value of a posting in another currency: the mark at its booking, the mark's time, and the value. They are stored
+ * with the posting and never change. Results by family and tax figures use this value, never a later mark (STS-9).
  */
 import type { JsonObject } from "../shared/Json.ts"
 import type { Facts } from "../market/Facts.ts"
@@ -13,11 +13,14 @@ export interface PostingValue extends JsonObject {
   readonly mark: string | null
   /** The venue's time of the mark, Unix ms; null: valued at par. */
   readonly markTs: number | null
-  /** Signed as the amount is, six places, rounded down. */
+  /** Has the sign of the amount; six places, rounded down. */
   readonly valueUsdc: string | null
 }
 
-/** `amount` in minor units, signed from the client's view. Null: USDC, which is its own value. */
+/**
+ * Values `amount` (minor units, signed from the client's view) at the marks of the facts. Null for USDC, which needs no
+ * value.
+ */
 export const postingValue = (currency: Currency, amount: bigint, facts: Facts): PostingValue | null => {
   if (currency === "USDC") return null
   const mark = holdingMark(currency, facts)

@@ -1,6 +1,6 @@
 /**
- * Reconciliation break: a difference between the ledger and a bank, a chain or the venue. An open break may pause withdrawals
- * (doc 3, Withdrawal request: "an open reconciliation break pausing money out"; A3-11).
+ * Reconciliation break: a difference between the ledger and a bank, a chain or the venue. It may pause withdrawals until
+ * staff have explained it (doc 3, Withdrawal request: "an open reconciliation break pausing money out"; A3-11).
  */
 export const breakScopes = ["ALL", "PARTNER", "CLIENT"] as const
 export type BreakScope = (typeof breakScopes)[number]
@@ -32,7 +32,7 @@ export interface ReconBreakEvent {
   readonly reason: string
 }
 
-/** Whether an open break stops withdrawals of this client; the currency plays no part. */
+/** Whether an open break stops withdrawals of this client, in any currency. */
 export const pauses = (
   row: Pick<ReconBreakContext, "scope" | "partnerId" | "clientId" | "pausesMoneyOut">,
   client: { readonly clientId: number; readonly partnerId: number }

@@ -1,6 +1,6 @@
 /**
- * Compares an account's holdings at the service and at the venue. Every kind of holding is in one list of figures; a product
- * that trades adds its own figures to the service's side (operator surface, sim verify).
+ * Compares an account's holdings at the service and at the venue. All kinds of holdings are in one list of figures; a traded
+ * product adds its own figures to the service's side (operator surface, sim verify).
  */
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 import type { MoneyFigures } from "./money.ts"
@@ -13,12 +13,13 @@ export type HoldingKind = (typeof holdingKinds)[number]
 export interface Holding {
   readonly kind: HoldingKind
   /**
-   * The market of a position; the ref of an order or request; the venue's id of a trade, contract or swap; the currency of money.
+   * The name of a position is its market; of an order or request, its ref; of a trade, contract or swap, the venue's id; of
+   * money, the currency.
    */
   readonly name: string
   /**
-   * A position's signed quantity; an order's remaining quantity; a trade in words; the quantity of an open contract or swap; OPEN
-   * for a request; a signed amount of money.
+   * The figure of a position is its signed quantity; of an order, its remaining quantity; of a trade, its description; of a
+   * contract or swap, its open quantity; of a request, OPEN; of money, the signed amount.
    */
   readonly figure: string
 }
@@ -27,7 +28,7 @@ export interface HoldingDifference {
   readonly account: string
   readonly kind: HoldingKind
   readonly name: string
-  /** The figure of each side; null: this side has no such holding. */
+  /** Null when this side has no such holding. */
   readonly service: string | null
   readonly venue: string | null
 }
@@ -53,7 +54,7 @@ export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAcco
 /** Whether an order may still be filled at the venue. */
 export const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
-/** A trade as a holding: both sides describe it in the same words. */
+/** A trade as a holding: both sides describe it with the same text. */
 export const tradeHolding = (trade: Trade): Holding => ({
   kind: "trade",
   name: String(trade.tradeId),
@@ -64,7 +65,7 @@ export const tradeHolding = (trade: Trade): Holding => ({
 export const moneyHoldings = (figures: MoneyFigures): ReadonlyArray<Holding> =>
   [...figures].map(([asset, amount]): Holding => ({ kind: "money", name: asset, figure: decimalText(amount) }))
 
-/** Every difference of one account, in the order of the kinds and then of the names. */
+/** All differences of one account, sorted by kind and then by name. */
 export const compareHoldings = (
   account: string,
   service: ReadonlyArray<Holding>,

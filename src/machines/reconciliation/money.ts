@@ -1,9 +1,9 @@
 /**
- * The money of an account at the service and at the venue, in one comparable figure an asset. The ledger's house account
+ * The money of an account at the service and at the venue, as one comparable figure per asset. The ledger's house account
  * `venue` holds all payments to and from a client. For perpetuals it holds only results, which are rounded and depend on the
- * booking order of the trades. So this file takes the results out and puts the value of each trade in their place. Both sides
- * are then equal to the last minor unit, in any order and for any number of trades, wherever a tick times a lot is a whole
- * minor unit of the payment currency. The venue's fees are not included (A2-103, F11, F12).
+ * booking order of the trades. So this file replaces the results by the value of each trade. Both sides are then equal to the
+ * last minor unit, in any order and for any number of trades, as long as a tick times a lot is a whole minor unit of the
+ * payment currency. The venue's fees are not included (A2-103, F11, F12).
  */
 import { postingRules } from "../ledger/postingRules.ts"
 import { isCurrency } from "../shared/Currency.ts"
@@ -13,7 +13,7 @@ import type { VenueAccount, VenueMoneyKind } from "../venue/venueObjects.ts"
 /** The stored money of a client for the comparison. Minor units. */
 export interface OwnMoney {
   readonly balances: ReadonlyArray<{ readonly currency: string; readonly fromVenue: bigint }>
-  /** Micro-USDC; undefined: the client has never traded. */
+  /** Micro-USDC; undefined when the client has never traded. */
   readonly totals: { readonly perpFlow: bigint; readonly fillsPnl: bigint } | undefined
 }
 
@@ -28,10 +28,10 @@ export const ownMoney = ({ balances, totals }: OwnMoney): MoneyFigures => {
   return present(sums)
 }
 
-/** Kinds that the service books; other kinds, such as those of a product that is not offered, are not compared. */
+/** Kinds that the service books. Other kinds, such as those of a product that is not offered, are not compared. */
 const bookedKinds: ReadonlySet<VenueMoneyKind | null> = new Set(Object.values(postingRules).map(({ venue }) => venue))
 
-/** Null: the venue has not kept the whole history. */
+/** The venue's money of an account. Null when the venue has not kept the whole history. */
 export const venueMoney = ({ money }: Pick<VenueAccount, "money">): MoneyFigures | null => {
   if (money === null) return null
   const sums = new Map<string, MoneyDecimal>()
@@ -60,5 +60,5 @@ const add = (sums: Map<string, MoneyDecimal>, asset: string, amount: MoneyDecima
 const present = (sums: ReadonlyMap<string, MoneyDecimal>): MoneyFigures =>
   new Map([...sums].filter(([, amount]) => !amount.isZero()))
 
-/** Explains to the reader why the money of some accounts is not compared. */
+/** The explanation when the money of some accounts is not compared. */
 export const olderThanMoney = "accounts whose money was not compared: they are older than what the venue keeps of it"

@@ -1,7 +1,7 @@
 /**
- * The bulk settlement report: up to 500 reports in one request, each applied on its own. This file has the parts that need no
+ * The bulk settlement report: up to 500 reports in one request, each applied separately. This file has the parts that need no
  * stored item: the request's entries, the rows of the answer, and the answer with its counters.
- * runtime/services/money/settlement/settlementDecisions.ts applies an entry to an item (doc 3, Settlement reporting rules 2;
+ * runtime/services/money/settlement/settlementDecisions.ts applies an entry to its item (doc 3, Settlement reporting rules 2;
  * A3-21).
  */
 import { Schema } from "effect"
@@ -16,7 +16,10 @@ const ItemId = Schema.Int.annotate({ description: "The item's id." })
 
 const Entry = Schema.Struct({ itemId: ItemId, ...SettlementReportBody.fields })
 
-/** Entries are checked one by one: an invalid entry is refused in its own row, and the others continue. */
+/**
+ * Any value passes here, because entries are checked one by one: an invalid entry is refused in its own row, and the others
+ * continue.
+ */
 const AnyEntry = Schema.Unknown.annotate({ description: "Anything else: refused, in its own row of the answer." })
 
 /** The body in the published contract. */
@@ -61,17 +64,17 @@ export interface BulkEntry {
   /** The index of the entry in the request, from 0. */
   readonly place: number
   readonly itemId: number
-  /** The entry without its item's id: the body of a single report. */
+  /** The entry without its item id: the same members as the body of a single report. */
   readonly report: Fields.JsonRecord
 }
 
-/** An entry's index and its row of the answer. */
+/** The index of an entry in the request, and the entry's row of the answer. */
 export type PlacedRow = readonly [place: number, row: BulkRow]
 
 export interface BulkReportBody {
   readonly count: number
   readonly entries: ReadonlyArray<BulkEntry>
-  /** Entries that name no item. */
+  /** Rows of the entries that name no item. */
   readonly refused: ReadonlyArray<PlacedRow>
 }
 
@@ -84,7 +87,7 @@ const invalid = (sentence: string, errors: Readonly<Record<string, string>> | nu
   refusal: { _tag: "Invalid", reason: errors === null ? "INVALID_BODY" : "INVALID_FIELDS", sentence, errors }
 })
 
-/** The entries of a body, or the refusal of the whole request: no list, or not 1 to 500 entries. */
+/** The entries of a body. Refuses the whole request when it has no list, or not 1 to 500 entries. */
 export const decodeBulkReport = (body: unknown): DecodedBulkReport => {
   if (!Fields.isRecord(body)) return invalid(notAnObject)
   const { items } = body
@@ -113,7 +116,7 @@ export const refusedRow = (itemId: number | null, why: keyof typeof bulkCodes, m
   msg
 })
 
-/** The row of a refused entry; a refusal that an item's report can't cause is a defect. */
+/** The answer's row for a refused entry. A refusal that a settlement report can't cause is a defect. */
 export const rowOfRefusal = (itemId: number, refusal: Refusal): BulkRow => {
   switch (refusal._tag) {
     case "Invalid":
@@ -134,7 +137,7 @@ export const acceptedRow = (itemId: number, changed: boolean, status: ReportStat
   status
 })
 
-/** The answer with all rows in the order of the request. Throws when a place does not have exactly one row. */
+/** The answer, with all rows in the order of the request. Throws when an entry does not have exactly one row. */
 export const bulkAnswer = (count: number, placed: ReadonlyArray<PlacedRow>): BulkAnswer => {
   const results = placed.toSorted(([one], [other]) => one - other).map(([, row]) => row)
   if (results.length !== count || new Set(placed.map(([place]) => place)).size !== count) {

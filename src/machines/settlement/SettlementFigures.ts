@@ -1,6 +1,6 @@
 /**
- * The published figures of PARTNER custody: their computation from sums, their definitions as every answer has them, and the
- * wire forms of report, summary and interfirm records (doc 3, Settlement report, Settlement summary, Interfirm settlement
+ * The published figures of PARTNER custody: their computation from sums, their definitions as every answer repeats them, and
+ * the wire forms of report, summary and interfirm records (doc 3, Settlement report, Settlement summary, Interfirm settlement
  * record; A3-22..A3-25).
  */
 import { Schema } from "effect"
@@ -9,7 +9,7 @@ import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyText } from "../shared/Money.ts"
 import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 
-/** Payments between the firms make no postings, so the figure still includes the money that they have settled. */
+/** Recorded payments between the firms make no posting, so this figure does not subtract the money that they have settled. */
 const collateralHeld =
   "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
 
@@ -120,7 +120,7 @@ const interfirmDefinitions = {
 const custodyDefinition =
   "The custody model as of now. The other figures tell what happened in their window, under whichever model it happened."
 
-/** Fixed texts: they change only with the version of the interface. */
+/** The texts are part of the interface: they change only with its version. */
 export const summaryDefinitions = {
   pending: "Settlement items of the window that the partner has not reported: owed from the moment they exist.",
   settled: "Settlement items of the window that the partner has reported as settled with its client.",
@@ -151,7 +151,7 @@ export const recordDefinitions = {
   ...interfirmDefinitions
 } as const
 
-/** Sums of one state's items: micro-USDC, debits as a positive figure. */
+/** Sums over the items of one state: micro-USDC; debits are a positive figure. */
 export interface ItemSums {
   readonly count: number
   readonly credits: bigint
@@ -162,7 +162,7 @@ export const noItems: ItemSums = { count: 0, credits: 0n, debits: 0n }
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** The debt between the firms over a window: items of every state, and recorded payments (micro-USDC). */
+/** The debt between the firms over a window, from the items of every state and the recorded payments (micro-USDC). */
 export const interfirmOf = (items: SumsByState, recorded: bigint): Interfirm => {
   const sum = (side: "credits" | "debits") =>
     settlementStatuses.reduce((total, state) => total + items[state][side], 0n)

@@ -54,7 +54,7 @@ export const SettlementItem = Schema.Struct({
 })
 export type SettlementItem = typeof SettlementItem.Type
 
-/** The item's facts from its posting. `amount` is a signed decimal string in the currency's full scale, never zero. */
+/** The item's facts, taken from its posting. `amount` is a signed decimal string in the currency's full scale, never zero. */
 export interface SettlementInput {
   readonly itemId: number
   readonly clientId: number
@@ -75,8 +75,8 @@ export interface SettlementContext extends SettlementInput {
   readonly reportedAt: number | null
   readonly note: string | null
   /**
-   * The number of reports that changed the item. The next change claims the item's id with this number, so that only one of two
-   * concurrent changes is applied.
+   * The number of reports that changed the item. The number and the id name the next change, so that of two concurrent ones
+   * only one is applied.
    */
   readonly reports: number
 }

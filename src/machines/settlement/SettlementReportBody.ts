@@ -38,8 +38,8 @@ export interface SettlementReportBody {
 export type DecodedSettlementReport = { readonly ok: true; readonly body: SettlementReportBody } | BodyFaults
 
 /**
- * Checks a report. On refusal `sentence` is about the first failing field in the documented order (status, partnerTxRef,
- * settledAt, note) and `errors` names all of them (400 code 4000). `now` in Unix ms.
+ * Checks a report. On refusal, `sentence` belongs to the first failing field in the documented order (status, partnerTxRef,
+ * settledAt, note), and `errors` names all failing fields (400 code 4000). `now` in Unix ms.
  */
 export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): DecodedSettlementReport =>
   judgeBody(body, labels, (raw, add) => {
@@ -70,5 +70,5 @@ const checkAcrossFields = (raw: Fields.JsonRecord, { now }: { readonly now: numb
   }
 }
 
-/** Cleaned text; empty counts as not sent. */
+/** The cleaned text; null when empty, which counts as not sent. */
 const textOrNull = (value: string | undefined): string | null => (value === undefined ? null : cleanText(value) || null)

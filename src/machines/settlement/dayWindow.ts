@@ -1,6 +1,6 @@
 /**
- * A window of time as whole days, whose totals are stored, and the parts of days at its ends, whose rows are read one by one.
- * Days are those of the totals: Unix ms divided by 86,400,000.
+ * Splits a window of time into whole days, whose totals are stored, and the partial days at its ends, whose rows are read one
+ * by one. A day is Unix ms divided by 86,400,000, as in the stored totals.
  */
 const dayMillis = 86_400_000
 
@@ -13,15 +13,18 @@ export interface Span {
 export interface DayWindow {
   /** Whole days, both inclusive; empty when `from` is after `to`. */
   readonly days: Span
-  /** Two parts of days; either may be empty. */
+  /** The partial days before and after; either may be empty. */
   readonly edges: readonly [Span, Span]
 }
 
-/** The last day that lies wholly at or before `to`; -1 without one. */
+/**
+ * The last day that ends at or before `to`; -1 when there is none. At or after `now` it is the day of `to`, because no row is
+ * later.
+ */
 const lastWholeDay = (to: number, now: number): number =>
   to >= now ? Math.floor(to / dayMillis) : Math.floor((to + 1) / dayMillis) - 1
 
-/** Everything up to `to`, inclusive: the last whole day, and the part of the day after it. */
+/** The time up to `to`, inclusive: the last whole day, and the partial day after it. */
 export const everythingUntil = (to: number, now: number): { readonly lastDay: number; readonly part: Span } => {
   const lastDay = lastWholeDay(to, now)
   return { lastDay, part: { from: (lastDay + 1) * dayMillis, to } }
@@ -30,8 +33,8 @@ export const everythingUntil = (to: number, now: number): { readonly lastDay: nu
 const nothing: Span = { from: 1, to: 0 }
 
 /**
- * Splits `from` to `to`, both inclusive. No row is later than `now`, so a window that reaches it takes the present day as a
- * whole: the usual query, everything up to now, reads no row at all.
+ * Splits the window from `from` to `to`, both inclusive. No row is later than `now`, so a window that reaches `now` takes the
+ * present day as a whole: the usual query, all time up to now, reads no row at all.
  */
 export const dayWindow = (from: number, to: number, now: number): DayWindow => {
   if (from > to) return { days: nothing, edges: [nothing, nothing] }

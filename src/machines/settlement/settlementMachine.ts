@@ -1,6 +1,6 @@
 /**
- * Settlement item: created PENDING in the transaction of its posting; only the partner's reports change it. FAILED may still
- * settle, SETTLED is final; the operator corrects a wrong posting with a MANUAL one, never here (D12).
+ * Settlement item: created PENDING in the transaction of its posting; only the partner's reports change it. A FAILED item may
+ * still settle; SETTLED is final. The operator corrects a wrong posting with a MANUAL posting, never here (D12).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -16,7 +16,10 @@ const item = setup({
   }
 })
 
-/** A report replaces the fields of an earlier one: the reason of a failure must not stay as a note on a later settlement. */
+/**
+ * A report replaces all fields of an earlier one, so that the reason of a failure does not stay as the note of a later
+ * settlement.
+ */
 const report = item.assign(({ context, event }) => ({
   partnerTxRef: event.partnerTxRef,
   settledAt: event.settledAt,

@@ -26,16 +26,16 @@ export const WithdrawalBody = Fields.objectOf(
 )
 
 export interface WithdrawalBody extends MoneyBody {
-  /** JSON text as sent, without white space between tokens; null without a destination. */
+  /** The JSON text as sent, without white space between tokens; null without a destination. */
   readonly destination: string | null
 }
 
 export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBody } | BodyFaults
 
 /**
- * Checks the body of a withdrawal request. `text` is the JSON of the body; if it is given, the destination is taken from it as
- * written. On refusal `sentence` is about the first failing field in the documented order (partnerRef, currency, amount,
- * destination) and `errors` names all of them (400 code 4000).
+ * Checks the body of a withdrawal request. `text` is the JSON text of the body; when given, the destination is stored exactly
+ * as written there. On refusal, `sentence` belongs to the first failing field in the documented order (partnerRef, currency,
+ * amount, destination), and `errors` names all failing fields (400 code 4000).
  */
 export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawal =>
   judgeBody(body, labels, (raw, add) => {
@@ -59,7 +59,7 @@ const decodeBody = Fields.decoderOf(WithdrawalBody)
 
 const lostMember = `${labels.destination} must not contain the same name twice in one object, nor the name __proto__.`
 
-/** The destination. The length of its JSON text is limited, and the text is stored. */
+/** The destination object. Its JSON text is stored, so the length of the text is limited. */
 const destinationOf = (body: unknown): Fields.JsonRecord | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
   return Fields.isRecord(destination) ? destination : null

@@ -12,7 +12,7 @@ import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBo
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
 
-/** States that need a decision: such a request prevents closing and a change of custody. */
+/** States of an unfinished request: it prevents closing the client and a change of custody. */
 export const openWithdrawalStatuses = ["REQUESTED", "APPROVED"] as const
 export const isOpenWithdrawal = (status: WithdrawalStatus): boolean =>
   openWithdrawalStatuses.some((open) => open === status)
@@ -38,28 +38,32 @@ export const WithdrawalRequest = Schema.Struct({
 })
 export type WithdrawalRequest = typeof WithdrawalRequest.Type
 
-/** The machine's context. The destination is personal data, so no machine holds it. Flat: a transition copies it. */
+/**
+ * The machine's context. It lacks the destination, because personal data is never in a machine. Flat, because a transition
+ * then copies one small object.
+ */
 export interface WithdrawalContext extends Omit<WithdrawalRequest, "status" | "destination"> {
   /**
-   * Keyed hash of the request's id and its destination: the payment must go to the filed destination. Null: filed by version 1.
+   * Keyed hash of the request's id and its destination, which proves that the payment goes to the filed destination. Null for
+   * a request filed by version 1.
    */
   readonly destinationFingerprint: string | null
 }
 
-/** The audit text of the filed destination. */
+/** The audit text of the filed destination, null without one. */
 export const filedDestination = (fingerprint: string | null): string | null =>
   fingerprint === null ? null : `destination ${fingerprint}`
 
-/** The request's facts, known when it is filed. `amount` is positive, in the currency's full scale. */
+/** The request's facts at filing. `amount` is positive, in the currency's full scale. */
 export type WithdrawalInput = Omit<
   WithdrawalContext,
   "decidedBy" | "decidedAt" | "paidAt" | "decisionNote" | "ledgerTxId"
 >
 
 export type WithdrawalEvent =
-  /** Every gate has passed: a refused request leaves no row. */
+  /** Files the request. All gates have passed already, because a refused request leaves no row. */
   | { readonly type: "REQUEST"; readonly at: number }
-  /** `refusal` is the reason against the payment now, or null; `ledgerTxId` is the id to post under. */
+  /** `refusal` is the reason that the payment can't be made now, or null; `ledgerTxId` is the id of the posting. */
   | {
       readonly type: "APPROVE"
       readonly at: number
@@ -73,7 +77,7 @@ export type WithdrawalEvent =
   /** The bank has finally refused the approved payment. */
   | { readonly type: "FAIL"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
 
-/** The wire request of a stored context with its destination, whose JSON text is kept beside it. */
+/** The wire request of a stored context with its destination, whose JSON text is stored beside it. */
 export const requestOf = (
   context: WithdrawalContext,
   status: WithdrawalStatus,

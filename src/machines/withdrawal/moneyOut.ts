@@ -1,7 +1,7 @@
 /**
- * The reasons against a payment to a client: the economic rules of a withdrawal request, and the gate that runs again when
- * finance approves it. Pure rules over figures that the caller reads under the client's lock (doc 3, Withdrawal request rules
- * and its states; A3-08, A3-11, F3, F7).
+ * Refusals of a payment to a client: the economic rules of a withdrawal request, and the gate that runs again when finance
+ * approves the request. Pure rules over figures that the caller reads under the client's lock (doc 3, Withdrawal request
+ * rules and its states; A3-08, A3-11, F3, F7).
  */
 import { type AccountRisk, graverOf, type RiskState, spendableOf, unjudged } from "../margin/accountRisk.ts"
 import {
@@ -13,7 +13,7 @@ import {
 import type { Currency } from "../shared/Currency.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 
-/** The sentences: the specification names the first two; the third follows from the rule on stale marks. */
+/** The sentences. The specification words the first two; the third follows from the rule on stale marks. */
 export const moneyOutSentences = {
   insufficient: "The client has insufficient free balance.",
   short: "The client is short of margin for its open positions.",
@@ -31,7 +31,7 @@ export const moneyOutReasons: Readonly<Record<MoneyOutSentence | RestrictionSent
   [moneyOutSentences.paused]: "MONEY_OUT_PAUSED"
 }
 
-/** A client's money for a payment, in minor units of the currency; `risk` is of the whole account, in micro-USDC. */
+/** The client's money, in minor units of the currency. `risk` is that of the whole account, in micro-USDC. */
 export interface FreeMoney {
   readonly currency: Currency
   /** Cash without the reserve. */
@@ -41,10 +41,10 @@ export interface FreeMoney {
 }
 
 /**
- * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test applies to every
- * currency, the free margin only to USDC, because no other currency is margin. A reserved amount has already left cash and free
- * margin, so it is covered exactly while neither is below zero: `needed` is then 0. Open positions need live marks for any
- * currency.
+ * The sentence of the economic rule that refuses to pay `needed` out of cash, or null. The risk test applies to every
+ * currency, the free margin only to USDC, because no other currency is margin. An amount that is already reserved has left
+ * cash and free margin, so `needed` is 0 for it: it is covered while neither is below zero. Open positions need live marks
+ * for any currency.
  */
 export const freeMoneyRefusal = (
   { currency, cash, risk, recorded }: FreeMoney,

@@ -1,7 +1,7 @@
 /**
- * Withdrawal request: the amount leaves the client's cash when the request is filed, and the reserve when finance approves. It
- * returns in full when the request is rejected, cancelled, or finally refused by the bank. Every key belongs to the request, so
- * no step is posted twice. Every transition emits withdrawal.status (doc 3, Withdrawal request; D10).
+ * Withdrawal request. The amount leaves the client's cash when the request is filed, and the reserve when finance approves
+ * it. It returns in full when the request is rejected, cancelled, or finally refused by the bank. All ledger keys belong to
+ * the request, so no step is posted twice. Every transition emits withdrawal.status (doc 3, Withdrawal request; D10).
  */
 import { setup } from "xstate"
 import type { LedgerEntryType, MachineEffect } from "../Effects.ts"
@@ -21,7 +21,7 @@ const withdrawal = setup({
     input: {} as WithdrawalInput
   },
   guards: {
-    /** The sender of APPROVE has run the money-out gate again; `refusal` is its result. */
+    /** The sender of APPROVE has run the money-out gate again, and `refusal` is the result. */
     allowed: ({ event }) => event.type === "APPROVE" && event.refusal === null
   }
 })
@@ -32,7 +32,7 @@ const approve = withdrawal.assign(({ event }) =>
 
 const pay = withdrawal.assign({ paidAt: ({ event }) => event.at })
 
-/** A rejection, also one after an approval: it replaces the earlier decision. */
+/** Records a rejection. After an approval, it replaces the earlier decision. */
 const turnDown = withdrawal.assign(({ event }) =>
   event.type === "REJECT" || event.type === "FAIL"
     ? { decidedBy: event.by, decidedAt: event.at, decisionNote: event.reason }
@@ -41,7 +41,7 @@ const turnDown = withdrawal.assign(({ event }) =>
 
 const cancel = withdrawal.assign(({ event }) => ({ decidedBy: "PARTNER", decidedAt: event.at }))
 
-/** Posts the amount. `gain`: to the client's cash; otherwise from cash or the reserve. */
+/** Posts the amount: with `gain` to the client's cash, otherwise out of cash or the reserve. */
 const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fail", gain: boolean) =>
   withdrawal.emit(({ context }) => ({
     type: "ledger.post",
@@ -55,7 +55,7 @@ const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fai
 
 const release = post("WITHDRAWAL_RELEASE", "release", true)
 
-/** The event of a transition; every transition has one. */
+/** The webhook event that every transition emits. */
 const announce = (status: WithdrawalStatus) =>
   withdrawal.emit(({ context }) => ({
     type: "event",
@@ -75,7 +75,7 @@ const announce = (status: WithdrawalStatus) =>
 const note = (action: string, before: WithdrawalStatus, after: WithdrawalStatus) =>
   withdrawal.emit(({ context }) => ({ type: "audit", action, before, after, reason: context.decisionNote }))
 
-/** The audit entry of the filing records the requested destination, so that it can't be changed later. */
+/** Writes the requested destination into the audit entry of the filing, so that it can't be changed later. */
 const noteFiling = withdrawal.emit(({ context }) => ({
   type: "audit",
   action: "withdrawal.request",
