@@ -1,7 +1,7 @@
 /**
- * A close-out episode of an account: it begins when the margin falls short, and ends when every exposure is closed and a
- * shortfall is written off, or when the account has recovered. Money is USDC as decimal strings with six places (F9, F10, D23,
- * F7, F3).
+ * A close-out episode of an account. It begins when the margin falls short. It ends when every exposure is closed and a
+ * shortfall is written off, or when the account has recovered. Money is USDC as decimal strings with six places (F9, F10,
+ * D23, F7, F3).
  */
 
 import type { JsonObject } from "../shared/Json.ts"
@@ -16,24 +16,28 @@ export interface CloseOutInput {
   readonly marginBase: string
 }
 
-/** The last order of an episode in a market, and the pause before the next one if it has changed nothing. */
+/** The last order of an episode in a market, and the pause before the next order if this one changes nothing. */
 export interface Tried {
   /** When the order was sent, Unix ms. */
   readonly at: number
   /** The pause before the next order, ms. */
   readonly pause: number
-  /** The signed position that the order was to close. */
+  /** The signed position when the order was sent. */
   readonly held: string
   /**
-   * How many earlier orders the market did not fill whole, at most two. The count sets how far from the mark the order may trade.
+   * The number of earlier orders that the market did not fill completely, at most two. It sets how far from the mark the
+   * order may trade.
    */
   readonly step: number
 }
 
-/** Why an episode can close nothing now: no fresh mark, or no market that trades and has a counterparty. */
+/** The cause why an episode can close nothing now: MARK, no fresh mark; MARKET, no market that trades and has a counterparty. */
 export type Missing = "MARK" | "MARKET"
 
-/** The next ids of the client's withdrawals and swaps at the write-off. Ids grow in a mailbox, so a lower id is older. */
+/**
+ * The client's next withdrawal id and next swap id at the write-off. Ids only grow, so a lower id is older than the
+ * write-off.
+ */
 export interface Behind {
   readonly requestId: number
   readonly swapId: number
@@ -41,13 +45,13 @@ export interface Behind {
 
 export interface CloseOutContext extends CloseOutInput {
   readonly endedAt: number | null
-  /** How long cancelled requests and orders are awaited, Unix ms. */
+  /** The wait for cancelled requests and orders ends at this time, Unix ms. */
   readonly cancelUntil: number | null
-  /** When tear-ups were last requested. */
+  /** The time of the last tear-up requests. */
   readonly tornAt: number | null
   /** Contracts with a requested tear-up, each counted once. */
   readonly contracts: number
-  /** Orders sent to close positions, and the last of them. */
+  /** The number of orders sent to close positions, and the id of the last of them. */
   readonly orders: number
   readonly lastOrderId: number | null
   /** The last order in each market that still trades. */
@@ -57,30 +61,30 @@ export interface CloseOutContext extends CloseOutInput {
   /** The amount that negative balance protection has credited. */
   readonly writtenOff: string
   /**
-   * The first ids after the write-off: withdrawals and swaps with a lower id are older and stand behind it. Null without a
-   * write-off.
+   * The first ids after the write-off. Withdrawals and swaps with a lower id are older, and money that returns from them
+   * repays the write-off. Null without a write-off.
    */
   readonly behind: Behind | null
-  /** The repaid part of the write-off, out of money that stood behind it, and the number of postings that repaid it. */
+  /** The repaid part of the write-off, and the number of postings that repaid it. */
   readonly repaid: string
   readonly repayments: number
 }
 
 export type CloseOutEvent =
-  /** The service cancels the account's opening requests and orders; `until` limits the wait for the cancels. */
+  /** Opening requests and orders of the account are being cancelled; `until` limits the wait for them. */
   | { readonly type: "CANCEL"; readonly until: number }
-  /** The service sends an order that closes a position or part of it; `orders` includes the orders sent before. */
+  /** The episode sends an order that closes a position or part of it; `orders` includes those sent before. */
   | {
       readonly type: "CLOSE"
       readonly orderId: number
       readonly orders: number
       readonly tried: Readonly<Record<string, Tried>>
-      /** The action, for staff. */
+      /** The action as a sentence, for staff. */
       readonly reason: string
     }
-  /** The service requests tear-ups; `contracts` includes those requested before. */
+  /** The episode requests tear-ups; `contracts` includes those requested before. */
   | { readonly type: "TEAR_UP"; readonly at: number; readonly contracts: number; readonly reason: string }
-  /** No exposure can be closed now; `missing` names the cause. */
+  /** The episode can close no exposure now; `missing` gives the cause. */
   | { readonly type: "WAIT"; readonly missing: Missing; readonly reason: string }
   /** Staff let the episode's orders trade further from the mark. */
   | { readonly type: "WIDEN"; readonly bps: number; readonly reason: string }
@@ -88,20 +92,20 @@ export type CloseOutEvent =
   | { readonly type: "PROTECT" }
   /** Negative balance protection credits `amount`. */
   | { readonly type: "WRITE_OFF"; readonly amount: string; readonly behind: Behind }
-  /** Money that stood behind the write-off has returned and repays it. `refs` name its withdrawal or swap. */
+  /** Money of a withdrawal or swap older than the write-off has returned, and repays it. `refs` name the withdrawal or swap. */
   | { readonly type: "REPAY"; readonly amount: string; readonly refs: JsonObject; readonly reason: string }
-  /** The episode is over: `recovered`, or closed out. */
+  /** The episode is over: `recovered` is false when every exposure was closed out. */
   | { readonly type: "END"; readonly at: number; readonly recovered: boolean }
 
 /**
- * The pause before a market or a contract that did not close in full is tried again, ms. It starts with the monitor's next
- * check and doubles with each attempt that changed nothing, so that a market without trades does not cause a log entry every
- * second for hours.
+ * Shortest and longest pause, ms, before the episode retries a market or contract that did not close in full. The first pause
+ * is the monitor's next check. Each attempt that changes nothing doubles the pause, so that a market without trades does not
+ * cause a log entry every second for hours.
  */
 export const firstPauseMillis = 1_000
 export const longestPauseMillis = 30_000
 
-/** The last step that an episode takes without staff in a market. */
+/** The last step that an episode takes in a market without staff. */
 export const lastStep = 2
 
 /** The next pause, ms, after an order that has changed nothing. */

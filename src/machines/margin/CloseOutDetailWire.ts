@@ -21,7 +21,7 @@ export const CloseOutWait = Schema.Struct({
 })
 export type CloseOutWait = typeof CloseOutWait.Type
 
-/** The kinds of objects that hold USDC of the client outside its cash. */
+/** The places where a client's USDC can be outside its cash. */
 export const outsideWords = ["WITHDRAWAL", "TAKE", "SWAP", "CLAIM"] as const
 export type OutsideWord = (typeof outsideWords)[number]
 

@@ -4,7 +4,7 @@ import { Id } from "../shared/Ids.ts"
 import { type CloseOutContext, liveCloseOutStates } from "./CloseOut.ts"
 import { decimalText, MoneyDecimal } from "../shared/Money.ts"
 
-/** The states of an episode, in the order of its steps. */
+/** The states of an episode. In WAITING_MARK, no open exposure has a fresh mark. */
 export const closeOutStates = [...liveCloseOutStates, "DONE"] as const
 export type CloseOutState = (typeof closeOutStates)[number]
 

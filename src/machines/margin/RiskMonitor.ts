@@ -1,5 +1,5 @@
 /**
- * The recorded risk state of an account: client rows show it, and money gates check it together with the state that live marks
+ * The recorded risk state of an account. Client rows show it; money gates use the graver of it and the state that live marks
  * imply. An account that has never left NORMAL has no record (D23, A1-12, A3-08, A2-105, F7).
  */
 
@@ -8,12 +8,12 @@ export interface RiskMonitorInput {
 }
 
 export interface RiskMonitorContext extends RiskMonitorInput {
-  /** When the client was last notified of a margin call, and of a close-out, Unix ms. */
+  /** The times when the client was last notified of a margin call and of a close-out, Unix ms. */
   readonly calledAt: number | null
   readonly closedOutAt: number | null
 }
 
-/** The state that the account's figures have now. */
+/** The state that the account's current figures imply. */
 export type RiskMonitorEvent =
   | { readonly type: "CALL"; readonly at: number }
   | { readonly type: "CLOSE_OUT"; readonly at: number }

@@ -1,6 +1,6 @@
 /**
- * The risk of a whole account, the only source of margin figures: money gates, requests for quotes, balances, the margin
- * picture, orders and the risk monitor all use it. Money is micro-USDC. An account with nothing but money has its cash as
+ * The risk of a whole account, and the only source of margin figures: money gates, requests for quotes, balances, the margin
+ * picture, orders and the risk monitor all use it. Money is micro-USDC. An account that holds only money has its cash as
  * equity and no margin in use; negative cash alone means CLOSE_OUT (doc 2, Leverage view; F4, F7, F6, F13, F23, A1-12, F3,
  * A3-08, F1, A2-10, A2-88, A2-50).
  */
@@ -17,7 +17,7 @@ import { holds, type PerpHolding, type PerpRisk, perpRisk, usesMark } from "./pe
 /** An account's cash by currency, without its reserves, in minor units. */
 export type CashOf = (currency: string) => bigint
 
-/** An accept that the venue has not answered, with its cost at the quote's price if it is executed. */
+/** An accept that the venue has not answered, with the cost of its execution at the quote's price. */
 export interface PendingAccept {
   readonly premium: bigint
   readonly commission: bigint
@@ -28,7 +28,7 @@ export interface AccountState {
   readonly cashOf: CashOf
   readonly contracts: Iterable<ContractTerms>
   readonly accepts: Iterable<PendingAccept>
-  /** Each perpetual market with a position or working orders, once. */
+  /** Each perpetual market with a position or working orders, exactly once. */
   readonly perpetuals: Iterable<PerpHolding>
 }
 
@@ -37,35 +37,35 @@ export type RiskState = "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT"
 export interface AccountRisk {
   /** May be negative. */
   readonly equity: bigint
-  /** Equity without the profits of open contracts: this is compared with the margin. */
+  /** Equity without the profits of open contracts; the margin is compared with this figure. */
   readonly closeOutEquity: bigint
   /** Unrealized PnL of perpetuals. */
   readonly unrealizedPnl: bigint
   readonly barrierUnrealizedPnl: bigint
   /** Margin of perpetual positions. */
   readonly positionMargin: bigint
-  /** Margin of working orders on perpetuals, beyond that of their positions. */
+  /** Margin that working orders on perpetuals need beyond the margin of the positions. */
   readonly orderMargin: bigint
   readonly barrierMargin: bigint
   readonly pendingAcceptMargin: bigint
   /** All margin in use. */
   readonly initialMargin: bigint
   readonly maintenanceMargin: bigint
-  /** The base of the margin level and the risk state. */
+  /** The denominator of the margin level; the risk state compares `closeOutEquity` with it. */
   readonly marginBase: bigint
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
   /** The most that the working orders on perpetuals could cost beyond their margin. */
   readonly orderLoss: bigint
-  /** The smaller of cash and free margin, minus that loss; may be negative. */
+  /** The smaller of cash and free margin, less `orderLoss`; may be negative. */
   readonly free: bigint
   /** The state on the marks of the facts; money gates use it. */
   readonly riskState: RiskState
   /** True when every used mark is fresh; an unknown mark is not fresh. */
   readonly marksFresh: boolean
   readonly barrierMarksFresh: boolean
-  /** At least one used mark is fresh. */
+  /** True when at least one used mark is fresh. */
   readonly anyMarkFresh: boolean
   /** True when the value of an open item depends on a mark. */
   readonly anyExposure: boolean
@@ -85,7 +85,7 @@ export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountS
     pendingAcceptMargin: pendingOf(accepts)
   })
 
-/** The parts that an account's figures are the sums of. */
+/** The parts whose sums are the account's figures. */
 export interface RiskParts {
   /** USDC. */
   readonly cash: bigint
@@ -94,7 +94,10 @@ export interface RiskParts {
   readonly pendingAcceptMargin: bigint
 }
 
-/** The free margin that new risk and withdrawals may use, micro-USDC: without the possible loss of working orders. */
+/**
+ * The free margin that new risk and withdrawals may use, micro-USDC: the free margin less the possible loss of working
+ * orders.
+ */
 export const spendableOf = ({ freeMargin, orderLoss }: Pick<AccountRisk, "freeMargin" | "orderLoss">): bigint =>
   freeMargin - orderLoss
 
@@ -144,7 +147,10 @@ export type RiskAfter = Pick<
   "equity" | "closeOutEquity" | "marginBase" | "initialMargin" | "freeMargin" | "orderLoss"
 >
 
-/** The account with one market's part replaced, and with more or less USDC: all of its figures are sums. */
+/**
+ * The account's figures after one market's part is replaced and `paid` USDC is added. Every figure is a sum of parts, so no
+ * other market is computed again.
+ */
 export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: PerpRisk, paid = 0n): RiskAfter => {
   const pnl = after.unrealizedPnl - (before?.unrealizedPnl ?? 0n)
   const margin = after.initialMargin - (before?.initialMargin ?? 0n)
@@ -160,7 +166,10 @@ export const riskWith = (risk: AccountRisk, before: PerpRisk | null, after: Perp
   }
 }
 
-/** Exact comparison, strictly less: exactly half of the base is not yet a close-out. */
+/**
+ * The risk state by exact comparison. A close-out begins strictly below half of the base: exactly half is not yet a
+ * close-out.
+ */
 export const riskStateOf = (closeOutEquity: bigint, marginBase: bigint): RiskState => {
   if (marginBase === 0n) return closeOutEquity < 0n ? "CLOSE_OUT" : "NORMAL"
   const held = closeOutEquity * 100n
@@ -173,7 +182,10 @@ const gravity: { readonly [S in RiskState]: number } = { NORMAL: 0, MARGIN_CALL:
 /** The graver of two states. Money gates compare the state that live marks imply with the recorded one. */
 export const graverOf = (one: RiskState, other: RiskState): RiskState => (gravity[one] < gravity[other] ? other : one)
 
-/** Percent of the base, rounded down, so that an account below a limit never shows the limit; null without a base. */
+/**
+ * The margin level in percent of the base; null without a base. Rounded down, so that an account below a limit never shows
+ * the limit.
+ */
 export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): string | null => {
   if (marginBase === 0n) return null
   const floored = floorDiv(closeOutEquity * 10_000n, marginBase)
@@ -197,8 +209,8 @@ export interface ContractRisk {
 
 /**
  * Values contracts at the last known mark of their markets, however old. A contract whose market never had a mark has neither
- * profit nor loss and counts as stale. Its whole premium stays in use, so the free margin is the same as at any losing mark,
- * and withdrawals wait. A close-out does not begin on an unknown price.
+ * profit nor loss and counts as stale. Its whole premium stays in use, as at any losing mark, and withdrawals wait. An
+ * unknown price never begins a close-out.
  */
 export const contractRisk = (
   contracts: Iterable<ContractTerms>,
@@ -229,10 +241,10 @@ interface PerpSums {
   readonly margin: bigint
   readonly orderMargin: bigint
   readonly orderLoss: bigint
-  /** Every mark that a figure uses is fresh. */
+  /** True when every mark that a figure uses is fresh. */
   readonly fresh: boolean
   readonly anyFresh: boolean
-  /** There is a position. */
+  /** True when the account has a perpetual position. */
   readonly any: boolean
 }
 
@@ -268,8 +280,8 @@ export const leverageCap = ({ categorization, assetClass, terms }: LeverageTerms
   categorization === "RETAIL" ? terms.leverage.retail[assetClass] : terms.leverage.professional
 
 /**
- * The leverage that a client's perpetuals are margined at: the client's choice, else the cap. A choice above the cap, left over
- * from a higher schedule or another categorization, counts as the cap.
+ * The leverage for the margin of a client's perpetuals: the client's choice, or else the cap. A choice above the cap, left
+ * over from a higher schedule or another categorization, counts as the cap.
  */
 export const leverageInForce = (of: LeverageTerms & { readonly chosen: number | null }): number => {
   const cap = leverageCap(of)
@@ -280,7 +292,7 @@ export const leverageInForce = (of: LeverageTerms & { readonly chosen: number | 
 export const unjudged = ({ anyExposure, marksFresh }: Pick<AccountRisk, "anyExposure" | "marksFresh">): boolean =>
   anyExposure && !marksFresh
 
-/** The figures of an account after a change, as texts of a refusal. */
+/** The figures of an account after a change, formatted for a refusal. */
 export const marginAfter = (risk: AccountRisk): MarginAfter => ({
   initialMarginAfter: formatAmount(risk.initialMargin, "USDC"),
   maintenanceMarginAfter: formatAmount(risk.maintenanceMargin, "USDC"),

@@ -1,6 +1,7 @@
 /**
- * The consequences of another categorization for a client's account, and the reasons against it. The categorization changes the
- * leverage of the positions, and who bears losses beyond the account. The operator reads the sentences (A2-88, A2-102, F3, F7).
+ * Rules for a change of a client's categorization, and its consequences for the account. The categorization determines the
+ * leverage of the positions, and whether the client owes losses beyond the account. The operator reads the sentences (A2-88,
+ * A2-102, F3, F7).
  */
 import { formatAmount } from "../shared/Money.ts"
 import { conflict, type Refusal } from "../shared/Refusal.ts"
@@ -13,7 +14,7 @@ export interface Categorizing {
   readonly episodeOpen: boolean
   readonly recorded: RiskState
   readonly before: AccountRisk
-  /** The account's risk with the leverage that the client would have. */
+  /** The risk at the leverage of the new categorization. */
   readonly after: AccountRisk
   /** The consequences of the change, for the refusal. */
   readonly change: CategorizationChange
@@ -21,7 +22,7 @@ export interface Categorizing {
   readonly force: boolean
 }
 
-/** An account before or after the change, at the marks of the moment: USDC with six places, percent with two. */
+/** An account before or after the change, at current marks: USDC with six places, percent with two. */
 export interface AccountStanding {
   readonly equity: string
   readonly initialMargin: string
@@ -47,7 +48,7 @@ export interface CategorizationChange {
   readonly after: AccountStanding
   /** Each market with a position, a working order or a chosen leverage. */
   readonly leverage: ReadonlyArray<LeverageMoved>
-  /** The process that begins in the same commit. */
+  /** The process that the change begins in the same commit. */
   readonly follows: CategorizationFollows
 }
 export const categorizationFollows = ["NOTHING", "MARGIN_CALL", "CLOSE_OUT"] as const
@@ -97,7 +98,10 @@ const tiedUpIn = ({ perps }: AccountRisk, symbol: string): string => {
   return formatAmount(part === undefined ? 0n : part.initialMargin + part.orderMargin, "USDC")
 }
 
-/** Protection of retail clients covers future losses only: debts and a close-out must be resolved first, even with `force`. */
+/**
+ * The reason that the change is refused, or null. Protection of retail clients covers future losses only: debts and a
+ * close-out must be resolved first, even with `force`.
+ */
 export const categorizationRefusal = (facts: Categorizing): Refusal | null =>
   facts.to === "RETAIL" ? toRetail(facts) : toProfessional(facts)
 

@@ -1,7 +1,8 @@
 /**
- * A close-out episode. `services/margin/riskDecisions.ts` takes its steps in the turns of its client. The episode ends when
- * another cause closes the last exposure, and it includes exposure that opens meanwhile. A shortfall is written off once. Money
- * that stood behind the write-off repays it after the end (`services/money/writeOffRepayment.ts`; F9, F10; D23).
+ * A close-out episode. `services/margin/riskDecisions.ts` sends its events in the client's turns. The episode includes
+ * exposure that opens while it is live, and ends also when another cause closes the last exposure. A shortfall is written off
+ * once. Money that returns from a withdrawal or swap older than the write-off repays it, even after the end
+ * (`services/money/writeOffRepayment.ts`; F9, F10; D23).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -27,7 +28,7 @@ const closeOut = setup({
 
 const isOwed = (context: CloseOutContext, amount: bigint): boolean => amount > 0n && amount <= unrepaidOf(context)
 
-/** The audit entry of a step, with its figures or its reason. */
+/** Writes the audit entry of a step, with its figures or its reason. */
 const note = (action: string) =>
   closeOut.emit(({ event }) => ({
     type: "audit",
@@ -86,12 +87,15 @@ const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: e
 const end = { target: "DONE", actions: [over, ended] } as const
 const tearUp = { target: "TEARING_UP", actions: [tearing, note("closeout.tearUp")] } as const
 const close = { target: "CLOSING", actions: [closing, note("closeout.close")] } as const
-/** A waiting episode forgets its earlier tries, so it sends to a market at once when the market reopens. */
+/** Clears the earlier attempts of a waiting episode, so that it sends an order at once when the market reopens. */
 const untried = closeOut.assign({ tried: {} })
 const waitForMark = { guard: "noMark", target: "WAITING_MARK", actions: [untried, note("closeout.wait")] } as const
 const waitForMarket = { target: "WAITING_MARKET", actions: [untried, note("closeout.wait")] } as const
 const wait = [waitForMark, waitForMarket] as const
-/** Retries at once the orders that failed nearer to the mark. */
+/**
+ * Records the wider distance, and clears the earlier attempts: the episode retries at once the orders that failed nearer to
+ * the mark.
+ */
 const widened = closeOut.assign(({ event }) => (event.type === "WIDEN" ? { widenedBps: event.bps, tried: {} } : {}))
 const widen = { WIDEN: { actions: [widened, note("closeout.widen")] } } as const
 const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const

@@ -1,7 +1,7 @@
 /**
- * Notifies a client of the loss of a leveraged position at each ten percent of the margin that opened it, once a step and UTC
- * day. A jump over several steps gives one notice, for the step that it reaches. The last notice is kept by day and by the time
- * when the position was opened: the next day and the next position start from zero (A2-89).
+ * Notifies a client of the loss of a leveraged position at each ten percent of the margin that opened it, once per step and
+ * UTC day. A loss that jumps over several steps gives one notice, for the step that it reaches. The last notice is stored
+ * with its day and with the position's opening time: each day and each position starts from zero (A2-89).
  */
 import { absolute, floorDiv, microPlaces, product, scaled, tenTo } from "../shared/Exact.ts"
 
@@ -18,15 +18,16 @@ export interface LosingPosition {
   readonly leverage: number
 }
 
-/** A cap: the loss of a short has no limit, and steps beyond this one give no notice. */
+/** The last step: the loss of a short position has no limit, but steps beyond this one give no notice. */
 const lastStep = 1_000_000
 
-/** The highest step that a position's loss has reached, in percent: 0, 10, 20 and so on, above 100 too. */
+/** The highest step that a position's loss has reached, in percent: 0, 10, 20 and so on, also above 100. */
 export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPosition): number => {
   if (unrealizedPnl >= 0n) return 0
   const { units, places } = absolute(product(scaled(netQty), scaled(avgEntry)))
   if (units === 0n) return 0
-  // Loss in steps of the margin: loss x leverage x 100 / (cost x step), all of it in units of the cost's last place.
+  // The step number is loss x leverage x 100 / (cost x step). Numerator and denominator are in units of the cost's last
+  // place.
   const over = -unrealizedPnl * BigInt(leverage) * BigInt(100 / lossStepPct) * tenTo(Math.max(0, places - microPlaces))
   const under = units * tenTo(Math.max(0, microPlaces - places))
   return Math.min(Number(floorDiv(over, under)) * lossStepPct, lastStep)
@@ -44,7 +45,7 @@ export interface NotifiedLoss {
 
 const dayMillis = 86_400_000
 
-/** The notice to send now and to keep as the last one; null: none. */
+/** The loss notice that is due now, to be stored as the last one; null: none is due. */
 export const lossToNotify = (
   last: NotifiedLoss | null,
   { step, openedAt, now }: { readonly step: number; readonly openedAt: number; readonly now: number }

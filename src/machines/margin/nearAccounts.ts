@@ -70,9 +70,7 @@ const distancePct = (netQty: string, mark: string | null, line: string | null): 
 
 const gravity: { readonly [S in RiskState]: number } = { CLOSE_OUT: 0, MARGIN_CALL: 1, NORMAL: 2 }
 
-/**
- * Sorts the nearest first: by distance, accounts without a distance last; then by the graver state, then by age of the account.
- */
+/** Sort order: by distance, accounts without a distance last; then the graver state, then the older account first. */
 export const nearestFirst = (one: NearAccount, other: NearAccount): number =>
   distanceOf(one) - distanceOf(other) ||
   gravity[one.recorded] - gravity[other.recorded] ||

@@ -1,6 +1,6 @@
 /**
- * An account's position and orders in one perpetual market, and their part of the account's figures at a mark. The part depends
- * on these two alone, so that it can be cached while neither changes (F3..F6, F13).
+ * An account's position and orders in one perpetual market, and their part of the account's figures at a mark. The part
+ * depends on position, orders and mark alone, so it can be cached while these do not change (F3..F6, F13).
  */
 import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
 import type { Exact } from "../shared/Exact.ts"
@@ -19,24 +19,24 @@ import {
 /** An account's position and orders in one perpetual market. */
 export interface PerpHolding {
   readonly symbol: string
-  /** Null: the account never had one. A flat position counts like none. */
+  /** Null when the account never had a position here. A flat position counts as none. */
   readonly position: PerpPosition | null
   /** The market's working orders; reduce-only orders need no margin. */
   readonly orders: ReadonlyArray<WorkingOrder>
   readonly terms: PerpTerms
 }
 
-/** A mark for display: `markFresh` replaces its time. */
+/** A mark without its time: `markFresh` stands for the time. */
 export type ShownMark = Pick<Mark, "price" | "places">
 
 /** The figures of a market's working orders. */
 export interface OrderParts {
   readonly orderMargin: bigint
-  /** The part of `orderLoss` that pays for closing more than the largest exposure. */
+  /** The part of `orderLoss` for turnover: the cost of closing more than the largest exposure at one time. */
   readonly turnover: bigint
   /**
-   * The loss against the mark if the working orders filled at once, and the turnover. No other order and no payment out may use
-   * this money.
+   * The money reserved against bad fills: the loss against the mark if all working orders filled at once, plus `turnover`. No
+   * other order and no withdrawal may use it.
    */
   readonly orderLoss: bigint
 }
@@ -45,7 +45,7 @@ export interface OrderParts {
 export interface PerpRisk extends OrderParts {
   /** The input that the figures were computed from. */
   readonly holding: PerpHolding
-  /** The last known mark; null: there never was one. */
+  /** The last known mark; null when there never was one. */
   readonly mark: ShownMark | null
   readonly markFresh: boolean
   readonly unrealizedPnl: bigint
@@ -54,9 +54,9 @@ export interface PerpRisk extends OrderParts {
 }
 
 /**
- * Values a market at its last known mark, however old. A position whose market never had a mark is valued at its entry price:
- * it has neither profit nor loss, and its margin is that of its opening. It counts as stale, so no decision that needs live
- * marks rests on it.
+ * Values a market at its last known mark, however old. A position whose market never had a mark is valued at its entry price,
+ * so it has neither profit nor loss, and its margin is that of its opening. Such a position counts as stale, so no decision
+ * that needs live marks uses it.
  */
 export const perpRisk = (holding: PerpHolding, { marks, takenAt }: Pick<Facts, "marks" | "takenAt">): PerpRisk => {
   const { symbol, position, orders, terms } = holding
@@ -91,7 +91,7 @@ const partsOf = (
   return { orderMargin, turnover, orderLoss: orderLossOf(orders, at, terms) + turnover }
 }
 
-/** The figures of a market's working orders with one more order. */
+/** The figures of the market's working orders together with one more order. */
 export const ordersWith = ({ holding, mark, initialMargin }: PerpRisk, order: WorkingOrder): OrderParts => {
   const { position, orders, terms } = holding
   const held = heldIn(position)

@@ -1,8 +1,8 @@
 /**
  * The figures of one perpetual market of an account: value and margin of its position, the possible margin of its orders, and
- * the price at which a close-out would begin. Money is micro-USDC; prices and quantities are decimal texts, or exact decimals.
- * The figures use scaled integers for speed, because the account's risk computes them for each market at every turn that moves
- * its money (F4, F5, F6, F8, F11, A2-88, A2-43, A2-45, A2-09, F13).
+ * the price at which a close-out would begin. Money is micro-USDC; prices and quantities are decimal texts, or exact
+ * decimals. The arithmetic uses scaled integers, because every turn that moves an account's money computes these figures for
+ * each of its markets (F4, F5, F6, F8, F11, A2-88, A2-43, A2-45, A2-09, F13).
  */
 import type { Grid } from "../market/Grid.ts"
 import type { MarketTerms } from "../market/marketTerms.ts"
@@ -41,9 +41,9 @@ export interface PerpPosition {
   readonly netQty: string
   /** Up to 18 places; "0" while flat. */
   readonly avgEntry: string
-  /** The total cost of the quantity, signed like it; up to 18 places. */
+  /** The signed total cost of the quantity; up to 18 places. */
   readonly netCost: string
-  /** Realized PnL of everything ever closed in this market, without commission and funding. */
+  /** Realized PnL of all fills that ever reduced a position in this market, without commission and funding. */
   readonly realizedPnl: bigint
 }
 
@@ -56,13 +56,16 @@ export interface WorkingOrder {
   readonly side: "BUY" | "SELL"
   /** The unfilled quantity. */
   readonly left: string
-  /** The limit or the bound; for a conditional order its limit, else its trigger. Null: a MARKET order without a bound. */
+  /**
+   * The limit price, or the price bound of a market order. A conditional order without a limit has its trigger price here.
+   * Null: a MARKET order without a bound.
+   */
   readonly price: string | null
-  /** The largest distance between a conditional market order's trades and the mark at which it fires, basis points. */
+  /** For a conditional market order: the largest distance of its trades from the mark at which it triggers, basis points. */
   readonly boundBps: number | null
   /**
-   * The trigger level of an order that waits for the mark. Absent: the order has fired, or another price than the mark triggers
-   * it.
+   * The trigger level of a conditional order that waits for the mark. Absent when the order has triggered, or when another
+   * price than the mark triggers it.
    */
   readonly firesAt?: { readonly price: string; readonly direction: "AT_OR_ABOVE" | "AT_OR_BELOW" }
   readonly reduceOnly: boolean
@@ -73,7 +76,7 @@ export interface PerpTerms {
   /** The leverage in force; a whole number. */
   readonly leverage: number
   readonly tiers: MarketTerms["riskTiers"]
-  /** The worst expected distance of a MARKET order's trades from the mark, basis points. */
+  /** The worst expected slippage of a MARKET order from the mark, basis points. */
   readonly slippageBps: number
   /** The highest leverage that the client may choose. */
   readonly cap: number
@@ -82,7 +85,7 @@ export interface PerpTerms {
 
 const whole = 10_000
 
-/** The margin of a quantity at a mark: each slice of its value, divided by the leverage that its tier allows. */
+/** The margin of a quantity at a mark. Each tier takes a slice of the value, divided by the leverage that the tier allows. */
 export const positionMarginAt = (qtyAbs: Exact, mark: Exact, terms: PerpTerms): bigint => {
   const { over, under } = marginOf(product(scaled(qtyAbs), scaled(mark)), terms)
   return ceilDiv(over, under)
@@ -93,10 +96,10 @@ export const unrealizedOf = ({ netQty, avgEntry }: Pick<PerpPosition, "netQty" |
   floorToMicro(product(scaled(netQty), sum(scaled(mark), negated(scaled(avgEntry)))))
 
 /**
- * The margin that a market's orders need beyond the position's: the margin of the largest exposure that the orders could lead
- * to, less the position's margin, never below zero. So an order that closes and turns the position costs the margin of the
- * larger exposure, and opposite orders do not add up. Reduce-only orders do not count, conditional orders do. A MARKET order
- * counts zero while its market has no known price.
+ * The margin that a market's orders need beyond the position's margin: the margin of the largest exposure that the orders
+ * could lead to, less the position's margin, never below zero. So an order that turns the position costs only the margin of
+ * the larger exposure, and opposite orders do not add up. Reduce-only orders do not count; conditional orders do. A MARKET
+ * order counts as zero while its market has no known price.
  */
 export const orderMarginOf = (
   netQty: Exact,
@@ -123,8 +126,8 @@ export const orderMarginOf = (
 }
 
 /**
- * The loss against the mark if all working orders filled at once, each at its worst allowed price. The losses add up, so the
- * same money never covers two orders. Micro-USDC, rounded up.
+ * The loss against the mark if all working orders filled at once, each at its worst allowed price. Losses of several orders
+ * add up: the same money never covers two orders. Micro-USDC, rounded up.
  */
 export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | null, terms: PerpTerms): bigint => {
   if (mark === null) return 0n
@@ -136,11 +139,14 @@ export const orderLossOf = (orders: ReadonlyArray<WorkingOrder>, mark: Exact | n
   return ceilTo(lost, microPlaces)
 }
 
-/** The most that an order may still cost, micro-USDC, rounded up. */
+/** The highest cost that an order can still cause, micro-USDC, rounded up. */
 export interface OrderCost {
-  /** The cost beside the other orders: reduce-only orders divide the quantity that they can close, the costliest unit first. */
+  /**
+   * The cost when all orders are considered: reduce-only orders share the quantity that they can close, the costliest unit
+   * first.
+   */
   readonly cost: bigint
-  /** The cost of the order if no other order were reduce-only. */
+  /** The cost if this were the only reduce-only order. */
   readonly alone: bigint
 }
 
@@ -175,8 +181,8 @@ export const orderCosts = (
 }
 
 /**
- * The largest quantity that reduce-only orders of a side can close: the position on the other side, and the orders that may add
- * to it.
+ * The largest quantity that reduce-only orders of a side can close: the opposite position, plus the orders that may enlarge
+ * that position.
  */
 const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<WorkingOrder>): Scaled => {
   const held = side === "SELL" ? scaled(netQty) : negated(scaled(netQty))
@@ -185,9 +191,9 @@ const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<
 }
 
 /**
- * The loss of one unit, with commission. A conditional order at the market trades within its bound of the mark at which it fires.
- * The loss of a limit order counts against the mark at which it trades: an order that waits for the mark trades at its level or
- * beyond.
+ * The loss of one unit, commission included. A conditional market order trades within its bound of the mark at which it
+ * triggers. A limit order's loss is measured from the mark at which it trades; an order that waits for the mark trades at its
+ * level or beyond.
  */
 const unitCostOf = (
   { side, price, boundBps, firesAt }: WorkingOrder,
@@ -200,11 +206,11 @@ const unitCostOf = (
   return sum(lost, shareOf(side === "BUY" ? sum(mark, lost) : mark, terms.commissionBps))
 }
 
-/** The mark at which the order fires: its level, or the present mark if that has already passed the level. */
+/** The mark at which the order triggers: its level, or the current mark when that has already passed the level. */
 const firedAt = ({ price, direction }: NonNullable<WorkingOrder["firesAt"]>, now: Scaled): Scaled =>
   direction === "AT_OR_ABOVE" ? larger(scaled(price), now) : lesser(scaled(price), now)
 
-/** Another price than the mark may fire a conditional order, so the order loses at least its distance. */
+/** The worst loss of one unit of a conditional order that another price than the mark may trigger: at least the order's bound. */
 const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, terms: PerpTerms): Scaled =>
   larger(
     boundBps === null ? nothing : shareOf(mark, boundBps),
@@ -212,11 +218,11 @@ const worstLossOf = ({ side, price, boundBps }: WorkingOrder, mark: Scaled, term
   )
 
 /**
- * The money needed beyond the market's margin to close the position and everything that its orders can open: half a margin of
- * all of it, or the cost of the reduce-only orders at their worst prices if that is more, plus the commission of the other
- * orders. Without an order that opens, only the cost of the reduce-only orders counts. The margin alone covers the largest
- * exposure at one time. Orders on both sides, or an order that turns the position, can open more in total, because reduce-only
- * orders may close in between. Micro-USDC, rounded up.
+ * The money needed beyond the market's margin to close the position and everything that its orders can open. Half of the
+ * margin of all these quantities counts, or the cost of the reduce-only orders at their worst prices if that is more, plus
+ * the commission of the other orders. Without an order that opens, only the reduce-only orders' cost counts. Why the margin
+ * alone is not enough: it covers the largest exposure at one time, but orders on both sides, or an order that turns the
+ * position, can open more in total when reduce-only orders close in between. Micro-USDC, rounded up.
  */
 export const turnoverOf = (
   netQty: Exact,
@@ -251,7 +257,7 @@ const costOfReducing = (netQty: Exact, orders: ReadonlyArray<WorkingOrder>, mark
     0n
   )
 
-/** The loss of one unit against the mark when it is bought above the mark or sold below it; never below zero. */
+/** The loss of one unit against the mark, when bought above the mark or sold below it; never below zero. */
 export const lossOf = (side: "BUY" | "SELL", at: Scaled, mark: Scaled): Scaled => {
   const lost = side === "BUY" ? difference(at, mark) : difference(mark, at)
   return lost.units < 0n ? nothing : lost
@@ -272,14 +278,14 @@ const larger = (one: Scaled, other: Scaled): Scaled => {
 
 const lesser = (one: Scaled, other: Scaled): Scaled => (isLess(other, one) ? other : one)
 
-/** Micro-USDC, not rounded yet. */
+/** An unrounded amount, micro-USDC. */
 interface Fraction {
   readonly over: bigint
   /** Positive. */
   readonly under: bigint
 }
 
-/** The margin of a position's value, by the slices that its tiers cut from it. The first tier begins at zero. */
+/** The margin of a position's value: each tier takes its slice of the value. The first tier begins at zero. */
 const marginOf = (value: Scaled, { leverage, tiers }: PerpTerms): Fraction => {
   const places = Math.max(value.places, microPlaces)
   const notional = unitsWith(value, places)
@@ -299,13 +305,13 @@ const marginOf = (value: Scaled, { leverage, tiers }: PerpTerms): Fraction => {
   return { over, under: under * perMicro }
 }
 
-/** The account's figures that include those of the position. */
+/** The account's figures, those of the position included. */
 export interface LiquidatedAccount {
   readonly closeOutEquity: bigint
   readonly marginBase: bigint
 }
 
-/** The position's part in these figures, at the mark of their computation. */
+/** The position's part of these figures, at the mark that they were computed with. */
 export interface LiquidatedPart {
   readonly unrealizedPnl: bigint
   readonly initialMargin: bigint
@@ -316,9 +322,10 @@ export interface LiquidatedPart {
 }
 
 /**
- * The price at which the account would be closed out if this market alone moved, rounded to the tick on the early side: up for
- * a long, down for a short. An estimate: it ignores the steps of tiers. Null where no price above zero would cause a close-out.
- * The account's remaining equity excludes the position's own rounded result, so that it does not depend on the mark.
+ * The mark at which the account would be closed out if no other market moved, rounded to the tick on the early side: up for a
+ * long, down for a short. An estimate, because it ignores the steps between tiers. Null when no price above zero would cause
+ * a close-out. The position's own rounded result is taken out of the equity first, so the price does not depend on the
+ * present mark.
  */
 export const estLiquidationPrice = (
   { netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">,
@@ -331,7 +338,8 @@ export const estLiquidationPrice = (
   const cost = absolute(product(qty, scaled(avgEntry)))
   const equity = closeOutEquity - unrealizedPnl
   const base = marginBase - initialMargin
-  // All terms times 100 x leverage: the close-out share divided by the leverage is closeOutPct / (100 x leverage).
+  // All terms are multiplied by 100 x leverage, because the close-out share divided by the leverage is closeOutPct / (100 x
+  // leverage).
   const levered = 100n * BigInt(leverage)
   const lacking = BigInt(closeOutPct) * BigInt(leverage) * base - levered * equity
   const places = Math.max(cost.places, microPlaces)
@@ -351,6 +359,6 @@ export const roiPct = (
   const micros = new MoneyDecimal(netQty).abs().mul(avgEntry).mul(1e6)
   if (micros.isZero()) return "0.00"
   const pct = new MoneyDecimal(unrealizedPnl.toString()).mul(100).mul(leverage).div(micros)
-  // Rounds first: otherwise a small negative value would read "-0.00".
+  // Rounds before formatting; a small negative value would otherwise show as "-0.00".
   return decimalText(pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP), 2)
 }

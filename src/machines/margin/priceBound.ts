@@ -1,6 +1,6 @@
 /**
- * The allowed distance from the mark for orders on a perpetual, so that a thin book never takes more from an account than the
- * money behind its orders. Distances are whole basis points of the mark (F9, F13).
+ * The allowed distance from the mark for orders on a perpetual. It limits the loss in a thin book to the money that the
+ * account has behind its orders. Distances are whole basis points of the mark (F9, F13).
  */
 import type { Grid } from "../market/Grid.ts"
 import { ceilDiv, compared, type Exact, fixedText, floorDiv, type Scaled, scaled, tenTo } from "../shared/Exact.ts"
@@ -12,14 +12,17 @@ type Side = "BUY" | "SELL"
 
 /** Basis points in one whole. */
 const whole = 10_000
-/** Steps of a close-out: its first order in a market, and the next order after a pause. */
+/** Distances of the first two close-out orders in a market; the second follows a pause. */
 const firstBps = 100
 const secondBps = 200
 /** The margin level at which an account is closed out, in basis points. */
 const closeOutBps = closeOutPct * 100
 
 export interface ReducingMarket {
-  /** The highest leverage that the client may choose in the market, so no later choice worsens a resting order. */
+  /**
+   * The highest leverage that the client may choose in the market. A later choice is never higher, so it can't worsen a
+   * resting order.
+   */
   readonly cap: number
   readonly commissionBps: number
   /** The venue's limit on the distance of any order from the mark. */
@@ -27,30 +30,31 @@ export interface ReducingMarket {
 }
 
 /**
- * The allowed distance of a reduce-only order. Every account outside a close-out has at least the close-out share of the
- * market's initial margin. This money pays for the distance and for the commission at the worst price. Rounded down.
+ * The allowed distance of a reduce-only order. An account outside a close-out owns at least the close-out level's share of
+ * the initial margin, and this share pays for the distance and the commission. Rounded down, so that the commission is
+ * covered even at the worst price.
  */
 export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): number => {
   const paid = Math.floor(((closeOutBps - commissionBps * cap) * whole) / (cap * (whole + commissionBps)))
   return Math.min(Math.max(paid, 0), bandBps)
 }
 
-/**
- * The distance of the second step: `secondBps`, or less where a high leverage leaves less money. Every account outside a
- * close-out can pay for it.
- */
+/** The distance of the second step, smaller where high leverage leaves less: every account outside a close-out can pay for it. */
 export const secondStepBps = (market: ReducingMarket): number => Math.min(secondBps, reducingBps(market))
 
 export interface ClosingMarket extends ReducingMarket {
-  /** The account's equity less the needs of its other orders and positions, micro-USDC. Null: one of them has no known mark. */
+  /**
+   * The account's equity less the needs of its other orders and positions, micro-USDC. Null when a mark that these need is
+   * unknown.
+   */
   readonly equity: bigint | null
   /** Value of the position at the mark, without sign. */
   readonly value: Scaled
 }
 
 /**
- * The allowed distance of a close-out's order: first by steps, then as far as the equity pays, or further where staff widened
- * it.
+ * The allowed distance of a close-out order. The first orders use fixed steps; later ones may cost up to the whole equity, or
+ * more where staff widened the distance.
  */
 export const closingBps = (
   { tried, widenedBps }: Pick<CloseOutContext, "tried" | "widenedBps">,
@@ -71,7 +75,7 @@ const payableBps = ({ equity, value, commissionBps, bandBps }: ClosingMarket): n
   return paid > BigInt(bandBps) ? bandBps : Math.max(Number(paid), 0)
 }
 
-/** The worst price at this distance from a price, rounded to a tick within the distance; null: no price is left. */
+/** The worst price at this distance from a price, on the tick inside the distance. Null when no positive price remains. */
 export const boundAt = (side: Side, from: Exact, bps: number, { decimals, step }: Grid): string | null => {
   const { units, places } = scaled(from)
   const moved = units * BigInt(side === "BUY" ? whole + bps : whole - bps) * tenTo(decimals)
@@ -95,7 +99,10 @@ export interface VenueBand {
   readonly bandBps: number
 }
 
-/** The limit, moved inside the venue's band. A limit better than the whole band moves to the near edge of the band. */
+/**
+ * The limit, moved inside the venue's band. A limit that is better than every price of the band moves to the band's near
+ * edge.
+ */
 export const withinBand = (side: Side, limit: string, { mark, bandBps }: VenueBand, tick: Grid): string => {
   const other = side === "BUY" ? "SELL" : "BUY"
   const [far, near] = [boundAt(side, mark.price, bandBps, tick), boundAt(other, mark.price, bandBps, tick)]

@@ -1,22 +1,22 @@
 /**
- * The distance that each of an account's marks may move before the account needs a check. The account's distance to the next
- * lines is divided among its markets: while every mark stays inside its share, no line is crossed, however the other marks
- * move. The distances are floating point and never replace the exact figures: every distance is rounded to the safe side, and
- * an account that may have crossed a line is computed exactly in its own turn. Amounts are USDC (F7, A2-89, F3, F9, F5).
+ * The range in which each of an account's marks may move before the account needs a check. The account's distance to its next
+ * risk lines is divided among its markets: while every mark stays inside its own range, the account crosses no line. These
+ * figures are floating point and never replace the exact ones: every value is rounded to the safe side, and an account that
+ * may have crossed a line is computed exactly in its own turn. Amounts are USDC (F7, A2-89, F3, F9, F5).
  */
 import type { MarketTerms } from "../market/marketTerms.ts"
 import type { RiskState } from "./accountRisk.ts"
 import { lossStepPct } from "./lossSteps.ts"
 import { closeOutPct, marginCallPct } from "./perpetual.ts"
 
-/** A position, with the range of marks in which it cannot make its account cross a line. */
+/** A position, with the range of marks in which it can't move its account across a line. */
 export interface Leg {
   /** Signed. */
   readonly qty: number
   readonly entry: number
-  /** The last known mark; NaN: there never was one. */
+  /** The last known mark; NaN when there never was one. */
   readonly mark: number
-  /** True when the mark is fresh. A stale mark causes no loss notice; the next fresh one is checked for it. */
+  /** True when the mark is fresh. A stale mark causes no loss notice; the next fresh mark is checked for it. */
   readonly live: boolean
   /** The leverage in force. */
   readonly leverage: number
@@ -33,7 +33,7 @@ export interface LinedAccount {
   readonly premiums: number
   readonly recorded: RiskState
   readonly legs: ReadonlyArray<Leg>
-  /** Marks are expected: an item without a known mark triggers no check until its mark arrives. */
+  /** True while a needed mark is unknown. Such an item triggers no check until its mark arrives. */
   readonly awaitsMarks: boolean
 }
 
@@ -41,7 +41,7 @@ export interface LinedAccount {
 export interface TierLine {
   /** USDC. */
   readonly from: number
-  /** Infinity: the market's maximum applies. */
+  /** Infinity when the market's maximum applies. */
   readonly maxLeverage: number
 }
 type Tiers = ReadonlyArray<TierLine>
@@ -49,19 +49,18 @@ type Tiers = ReadonlyArray<TierLine>
 export const tierLines = (tiers: MarketTerms["riskTiers"]): Tiers =>
   tiers.map(({ from, maxLeverage }) => ({ from: Number(from) * micro, maxLeverage: maxLeverage ?? Infinity }))
 
-/** The largest share, as a part of the mark; the dearest tier is searched within it. */
+/** The largest share, as a fraction of the mark. The dearest risk tier is searched within this reach. */
 export const shareReach = 0.5
-/** Shares below this count as zero: the account is on its line. */
+/** Smaller shares count as zero: the account is then on its line. */
 const leastShare = 1e-9
-/** Bound of the floating-point error, relative to the summed amounts: thousands of times the machine epsilon. */
+/** Bound of the floating-point error relative to the summed amounts: thousands of times the machine epsilon. */
 const wrongBy = 1e-12
-/** The unit to which exact figures are rounded, USDC. */
+/** Rounding error of each exact figure, USDC. */
 const micro = 1e-6
 
 /**
- * Divides the account's room among its legs. Null: every leg has a range of marks without a check. Otherwise a check may be due
- * now: the result is the equity for each USDC of margin, by which the worst accounts are checked first, and the ranges of the
- * legs are invalid.
+ * Divides the account's distance to its risk lines among its legs. Returns null when no check is due. When a check may be due
+ * now, it returns the equity per USDC of margin (lowest is worst), and the ranges of the legs are then invalid.
  */
 export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => {
   const { cash, premiums, recorded, legs, awaitsMarks } = account
@@ -80,8 +79,8 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
     gross += size * (price + leg.entry)
   }
   const slack = gross * wrongBy + (2 * legs.length + 2) * micro
-  // The lines count contracts at their maximum loss. So the line of a margin call is exact, the line where a close-out begins
-  // comes too early, and the line where it ends too late. Accounts in one of these states are checked every second anyway.
+  // Contracts count at their maximum loss here. So a margin call is exact, a close-out is found early, and its end late;
+  // accounts in one of these two states are checked every second anyway.
   const above = (pct: number): number => equity - (margin * pct) / 100
   const room = recorded === "CLOSE_OUT" ? Infinity : above(recorded === "NORMAL" ? marginCallPct : closeOutPct) - slack
   const lack = recorded === "NORMAL" ? Infinity : -above(recorded === "CLOSE_OUT" ? closeOutPct : marginCallPct) - slack
@@ -91,13 +90,16 @@ export const shareOut = (account: LinedAccount, tiers: Tiers): number | null => 
   return due ? equity / Math.max(margin, micro) : null
 }
 
-/** A market without a mark is checked when its first mark arrives, and not before. */
+/**
+ * Sets the ranges while a mark is missing: the first mark of a leg without one triggers the check, and the other legs trigger
+ * none.
+ */
 const wait = (leg: Leg): void => {
   leg.low = Number.isNaN(leg.mark) ? Infinity : 0
   leg.high = Infinity
 }
 
-/** Sets the range of a leg's marks; false: a loss that needs a notice may have been reached. */
+/** Sets a leg's range of marks. Returns false when a loss that needs a notice may have been reached. */
 const spread = (leg: Leg, against: number, towards: number): boolean => {
   const { qty, mark, live } = leg
   if (Number.isNaN(mark)) {
@@ -121,9 +123,8 @@ const lossLine = ({ qty, entry, leverage, told }: Leg): number => {
 }
 
 /**
- * The share of its value by which every mark may move at the same time before `room` is used up. `against`: the moves reduce
- * the account's equity; otherwise they increase it. At most `shareReach`; zero or less without room. Each mark may use its
- * share independently of the others.
+ * The relative move of all marks at once, all against the account or all in its favour, that may use up `room`. Zero or less
+ * when there is no room; at most `shareReach`. Each mark may move this far independently of the others.
  */
 const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: number, against: boolean): number => {
   if (room === Infinity) return shareReach
@@ -134,9 +135,8 @@ const shareOf = (room: number, legs: ReadonlyArray<Leg>, tiers: Tiers, pct: numb
 }
 
 /**
- * The largest change of the account's distance to a line, if the leg's mark moves by its whole value. A falling mark also
- * reduces the margin of a long, least at the highest leverage. A rising mark increases the margin of a short, most at the
- * dearest tier in reach.
+ * The largest change of the account's distance to a line per whole move of a leg's mark. For a long, the margin's change
+ * works against the price's, so the highest leverage counts. For a short, both add up, so the dearest tier in reach counts.
  */
 const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, against: boolean): number => {
   const value = Math.abs(qty) * mark
@@ -145,7 +145,7 @@ const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, agai
   return value * (1 + share / leverageAt(value * (against ? 1 + shareReach : 1), leverage, tiers))
 }
 
-/** The leverage of the tier that allows most. */
+/** The leverage of the tier that allows the highest. */
 const highestLeverage = (leverage: number, tiers: Tiers): number => {
   let most = tiers.length === 0 ? Infinity : 0
   for (const { maxLeverage } of tiers) most = Math.max(most, maxLeverage)
@@ -163,7 +163,7 @@ const leverageAt = (notional: number, leverage: number, tiers: Tiers): number =>
   return least
 }
 
-/** The margin of a notional, by the slices that its tiers cut from it. */
+/** The margin of a notional: each tier takes its slice. */
 const marginAt = (notional: number, leverage: number, tiers: Tiers): number => {
   let margin = 0
   let from = 0

@@ -1,6 +1,6 @@
 /**
- * An account's recorded risk state: it follows the account's figures and notifies of each entry once, at most once a minute
- * (D23, A2-105, F7).
+ * An account's recorded risk state. It follows the account's figures, and notifies the client when the state is entered, at
+ * most once a minute (D23, A2-105, F7).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
