@@ -1,6 +1,6 @@
 /**
- * Market data of a decision: instruments and marks at one moment. A turn takes them once, so that all of its rules see the same
- * market. A decision is a function of its rows and these facts alone, so it can be simulated and repeated. Prices are exact
+ * Market data of a decision: instruments and marks at one moment. A turn takes them once, so that all its rules use the same
+ * market. A decision depends on its rows and these facts alone, so it can be simulated and repeated. Prices are exact
  * decimals, never binary floats (doc 2, GET /instruments; F2, F3, A2-115).
  */
 import type { MoneyDecimal } from "../shared/Money.ts"
@@ -13,9 +13,9 @@ export interface Mark {
   readonly price: MoneyDecimal
   /** Decimal places for display, as on the market's grid. */
   readonly places: number
-  /** The venue's time of the mark, Unix ms. Decides freshness. */
+  /** The venue's time of the mark, Unix ms; decides freshness. */
   readonly at: number
-  /** False while the feed is out of sequence and waits for a snapshot: the mark is then stale whatever its time. */
+  /** False while the feed has lost its sequence and waits for a snapshot: the mark is then stale, whatever its time. */
   readonly current: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Instrument {
 export interface Facts {
   /** The business time of the facts, Unix ms; null: no market is attached. */
   readonly takenAt: number | null
-  /** The valid times of venue messages. */
+  /** The range of times that messages of the venue may have. */
   readonly venueTime: VenueTime
   /** The last known mark by symbol, however old. */
   readonly marks: ReadonlyMap<string, Mark>
@@ -48,16 +48,19 @@ export interface Facts {
 
 /** The known market data of the last days. */
 export interface RecentMarket {
-  /** The band of the marks around a moment, Unix ms, widened by `bps` or the market's own band; null: the marks are unknown. */
+  /**
+   * The band of the marks around a moment (Unix ms), widened by `bps` or by the market's own band; null when the marks are
+   * unknown.
+   */
   bandAt(symbol: string, at: number, bps?: number): PriceBand | null
   /**
-   * The band of the known marks nearest to a moment, even if marks around it were lost; null: no mark of the minute before is
-   * known.
+   * The band of the known marks nearest to a moment, even if marks around it were lost. Null when no mark of the minute
+   * before is known.
    */
   bandNear(symbol: string, at: number, bps: number): PriceBand | null
   /**
-   * Whether a market (staking markets included) was still listed after `at`, a time of the venue's clock, Unix ms. False: the
-   * last listing marks it as delisted, or lacks it. Null: no listing made after that time is known.
+   * Whether a market (staking markets included) was still listed after `at`, a time of the venue's clock, Unix ms. False when
+   * the last listing marks it as delisted, or lacks it. Null when no listing made after `at` is known.
    */
   isListed(symbol: string, at: number): boolean | null
 }

@@ -1,6 +1,6 @@
 /**
  * A market's grid of prices or quantities: every value is a whole number of steps, written with the step's decimal places.
- * Values are whole units of the last place, which are exact up to the safe integers (F2).
+ * Values are integers in units of the last decimal place, exact up to the largest safe integer (F2).
  */
 
 export interface Grid {
@@ -16,7 +16,7 @@ export interface GridValue {
   readonly text: string
 }
 
-/** The grid of a step such as 0.1 or 5; null: it is zero or no exact number. */
+/** The grid of a step such as 0.1 or 5. Null when the step is zero or can't be represented exactly. */
 export const gridOf = (step: string): Grid | null => {
   const shortest = step.includes(".") ? step.replace(/\.?0+$/, "") : step
   const point = shortest.indexOf(".")
@@ -25,7 +25,7 @@ export const gridOf = (step: string): Grid | null => {
   return Number.isSafeInteger(units) && units > 0 ? { decimals, step: units } : null
 }
 
-/** A decimal text (no sign) on a grid; null: it lies between two steps, or is too large to be exact. */
+/** Parses an unsigned decimal text on a grid. Null when the value lies between two steps, or is too large to be exact. */
 export const onGrid = (text: string, { decimals, step }: Grid): GridValue | null => {
   const written = writtenTo(text, decimals)
   if (written === null) return null
@@ -33,11 +33,11 @@ export const onGrid = (text: string, { decimals, step }: Grid): GridValue | null
   return Number.isSafeInteger(units) && units % step === 0 ? { units, text: written } : null
 }
 
-/** A decimal text in the form of its grid; a text off the grid, or without a grid, is unchanged. */
+/** A decimal text in the form of its grid. A text off the grid, or without a grid, stays unchanged. */
 export const writtenOn = (text: string, grid: Grid | null): string =>
   grid === null ? text : (onGrid(text, grid)?.text ?? text)
 
-/** The number with exactly `decimals` places; null if it has more significant places. */
+/** The number with exactly `decimals` places; null when it has more significant places. */
 const writtenTo = (text: string, decimals: number): string | null => {
   const point = text.indexOf(".")
   const places = point === -1 ? 0 : text.length - point - 1

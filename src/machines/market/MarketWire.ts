@@ -12,7 +12,7 @@ export const marketFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
 
 /** The intervals of klines, shortest first. */
 export const intervals = Object.keys(klineIntervals) as ReadonlyArray<KlineInterval>
-/** Levels a side that a request may choose. */
+/** The numbers of order-book levels per side that a request may choose. */
 export const depths = [1, 5, 25, 100] as const
 
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
@@ -54,7 +54,7 @@ export const TickerRow = Schema.Struct({
 }).annotate({ identifier: "TickerRow" })
 export type TickerRow = typeof TickerRow.Type
 
-/** The only response that has sequence and time beside its data. */
+/** The body of GET /ticker: the only response with sequence and time beside its data. */
 export const TickerWire = Schema.Struct({
   code: Schema.Literal(0),
   msg: Schema.Literal("ok"),

@@ -5,11 +5,11 @@ import type { MoneyDecimal } from "../shared/Money.ts"
 export interface PriceBand {
   readonly low: Scaled
   readonly high: Scaled
-  /** Whether a mark at or after the moment is known; false: that mark may still come. */
+  /** True when a mark at or after the moment is known, so that no later mark can change the band. */
   readonly isWhole: boolean
 }
 
-/** Marks this long before and after a moment make its band, ms: ten seconds in all. */
+/** The band of a moment uses the marks of this many ms before and after it: ten seconds in all. */
 export const marksAboutMillis = 5_000
 
 /** The lowest and the highest mark, each widened by `bps` basis points. */
@@ -32,8 +32,8 @@ export const outsideBand = (price: string, band: PriceBand | null): string | nul
 }
 
 /**
- * An error sentence when the marks did not reach a level; null when they did, or no band is known. A mark may have passed the level
- * by any distance: a gap does.
+ * An error sentence when the marks did not reach a level. Null when they did, or when no band is known. The marks may have
+ * passed the level by any distance, because prices gap.
  */
 export const shortOfLevel = (
   level: string,

@@ -1,5 +1,5 @@
 /**
- * The broker's own trading halt: while it is ACTIVE nothing that opens risk is accepted in its scope, whatever the venue
+ * The broker's own trading halt. While it is ACTIVE, no action that opens risk is accepted in its scope, whatever the venue
  * reports. It ends by command, or at `until` (doc 2, GET /trading-status; A2-11).
  */
 export const haltFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
@@ -7,7 +7,7 @@ export const haltFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
 export const tradingHaltStates = ["ACTIVE", "ENDED"] as const
 export type TradingHaltState = (typeof tradingHaltStates)[number]
 
-/** The longest message that partners are shown. */
+/** Longest message for partners, characters. */
 export const haltMessageLength = 256
 
 export interface TradingHaltInput {
@@ -18,7 +18,7 @@ export interface TradingHaltInput {
   readonly message: string
   /** Unix ms, business time. */
   readonly since: number
-  /** Unix ms; null: until it is resumed. */
+  /** Unix ms; null when only a command ends it. */
   readonly until: number | null
 }
 
@@ -30,7 +30,7 @@ export type TradingHaltEvent =
   /** A repeated halt replaces message and end. */
   | { readonly type: "CHANGE"; readonly at: number; readonly message: string; readonly until: number | null }
   | { readonly type: "RESUME"; readonly at: number }
-  /** The time `until` is reached. */
+  /** The halt has reached its end `until`. */
   | { readonly type: "ELAPSE"; readonly at: number }
 
 export const haltTimer = "halt.until"

@@ -1,6 +1,6 @@
 /**
- * The listing that the service trusts. A market with an impossible listing keeps its last possible state. A family whose
- * markets all disappear keeps its markets. Everything else is as the venue lists it (A2-114, A2-115).
+ * The listing that the service trusts. A market whose new listing is impossible keeps its last possible state, and so does a
+ * family whose markets all disappear at once. All other markets are as the venue lists them (A2-114, A2-115).
  */
 import { gridOf } from "./Grid.ts"
 import { isLess, scaled } from "../shared/Exact.ts"
@@ -38,14 +38,14 @@ const sizeFault = ({ qtyStep, minQty, maxQty }: Sized): string | null => {
   return isLess(scaled(maxQty), scaled(minQty)) ? `a least quantity above the largest, ${minQty} and ${maxQty}` : null
 }
 
-/** Members that a market keeps: positions and their leverage depend on them. */
+/** Members that may never change in a listed market: positions and their leverage depend on them. */
 const frozen = [
   ["family", "family"],
   ["base", "asset"],
   ["assetClass", "asset class"]
 ] as const
 
-/** A sentence for the impossible part of a market; null: it is possible. `before`: the market's last listing. */
+/** A sentence for the first impossible part of a market; null when all is possible. `before`: the market's last listing. */
 const marketFault = (market: VenueMarket, before: VenueMarket | undefined): string | null => {
   const { priceTick, bandBps, minNotional } = market
   if (gridOf(priceTick) === null) return `a tick of ${priceTick}`
@@ -58,7 +58,7 @@ const marketFault = (market: VenueMarket, before: VenueMarket | undefined): stri
   return sizeFault(market)
 }
 
-/** As `marketFault`, for a staking market. */
+/** A sentence for the first impossible part of a staking market, or null. */
 const stakingMarketFault = (market: VenueStakingMarket): string | null => {
   const { minTenorDays, maxTenorDays, maxRateBps, takerFeeBps } = market
   if (minTenorDays < 1 || maxTenorDays < minTenorDays) return `tenors from ${minTenorDays} to ${maxTenorDays} days`
@@ -98,11 +98,11 @@ interface Kind<M extends Market> {
 interface Merging<M extends Market> extends Kind<M> {
   readonly faults: Array<string>
   readonly counted: { kept: number }
-  /** True if a row could not be read. A market that is missing may be in that row, so it is kept. */
+  /** True when a row could not be read. A missing market may be that row, so missing markets are kept. */
   readonly keepsMissing: boolean
 }
 
-/** The markets of one list, each once. Known markets come first, so that the order never changes. */
+/** The markets of one list, each once. Known markets come first, so that their order never changes. */
 const merge = <M extends Market>(merging: Merging<M>): ReadonlyArray<M> => {
   const { known, listed, faultOf, kindOf, faults, counted, keepsMissing } = merging
   const before = new Map(known.map((market) => [market.symbol, market]))

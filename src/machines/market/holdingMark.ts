@@ -1,6 +1,6 @@
 /**
- * The value of one unit of a currency in USDC: the last known mark of its SPOT market, however old. Without a mark, USD1 and
- * EUR are at par, and every other currency has an unknown value. The facts keep the last mark of every market (F23, F25,
+ * The value of one unit of a currency in USDC. It is the last known mark of the currency's SPOT market, however old. Without
+ * a mark, USD1 and EUR count at par, and any other value is unknown. The facts keep the last mark of every market (F23, F25,
  * STS-10).
  */
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
@@ -12,7 +12,7 @@ export interface HoldingMark {
   readonly price: MoneyDecimal
   /** The mark with the places of the market's grid, for display. */
   readonly text: string
-  /** The venue's time of the mark, Unix ms; null: at par, or USDC itself. */
+  /** The venue's time of the mark, Unix ms; null for a value at par, and for USDC itself. */
   readonly at: number | null
   readonly fresh: boolean
 }
@@ -24,7 +24,7 @@ const par: HoldingMark = { ...one, fresh: false }
 /** The SPOT market whose mark values a currency. */
 export const spotOf = (currency: Currency): string => `${currency}-USDC`
 
-/** The mark that values a currency; null: the currency has no known value. */
+/** The mark that values a currency; null when the currency has no known value. */
 export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): HoldingMark | null => {
   if (currency === "USDC") return itself
   const mark = marks.get(spotOf(currency))
@@ -37,7 +37,7 @@ export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): Hold
   }
 }
 
-/** The text of a mark is computed once, however many accounts and postings it values. */
+/** The text of each mark, computed once for all accounts and postings that it values. */
 const texts = new WeakMap<Mark, string>()
 
 const textOf = (mark: Mark): string => {
@@ -46,6 +46,6 @@ const textOf = (mark: Mark): string => {
   return found
 }
 
-/** Micro-USDC of an amount in minor units at a mark, rounded down; may exceed 64 bits. */
+/** The value of an amount (minor units) at a mark, micro-USDC, rounded down; may exceed 64 bits. */
 export const valueAt = (currency: Currency, amount: bigint, { price }: HoldingMark): bigint =>
   floorToMicro(product({ units: amount, places: currencyFacts[currency].scale }, scaled(price)))

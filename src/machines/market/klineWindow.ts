@@ -1,6 +1,6 @@
 /**
- * Cuts the requested window of klines out of the venue's page: the existing buckets, those without trades filled with the close
- * before them, and whether the limit cut the window off (A2-05, A2-04).
+ * Cuts the requested window of klines out of the venue's page. The result has the existing buckets; a bucket without trades
+ * carries the close before it. It also reports whether the limit cut the window off (A2-05, A2-04).
  */
 import { type Kline, type KlineInterval, klineIntervals, type KlinePage } from "../venue/marketData.ts"
 import type { KlineWire } from "./MarketWire.ts"
@@ -20,14 +20,14 @@ export interface KlineBuckets {
 }
 
 interface Span {
-  /** Opening time of the first bucket. */
+  /** Opening time of the first bucket in the window. */
   readonly start: number
-  /** Opening time of the first bucket after the last. */
+  /** Opening time of the first bucket after the window. */
   readonly end: number
   readonly hasMore: boolean
 }
 
-/** The existing part of the window: from the first bucket ever to the open one, cut to the limit. */
+/** The existing part of the window: between the market's first bucket and the bucket that is still open, cut to the limit. */
 const spanOf = ({ interval, from, to, limit }: KlineQuery, oldest: number, asOf: number): Span => {
   const length = klineIntervals[interval]
   const floor = (time: number): number => Math.floor(time / length) * length
@@ -60,7 +60,7 @@ export const bucketsOf = (window: KlineQuery, page: KlinePage): KlineBuckets => 
   return { klines, hasMore }
 }
 
-/** The close before the first bucket, for a bucket without trades. */
+/** The last close before `start`; a first bucket without trades takes it over. */
 const closeBefore = ({ klines, before }: KlinePage, start: number): string | null =>
   klines.findLast(({ t }) => t < start)?.close ?? before
 
@@ -68,8 +68,8 @@ const quiet = (t: number, close: string | null): Kline | null =>
   close === null ? null : { t, open: close, high: close, low: close, close, volume: "0", trades: 0 }
 
 /**
- * The second query to the venue, for a window that begins before the oldest bucket: it begins at that bucket, because the venue
- * counts its buckets from `from` on. Null: no second query is needed.
+ * The second query to the venue, for a window that begins before the oldest bucket. It begins at that bucket, because the
+ * venue counts its buckets from `from` on. Null when no second query is needed.
  */
 export const askedAgain = (window: KlineQuery, { oldestAvailable }: KlinePage): KlineQuery | null =>
   window.from !== null &&

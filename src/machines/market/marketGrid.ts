@@ -10,7 +10,7 @@ export interface OnGrid {
   readonly decimals: number
 }
 
-/** A market's grids; null: its step is invalid. */
+/** A market's grids; null when the market's step is invalid. */
 export interface MarketGrids {
   readonly price: Grid | null
   readonly qty: Grid | null
@@ -34,7 +34,10 @@ const stepOn = (text: string, grid: Grid | null): OnGrid | null => {
   return grid === null || value === null ? null : { text: value.text, decimals: grid.decimals }
 }
 
-/** A quantity on the lots of its market and within its bounds; undefined: `add` received the sentence, at the path `qty`. */
+/**
+ * A quantity on the lots of its market and within its bounds. Undefined when refused: `add` has then received the sentence,
+ * at the path `qty`.
+ */
 export const quantityOn = (text: string, market: VenueMarket, add: AddError): OnGrid | undefined => {
   const { qtyStep, minQty, maxQty } = market
   const qty = scaled(text)
@@ -46,7 +49,7 @@ export const quantityOn = (text: string, market: VenueMarket, add: AddError): On
   return undefined
 }
 
-/** A price on the ticks of its market; undefined: `add` received the sentence, at the path. */
+/** A price on the ticks of its market. Undefined when refused: `add` has then received the sentence, at the path. */
 export const priceOn = (
   text: string,
   path: string,

@@ -12,8 +12,8 @@ export interface MarketTerms {
   /** Highest leverage on perpetuals. */
   readonly leverage: { readonly retail: Readonly<Record<AssetClass, number>>; readonly professional: number }
   /**
-   * Tiers of perpetuals: the notional in micro-USDC at which a tier begins, and its highest leverage; null: the market's
-   * maximum.
+   * Risk tiers of perpetuals: the notional in micro-USDC at which a tier begins, and its highest leverage. Null: the market's
+   * maximum applies.
    */
   readonly riskTiers: ReadonlyArray<{ readonly from: bigint; readonly maxLeverage: number | null }>
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
@@ -56,7 +56,7 @@ export const defaultMarketTerms: MarketTerms = {
   strictTakeProfitPremiumBps: 4_000,
   strictTakeProfitOffered: true,
   barrierMaxLeverage: 1_000,
-  // A leap year fits twelve calendar months.
+  // Twelve calendar months may include a leap day.
   barrierExpiry: {
     maxExplicitMs: 8 * 3_600_000,
     strictMaxExplicitMs: 24 * 3_600_000,
@@ -72,7 +72,7 @@ export const defaultMarketTerms: MarketTerms = {
 
 /**
  * The schedule for a broker whose perpetuals count as contracts for difference (ESMA Decision (EU) 2018/796, statement of 24
- * February 2026); an alternative to the default. The figures are those of gold, of the main indices and of the major pairs; a
+ * February 2026); an alternative to the default. The figures are those of gold, the main indices and the major pairs. A
  * market outside these classes needs a lower figure.
  */
 const esmaLeverage: MarketTerms["leverage"] = {

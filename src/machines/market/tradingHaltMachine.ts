@@ -1,4 +1,4 @@
-/** Trading halt: from the command that begins it to the command or the time that ends it (A2-11). */
+/** Trading halt: begins by command, and ends by command or at its end time (A2-11). */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { haltTimer, type TradingHaltContext, type TradingHaltEvent, type TradingHaltInput } from "./TradingHalt.ts"
