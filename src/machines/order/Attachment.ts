@@ -1,7 +1,7 @@
 /**
  * The protection of an order: take profit and stop loss for its fills. The legs are reduce-only orders in one group at the
- * venue, so that the first fill of one ends the other there. Legs are placed in rounds: a leg that has fired never shares a
- * group with the legs for its parent's later fills (doc 2, Order `attach`; D7, A2-40, A2-41, A2-36).
+ * venue, so that the first fill of one ends the other. Legs are placed in rounds: after a leg has fired, the legs for later
+ * fills of the parent get a new group (doc 2, Order `attach`; D7, A2-40, A2-41, A2-36).
  */
 import { isWorking, type OrderContext } from "./Order.ts"
 import type { Attached } from "./OrderBody.ts"
@@ -16,28 +16,26 @@ export interface Leg {
   readonly orderId: number
   readonly role: LegRole
   readonly round: number
-  /** Sent at MARKET, because the price has passed the leg's level. */
+  /** True when the leg was sent at MARKET because its level had been passed. */
   readonly atMarket: boolean
   /** The last requested quantity, and the parent's filled quantity at that time. */
   readonly asked: string
   readonly askedFor: string
-  /** Requests for that quantity so far: an amendment can be lost or refused. */
+  /** The number of requests for that quantity: an amendment can be in doubt or refused. */
   readonly tries: number
-  /** The part of the parent's fills that the leg is confirmed to cover. */
+  /** The part of the parent's fills that the venue has confirmed this leg to cover. */
   readonly standsFor: string
 }
 
-/** A leg that ended before it could trade, and must be sent again at MARKET. */
+/** A leg that ended without a trade, and must be sent again at MARKET. */
 export interface Again {
   readonly role: LegRole
   readonly orderId: number
-  /**
-   * True after a self-trade with the parent's order, or an empty book. The leg is sent again once the parent no longer works.
-   */
+  /** The leg met its own parent's order, or an empty book. It waits until the parent's remaining quantity has left the book. */
   readonly waits: boolean
 }
 
-/** A leg that the venue refused, or never received. It is placed again while its position stands. */
+/** A leg that the venue refused, or never received. It is retried as long as its position exists. */
 export interface Unplaced {
   readonly role: LegRole
   /** The last refused order of the leg. */
@@ -47,7 +45,7 @@ export interface Unplaced {
   /** The number of failed attempts in a row. */
   readonly attempts: number
   readonly failedAt: number
-  /** The reason of the last failure, in the venue's words. */
+  /** The venue's reason, unchanged. */
   readonly reason: string
 }
 
@@ -55,36 +53,36 @@ export interface Unplaced {
 const firstPause = 1_000
 const longestPause = 300_000
 
-/** When the next attempt is due, Unix ms. */
+/** The time of the next attempt, Unix ms. */
 export const attemptDueAt = ({ attempts, failedAt }: Unplaced): number =>
   failedAt + Math.min(firstPause * 2 ** Math.min(attempts - 1, 10), longestPause)
 
-/** The known state of the parent and its legs: everything that the next step depends on. */
+/** The known state of the parent and its legs: the complete input of the next step. */
 export interface Standing {
-  /** The parent's last known state. */
+  /** The parent's last known filled quantity. */
   readonly filled: string
   readonly parentWorks: boolean
-  /** Rounds so far; zero: no leg was ever placed. */
+  /** The number of rounds; zero when no leg was ever placed. */
   readonly round: number
   /** The part of the parent's fills that earlier rounds covered. */
   readonly before: string
-  /** The part of the parent's fills that is covered so far, including by legs of this round that have ended or fired. */
+  /** The part of the parent's fills covered so far, by ended or fired legs of this round too. */
   readonly dealt: string
-  /** The quantity that the ended legs of this round have traded. */
+  /** The quantity traded by legs of this round that have ended. */
   readonly taken: string
-  /** A leg of this round has traded: the other leg must end. */
+  /** True when a leg of this round has traded: the other leg must end. */
   readonly traded: boolean
-  /** Legs of this round that were sent at MARKET. */
+  /** The number of legs of this round that were sent at MARKET. */
   readonly atMarket: number
   readonly again: Again | null
-  /** The unplaced legs, at most one for each role. */
+  /** At most one per level. */
   readonly unplaced: ReadonlyArray<Unplaced>
   /** Legs that may still work at the venue, of any round. */
   readonly legs: ReadonlyArray<Leg>
 }
 
 export interface AttachmentInput extends Attached {
-  /** The parent order, whose id the attachment shares. */
+  /** The parent order; the attachment has the same id. */
   readonly orderId: number
   readonly clientId: number
   readonly symbol: string
@@ -97,9 +95,9 @@ export interface AttachmentInput extends Attached {
 
 export interface AttachmentContext extends AttachmentInput {
   readonly standing: Standing
-  /** True if a further step is possible, because the parent or a leg works, or a leg must be placed. */
+  /** True when a further step is possible: the parent or a leg still works. */
   readonly live: boolean
-  /** The time since which a refused leg waits for its placement, Unix ms. Null: every leg is placed, or none is needed. */
+  /** The time since which a refused leg waits for its placement. Null when every leg is placed, or none is needed. */
   readonly unplacedSince: number | null
 }
 
@@ -110,15 +108,15 @@ interface Planned {
 }
 
 export type AttachmentEvent =
-  /** Legs of a new round go to the venue. */
+  /** Sends the legs of a new round to the venue. */
   | ({ readonly type: "PLACE" } & Planned)
   /** The venue has every leg of the round. */
   | ({ readonly type: "STAND" } & Planned)
   /** A leg trades, or goes to the market at once. */
   | ({ readonly type: "FIRE" } & Planned)
-  /** No quantity is left to protect, or no leg is left that protects it. */
+  /** No quantity is left to protect, or no leg is left to protect it. */
   | ({ readonly type: "CLOSE" } & Planned)
-  /** The parent or the legs have changed, and the protection follows. */
+  /** The parent or the legs have changed; the new standing records it. */
   | ({ readonly type: "FOLLOW" } & Planned)
 
 export type AttachmentState = "ARMED" | "PLACING" | "ACTIVE" | "FIRED" | "CLOSED"
@@ -152,7 +150,10 @@ export const legType = (role: LegRole, hasLimit: boolean): OrderType =>
       ? "STOP_LIMIT"
       : "STOP_MARKET"
 
-/** When a leg fires: a stop loss of a long falls to its level, its take profit rises to it; reversed for a short. */
+/**
+ * The direction in which a leg triggers. The stop loss of a long triggers at or below its level, its take profit at or above;
+ * a short has the opposite.
+ */
 export const legDirection = (role: LegRole, parentSide: "BUY" | "SELL"): "AT_OR_ABOVE" | "AT_OR_BELOW" =>
   (role === "takeProfit") === (parentSide === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
 
@@ -167,11 +168,11 @@ export interface OrderNow {
   readonly filledQty: string
   /** Sent to the venue and not acknowledged yet. */
   readonly placing: boolean
-  /** The placement, an amendment or a cancel of the leg is in flight. */
+  /** True while the placement, an amendment or a cancel of the leg is in flight. */
   readonly changing: boolean
   readonly cancels: number
   readonly rejected: boolean
-  /** The reason of the order's end, in the venue's words. */
+  /** The venue's reason for the end, or the order's note; null while it works. */
   readonly why: string | null
 }
 

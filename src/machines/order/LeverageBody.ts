@@ -30,7 +30,7 @@ export interface LeverageBody {
 
 export type DecodedLeverage = { readonly ok: true; readonly body: LeverageBody } | BodyFaults
 
-/** Checks a choice of leverage; refuses with 400 code 4000, like every body. */
+/** Checks a choice of leverage; refuses with 400 code 4000, as all bodies do. */
 export const decodeLeverage = (body: unknown): DecodedLeverage =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)
@@ -41,6 +41,6 @@ export const decodeLeverage = (body: unknown): DecodedLeverage =>
 
 const decodeBody = Fields.decoderOf(LeverageBody)
 
-/** Why a leverage is too high for a client in a market; null: it is allowed (400 code 4000). */
+/** The sentence when a leverage is too high for a client in a market (400 code 4000); null when it is allowed. */
 export const capSentence = (leverage: number, cap: number): string | null =>
   leverage <= cap ? null : `${leverageLabel} must be at most ${cap} in this market.`

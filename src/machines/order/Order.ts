@@ -32,18 +32,18 @@ export interface OrderInput {
   readonly qty: string
   /** The requested limit. */
   readonly price: string | null
-  /** The limit sent to the venue. For an order at the market it is the bound. */
+  /** The limit sent to the venue; the price bound of an order at the market. */
   readonly venuePrice: string | null
   /**
-   * For a conditional perpetual order that is MARKET or reduce-only: the allowed distance from the mark at which it fires,
-   * basis points.
+   * For a conditional perpetual order that is MARKET or reduce-only: the allowed distance of its trades from the mark at
+   * which it triggers, basis points.
    */
   readonly boundBps: number | null
   readonly tif: TimeInForce
   /** The time in force sent to the venue. */
   readonly venueTif: TimeInForce
   readonly reduceOnly: boolean
-  /** The price at which a conditional order fires, and the limit price from then on. Without a limit any price is accepted. */
+  /** The price at which a conditional order triggers, and its limit afterwards. Without a limit it trades at any price. */
   readonly trigger: Trigger | null
   /** The protection requested for the order's fills. */
   readonly attach: Attached | null
@@ -62,7 +62,7 @@ export interface OrderInput {
   readonly updatedAt: number
 }
 
-/** A cancel that the venue has not confirmed, and the state that the order returns to on a refusal. */
+/** A cancel that the venue has not confirmed, and the state to which the order returns if the venue refuses the cancel. */
 export interface Cancelling {
   readonly attempt: number
   readonly from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER"
@@ -70,7 +70,7 @@ export interface Cancelling {
 
 export interface Amendment {
   readonly qty: string
-  /** Absent: the bound does not change. */
+  /** Absent when the bound does not change. */
   readonly boundBps?: number
 }
 
@@ -80,20 +80,20 @@ export interface OrderContext extends OrderInput {
   readonly filledQty: string
   /** The highest venue id of the order's trades; zero: no trade. A trade with a higher id is new without a lookup. */
   readonly lastTradeId: number
-  /** The parts of the reserve paid and returned. */
+  /** The consumed and the returned part of the reserve. */
   readonly consumed: string
   readonly released: string
-  /** Spot: the exact quote total of all trades, which the postings are rounded from. */
+  /** SPOT only: the exact quote total of all trades; postings are rounded from it. */
   readonly quoteTotal: string
   readonly cancelling: Cancelling | null
-  /** Cancels requested so far: each has its own ref. */
+  /** The number of cancels requested; each has its own ref. */
   readonly cancels: number
-  /** A quantity or bound that the venue has not confirmed. */
+  /** An amendment of quantity or bound that the venue has not confirmed. */
   readonly amending: (Amendment & { readonly attempt: number }) | null
   readonly amends: number
-  /** How many of the amendments changed only the bound. Absent: none. */
+  /** How many of the amendments changed only the bound; absent when none did. */
   readonly boundAmends?: number
-  /** The time at which a refused amendment of the bound is sent again, Unix ms. Absent: the venue has refused none. */
+  /** The time for repeating a refused amendment of the bound, Unix ms. Absent when the venue has refused none. */
   readonly boundRetryAt?: number
   readonly triggeredAt: number | null
   readonly reject: string | null
@@ -101,14 +101,14 @@ export interface OrderContext extends OrderInput {
   readonly legs: ReadonlyArray<number>
 }
 
-/** A trade's money for its postings, signed from the client's view. Zero amounts are posted only for a settled exchange. */
+/** The money of a trade, for its postings, signed from the client's view. A zero amount is posted only for a settled exchange. */
 export interface FillMoney {
-  /** Realized PnL of the closed part; null: the trade closes nothing, or is on spot. */
+  /** Realized PnL of the closed part. Null when the trade closes nothing, and on SPOT. */
   readonly pnl: string | null
   /** Commission charged, positive, in `quote`. */
   readonly commission: string
   readonly quote: Currency
-  /** Spot: the exchanged amounts, and the part of the reserve that returns to cash to pay for them. */
+  /** SPOT only: the exchanged amounts, and the part of the reserve that returns to cash to pay for them. */
   readonly spot: {
     readonly base: Currency
     readonly baseAmount: string
@@ -133,9 +133,9 @@ export interface Filled {
 }
 
 export type OrderEvent =
-  /** Sends the order to the venue. The order is in flight from this commit on. */
+  /** Sends the order to the venue: the call is in flight from this commit on. */
   | { readonly type: "SEND"; readonly at: number }
-  /** The venue itself created and executed the order. */
+  /** The service adopts an order that the venue created and executed by itself. */
   | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
   /** The venue has accepted the order. */
   | { readonly type: "ACKED"; readonly at: number; readonly venueOrderId: number }
@@ -143,7 +143,7 @@ export type OrderEvent =
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string; readonly isVoid: boolean }
   | { readonly type: "TRIGGERED"; readonly at: number }
   | ({ readonly type: "FILL" } & Filled)
-  /** The venue reports the end of the order; all trades of the order are booked. */
+  /** The venue reports the order's end; all its trades are booked already. */
   | {
       readonly type: "ENDED"
       readonly at: number
@@ -151,23 +151,26 @@ export type OrderEvent =
       readonly reason: string | null
     }
   /**
-   * Requests a cancel from the venue. `attempt` numbers the calls and is part of the ref. `note` names the author of a cancel
-   * that the client did not request.
+   * Requests a cancel from the venue; `attempt` grows and makes the call's ref. `note` names the author of a cancel that the
+   * client did not request.
    */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number; readonly note: string | null }
-  /** `askAgainAt`: time of the next attempt; null: the order continues to work. */
+  /** `askAgainAt`: the time of the next attempt. Null when there is none: the order continues to work. */
   | {
       readonly type: "CANCEL_REFUSED"
       readonly at: number
       readonly reason: string
       readonly askAgainAt: number | null
     }
-  /** Requests another quantity for an attached order that follows its parent, or another bound for a waiting order. */
+  /**
+   * Requests another quantity (for an attached order that follows its parent) or another bound (for an order that waits for
+   * its trigger).
+   */
   | ({ readonly type: "AMEND"; readonly at: number; readonly attempt: number } & Amendment)
   | ({ readonly type: "AMENDED"; readonly at: number } & Amendment)
-  /** `askAgainAt`: the time of the next attempt to amend a bound; null: no further attempt. */
+  /** `askAgainAt`: the time of the next attempt to amend the bound; null when there is none. */
   | { readonly type: "AMEND_REFUSED"; readonly at: number; readonly askAgainAt: number | null }
-  /** The protecting orders, and the failure of an order that could not be placed. */
+  /** The legs that protect the order, and the failure of a leg that could not be placed. */
   | {
       readonly type: "ATTACHED"
       readonly at: number
@@ -175,20 +178,20 @@ export type OrderEvent =
       readonly note: string | null
     }
 
-/** The reason of a MARKET order that ends because the book has no price within its bound; the bound follows this text. */
+/** The first words of the reason when a MARKET order ends because the book has no price within its bound; the bound follows. */
 export const noLiquidity = "no liquidity within the bound"
 
-/** The note of a leg's order from the second attempt on. The reason of the order's end replaces it. */
+/** The note of a leg from its second attempt on. The reason of the order's end replaces the note. */
 export const attemptNote = (attempt: number): string => `attempt ${attempt}`
 export const isLaterAttempt = ({ origin, note }: Pick<OrderInput, "origin" | "note">): boolean =>
   origin === "ATTACHED" && note !== null && /^attempt \d+$/.test(note)
 
-/** The name of an order, for partners and at the venue. */
+/** The order's ref, for partners and at the venue. */
 export const orderRef = (orderId: number): string => `O-${orderId}`
-/** The ref of the n-th cancel of an order, and of the n-th amendment. */
+/** The ref of the n-th cancel of an order. */
 export const cancelRef = (orderId: number, attempt: number): string => `O-${orderId}-c${attempt}`
 export const amendRef = (orderId: number, attempt: number): string => `O-${orderId}-q${attempt}`
 
-/** The kind of call that an order's ref belongs to. */
+/** The kind of call that a ref belongs to. */
 export const callOfRef = (ref: string): "place" | "cancel" | "amend" =>
   ref.includes("-c") ? "cancel" : ref.includes("-q") ? "amend" : "place"

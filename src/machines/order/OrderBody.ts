@@ -49,7 +49,7 @@ const labels = {
   leverage: leverageLabel
 } as const
 
-/** Prefix of the groups of attached legs, reserved for the service. */
+/** Group names of attached legs begin with this; partners may not use it. */
 const ownGroups = "att:"
 const groupSentence = `${labels.ocoGroup} must be 1 to 40 letters, digits, colons, underscores or hyphens.`
 
@@ -62,7 +62,7 @@ const leg = (name: "takeProfit" | "stopLoss") =>
     labels[`attach.${name}`]
   )
 
-/** The members of an order in every body: placed, previewed or explained. */
+/** The members of an order in every body: to place, to preview, to explain. */
 export const orderFields = {
   symbol: Fields.text(labels.symbol, 40),
   side: Fields.token(labels.side, orderSides),
@@ -125,7 +125,7 @@ export interface Trigger {
   readonly limitPrice: string | null
 }
 
-/** A leg that is placed once its parent fills. */
+/** A leg that is placed when its parent fills. */
 export interface AttachedLeg {
   readonly price: string
   readonly limitPrice: string | null
@@ -148,7 +148,7 @@ export interface OrderBody {
   readonly reduceOnly: boolean
   /** Set only for conditional types. */
   readonly trigger: Trigger | null
-  /** At least one leg. */
+  /** Null without a leg. */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
   /** The leverage that the partner expects to be in force. */
@@ -158,8 +158,8 @@ export interface OrderBody {
 export type DecodedOrder = { readonly ok: true; readonly body: OrderBody } | BodyFaults
 
 /**
- * Checks an order. On refusal `sentence` is about the first failing field in the documented order, and `errors` names all of
- * them by dotted path (400 code 4000).
+ * Checks an order. On refusal, `sentence` belongs to the first failing field in the documented order, and `errors` names all
+ * failing fields by dotted path (400 code 4000).
  */
 export const decodeOrder = (body: unknown): DecodedOrder => judgeOrder(body, decodeWhole)
 
@@ -167,7 +167,7 @@ const decodeWhole = Fields.decoderOf(OrderBody)
 
 type Sent = Partial<typeof OrderBody.Type> & Omit<typeof OrderBody.Type, "ocoGroup">
 
-/** As `decodeOrder`, with the decoder of a body that may have fewer fields. */
+/** Like `decodeOrder`, with a decoder for bodies that may have fewer fields. */
 export const judgeOrder = (
   body: unknown,
   decode: (value: unknown, add: Fields.AddError) => Sent | undefined
@@ -205,7 +205,7 @@ const trimmed = (text: string | undefined): string | null => (text === undefined
 const legOf = (sent: { readonly price: string; readonly limitPrice?: string } | undefined): AttachedLeg | null =>
   sent === undefined ? null : { price: trimText(sent.price), limitPrice: trimmed(sent.limitPrice) }
 
-/** Rules between fields; a field that is invalid by itself has its own sentence. */
+/** Checks the rules between fields. A field that is invalid by itself has its own sentence already. */
 const checkPairs = (sent: Fields.JsonRecord, add: Fields.AddError): void => {
   const { type } = sent
   if (isOrderType(type)) {

@@ -153,7 +153,7 @@ export const TradesWire = Schema.Struct({
 })
 export type TradesWire = typeof TradesWire.Type
 
-/** One fill that reduced a perpetual position; of a fill that turned it, only the part that closed. */
+/** One fill that reduced a perpetual position. When a fill turned the position, only the closed part counts. */
 export const PositionHistoryItem = Schema.Struct({
   id: Id,
   ...named,
@@ -223,5 +223,5 @@ export const MarginPreviewWire = Schema.Struct({ ...verdict, ...previewFigures }
 export type MarginPreviewWire = typeof MarginPreviewWire.Type
 export type PreviewFigures = Omit<MarginPreviewWire, keyof typeof verdict>
 
-/** The members of a refused preview beside its sentence: the preview itself. */
+/** The members of a refused preview beside its sentence: the same as those of an accepted one. */
 export const previewMembers = { ...verdict, ...previewFigures } as const

@@ -1,6 +1,6 @@
 /**
- * The body of POST .../margin/preview: an order at any allowed leverage. Its group is ignored like every unknown field, because
- * other orders decide whether an order can join a group (doc 2, Margin preview).
+ * The body of POST .../margin/preview: an order at any allowed leverage. `ocoGroup` is ignored like an unknown field, because
+ * a preview does not check the other orders of a group (doc 2, Margin preview).
  */
 import * as Fields from "../shared/Fields.ts"
 import { type DecodedOrder, judgeOrder, orderFields } from "./OrderBody.ts"

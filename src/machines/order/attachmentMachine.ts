@@ -1,7 +1,7 @@
 /**
  * The protection of an order. The machine keeps the state of the parent and its legs; `protectionPlan.ts` derives the next
- * step, and `services/trading/order/protection.ts` runs it in the client's turn. A fired or closed protection continues while
- * its parent works: later fills get a new round (D7).
+ * step, and `services/trading/order/protection.ts` runs it in the client's turn. A fired or closed protection stays live
+ * while its parent works, because later fills get a new round (D7).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

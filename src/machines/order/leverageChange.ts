@@ -1,6 +1,6 @@
 /**
- * Another choice of leverage, and the reasons against it. Pure: the account's figures are computed with the present and with
- * the new choice, on the same marks (doc 2, Leverage view and its endpoints; A2-50, F3, F9).
+ * Checks a client's new choice of leverage. Pure: the account's figures are computed with the present and with the new
+ * choice, on the same marks (doc 2, Leverage view and its endpoints; A2-50, F3, F9).
  */
 import { type AccountRisk, marginAfter, type RiskState, unjudged } from "../margin/accountRisk.ts"
 import { type Restriction, restrictionSentences } from "../client/Restriction.ts"
@@ -15,7 +15,7 @@ export const leverageSentences = {
 export interface LeverageChange {
   readonly restrictions: ReadonlyArray<Restriction>
   readonly before: AccountRisk
-  /** The recorded risk state. It shows a close-out even if the account can't get the restriction. */
+  /** The recorded risk state. It shows a close-out even if the account could not be given the restriction. */
   readonly recorded: RiskState
   /** The account's risk with the new choice. */
   readonly after: AccountRisk
@@ -23,16 +23,13 @@ export interface LeverageChange {
   readonly force: boolean
 }
 
-/** A choice above the cap is refused, whatever is stored. */
+/** Refuses a choice above the cap, whatever choice is stored. */
 export const overCap = ({ leverage, cap }: { readonly leverage: number; readonly cap: number }): Refusal | null => {
   const sentence = capSentence(leverage, cap)
   return sentence === null ? null : invalidBody({ sentence, errors: { leverage: sentence } }, "LEVERAGE_TOO_HIGH")
 }
 
-/**
- * The refusal of a choice that differs from the stored one, or null. A choice that needs no more margin is never refused for
- * margin.
- */
+/** The refusal of a choice that differs from the stored one, or null. Margin never refuses a choice that needs no more margin. */
 export const changeRefusal = ({ restrictions, recorded, before, after, force }: LeverageChange): Refusal | null => {
   const isClosedOut = recorded === "CLOSE_OUT" || restrictions.includes("CLOSE_OUT")
   if (isClosedOut) return invalidWhole("IN_CLOSE_OUT", restrictionSentences.CLOSE_OUT)

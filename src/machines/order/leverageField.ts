@@ -1,4 +1,7 @@
-/** The leverage field of an order and of a choice: a JSON integer from 1 on; the market has its own cap (A2-50, A2-51). */
+/**
+ * The leverage field of an order or of a choice of leverage: a JSON integer, at least 1. The cap is checked per market
+ * (A2-50, A2-51).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 

@@ -16,7 +16,7 @@ export const orderRejected = (
   return { _tag: "Invalid", reason: "REFUSED_BY_VENUE", sentence, errors: null, beside: order }
 }
 
-/** 502 for an order, or its cancel, with an unknown outcome at the venue. */
+/** 502 for an order or a cancel whose outcome at the venue is unknown. */
 export const orderUnanswered = ({ orderId, clOrdId, state }: PlacedWire): Refusal => ({
   _tag: "VenueAway",
   reason: "OUTCOME_PENDING",

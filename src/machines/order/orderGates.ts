@@ -1,7 +1,7 @@
 /**
- * The gates of an order after its fields and its market, as data. Placing, previewing and explaining run the same gates, so a
- * preview predicts the outcome. Orders that close skip the gates of new risk (doc 2, Orders, margin, leverage, positions, rule
- * 2; A2-91, A2-90, A2-51, F3, F20, A2-94, F9, A2-49).
+ * The gates of an order, run in a fixed order after the checks of its fields and its market. Placing, previewing and
+ * explaining run the same gates, so a preview predicts the outcome. Orders that close skip the gates of new risk (doc 2,
+ * Orders, margin, leverage, positions, rule 2; A2-91, A2-90, A2-51, F3, F20, A2-94, F9, A2-49).
  */
 import {
   account,
@@ -41,22 +41,22 @@ export interface OrderFacts extends JudgedOrder {
   readonly now: number
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** Null on SPOT. `sent`: the order's own leverage, if any; `inForce`: the client's choice, else the cap. */
+  /** Null on SPOT. `sent`: the order's own leverage, if any; `inForce`: the client's choice, or else the cap. */
   readonly leverage: { readonly sent: number | null; readonly inForce: number; readonly cap: number } | null
-  /** The risk state on live marks, and the recorded one. */
+  /** The risk state that live marks imply, and the recorded one. */
   readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
   readonly venueConnected: boolean
-  /** The message of a halt that covers the market, the broker's or the venue's; null: the market trades. */
+  /** The message of a trading halt, by the broker or the venue, that covers the market; null while the market trades. */
   readonly halt: string | null
   readonly marks: {
-    /** The last known mark of the market; null: none. */
+    /** The last known mark of the market, or null. */
     readonly market: Mark | null
     /** Whether every mark that the account's figures use is fresh. */
     readonly allUsedFresh: boolean
   }
-  /** The refusal by `orderOnMarket` of a value off the grids. */
+  /** The refusal by `orderOnMarket` of a value that is off its grid. */
   readonly grid: Refusal | null
-  /** The other orders of the OCO group that the order names, within its client and market; null: no group is named. */
+  /** The other orders of the OCO group that this order names, within the same client and market. Null when no group is named. */
   readonly group: { readonly members: number; readonly fired: boolean } | null
   /** Working orders of the client, in all markets. */
   readonly workingOrders: number
@@ -76,7 +76,10 @@ const ofOpening = (gate: OrderGate): OrderGate => ({
   compared: (facts) => (closes(facts.order) ? null : gate.compared(facts))
 })
 
-/** Reducing a position needs no verification; selling an asset needs the level, even if a block has expired since. */
+/**
+ * Reducing a position needs no verification. Selling an asset needs the verification level, but blocks may have expired
+ * since.
+ */
 const verification: OrderGate = previewed({
   gate: "verification",
   refusal: ({ order, client: { blocks, level } }) => {
@@ -95,7 +98,7 @@ const comparedLeverage = ({ leverage }: OrderFacts, limit: "inForce" | "cap"): C
     ? null
     : { figure: String(leverage.sent), limit: limit === "cap" ? `at most ${leverage.cap}` : String(leverage.inForce) }
 
-/** The sent leverage differs from the one in force: the partner's data about the client is stale. */
+/** Refuses a sent leverage that differs from the one in force: the partner's data about the client is stale. */
 const leverageHint: OrderGate = {
   gate: "leverage",
   previewed: false,
@@ -106,7 +109,7 @@ const leverageHint: OrderGate = {
   compared: (facts) => comparedLeverage(facts, "inForce")
 }
 
-/** A preview is possible at any leverage that the client could choose. */
+/** Allows a preview at any leverage that the client could choose. */
 const leverageCap: OrderGate = ruled({
   gate: "leverage",
   reason: "LEVERAGE_TOO_HIGH",
@@ -128,7 +131,7 @@ const ownMark: OrderGate = {
   compared: ({ marks, now }) => freshMark.compared({ mark: marks.market, now })
 }
 
-/** Payments and margin in USDC depend on the figures of the whole account: all of its marks must be live. */
+/** Requires fresh marks of the whole account, because payments and margin in USDC depend on all its figures. */
 const usedMarks = ruled<OrderFacts>({
   gate: "usedMarks",
   reason: "PRICES_STALE",
@@ -160,7 +163,7 @@ const groupSize = ruled<OrderFacts>({
 const closesAtOnce = ({ reduceOnly, trigger, venueTif }: RequestedOrder): boolean =>
   reduceOnly && trigger === null && (venueTif === "IOC" || venueTif === "FOK")
 
-/** A client can always leave a position, however many orders rest. */
+/** Limits the number of working orders. Orders that close at once are exempt, so that a client can always leave a position. */
 const workingOrders = ruled<OrderFacts>({
   gate: "workingOrders",
   reason: "TOO_MANY_ORDERS",
@@ -204,5 +207,5 @@ const behindLeverage: OrderGates<OrderFacts> = [
 /** Gates for placing and explaining an order, in order. */
 export const orderGates: OrderGates<OrderFacts> = [account, verification, leverageHint, ...behindLeverage]
 
-/** The gates of a preview. They use the leverage that was sent; the gates of an order use the leverage in force. */
+/** Gates for a preview: the same, except that the sent leverage need not be the one in force. */
 export const previewGates: OrderGates<OrderFacts> = [account, verification, leverageCap, ...behindLeverage]

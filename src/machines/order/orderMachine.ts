@@ -1,7 +1,7 @@
 /**
- * An order. From the commit that sends it, an order counts as present at the venue: a missing answer decides nothing, and
- * executions are booked in any state. The transition that takes a trade posts the trade's money under keys of order and trade,
- * so that no trade can be posted twice. The end returns the unused part of a reserve (D6).
+ * An order. It counts as being at the venue from the commit that sends it: a missing answer decides nothing, and executions
+ * are booked in any state. The transition that takes a trade posts the trade's money under ledger keys of order and trade, so
+ * no trade is posted twice. The end returns the unused reserve (D6).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -33,7 +33,7 @@ const order = setup({
     /** The order never reached the venue, and never will. */
     isVoid: ({ event }) => event.type === "REFUSED" && event.isVoid,
     cancelIsNew: ({ context, event }) => event.type === "CANCEL" && event.attempt > context.cancels,
-    /** The cancel was requested in the state SENT, and the venue has not acknowledged the order since. */
+    /** The order was only sent when its cancel was requested, and the venue has not acknowledged it since. */
     wasSent: ({ context }) => context.cancelling?.from === "SENT" && context.venueOrderId === null,
     wasWaiting: ({ context }) => context.trigger !== null && context.triggeredAt === null && context.lastTradeId === 0,
     hasFills: ({ context }) => context.lastTradeId > 0,
@@ -145,7 +145,7 @@ const postings = (
   return posted
 }
 
-/** Books a trade: its totals, and its money. */
+/** Books a trade: updates the order's totals and posts the money. */
 const book = order.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "FILL") return
   const { at, tradeId, totals, money } = event
@@ -199,7 +199,10 @@ const cancelAgain = order.assign(({ context, event }) =>
       }
     : {}
 )
-/** A durable timer retries a refused cancel of an order that must not continue to work, and a refused amendment of a bound. */
+/**
+ * Sets a durable timer that retries a refused cancel of an order that must not continue to work, or a refused amendment of a
+ * bound.
+ */
 const retryLater = order.enqueueActions(({ context: { orderId }, event, enqueue }) => {
   if (!("askAgainAt" in event) || event.askAgainAt === null) return
   const name =
@@ -254,7 +257,7 @@ const cancel = (from: "SENT" | "ACKED" | "PARTIAL" | "PENDING_TRIGGER") =>
     actions: [cancelFrom(from), callCancel, note("order.cancel", "PENDING_CANCEL")]
   }) as const
 
-/** Events of an order that works at the venue and that keep its state. */
+/** Events of an order that works at the venue; they keep its state. */
 const amendments = {
   AMEND: { guard: "amendable", actions: [amending, callAmend] },
   AMENDED: { actions: amended },
@@ -262,13 +265,13 @@ const amendments = {
 } as const
 const words = { ATTACHED: { actions: attached } } as const
 
-/** The venue decides about executions: an order that has ended here still books its trade, with an alarm. */
+/** Transitions of an ended order. The venue decides about executions, so a late trade is still booked, with an alarm. */
 const late = {
   FILL: [
     { guard: "complete", target: "FILLED", actions: [book, filledNotice, note("order.lateFill", "FILLED")] },
     { target: "CANCELLED", actions: [book, note("order.lateFill", "CANCELLED")] }
   ],
-  /** The order still works at the venue, so it is cancelled there. */
+  /** The venue still has the order as working, so the service cancels it there. */
   CANCEL: { guard: "cancelIsNew", actions: [counted, callCancel, note("order.foundWorking", "CANCELLED")] },
   ...words
 } as const

@@ -1,6 +1,6 @@
 /**
- * Places an order on its market: whether the market takes it, the limits of SPOT, and the form of the order that is checked,
- * stored and sent from then on (doc 2, Place order request; A2-50, A2-91, A2-93, A2-35).
+ * Combines an order with its market: whether the market takes it, the limits of SPOT, and the final form of the order, which
+ * is checked, stored and sent (doc 2, Place order request; A2-50, A2-91, A2-93, A2-35).
  */
 import { gridsOf, type OnGrid, priceOn, quantityOn } from "../market/marketGrid.ts"
 import type { AssetClass } from "../market/marketTerms.ts"
@@ -14,7 +14,7 @@ import { isConditional, isLimited, type TimeInForce, venueTifOf } from "./orderT
 
 export type OrderFamily = "PERP" | "SPOT"
 
-/** The listing by symbol, as the feed knows it. */
+/** The venue's listing, by symbol. */
 export interface Listed {
   readonly market: (symbol: string) => VenueMarket | null
   readonly isStaking: (symbol: string) => boolean
@@ -23,14 +23,14 @@ export interface Listed {
 export interface OrderMarket {
   readonly market: VenueMarket
   readonly family: OrderFamily
-  /** The base of the market; on SPOT a currency of client accounts. */
+  /** On SPOT always a currency that clients can hold. */
   readonly base: string
   readonly quote: Currency
 }
 
 const wrongFamily = "The market symbol must be of a PERP or SPOT market."
 
-/** The market of an order: 404 for an unknown one, 400 where no orders are taken. */
+/** The market of an order. Refuses an unknown market with 404, and a market that takes no orders with 400. */
 export const orderMarket = (symbol: string, listed: Listed): Verdict<OrderMarket> => {
   const market = listed.market(symbol)
   if (market?.family === "BARRIER" || (market === null && listed.isStaking(symbol))) {
@@ -45,7 +45,7 @@ export const leverageMarket = (symbol: string, listed: Listed): Verdict<OrderMar
   return market?.family === "PERP" ? tradedIn(market) : refuse(notOffered)
 }
 
-/** Perpetuals settle in USDC; both currencies of a SPOT market must be ones that a client can hold. */
+/** Perpetuals settle in USDC. On SPOT, clients must be able to hold both currencies. */
 const tradedIn = (market: VenueMarket): Verdict<OrderMarket> => {
   const { family, base, symbol } = market
   const quote = symbol.split("-")[1]
@@ -55,7 +55,8 @@ const tradedIn = (market: VenueMarket): Verdict<OrderMarket> => {
 }
 
 /**
- * An order on its market. Prices and the quantity have the form of the market's grids, or stay as sent where they are off them.
+ * An order on its market. Prices and the quantity are written in the form of the market's grids; a value off its grid stays
+ * as sent.
  */
 export interface RequestedOrder extends Omit<OrderBody, "leverage"> {
   readonly family: OrderFamily
@@ -74,12 +75,12 @@ export type OrderOnMarket =
   | {
       readonly ok: true
       readonly order: RequestedOrder
-      /** The refusal by tick, lot, least or largest quantity; it applies after the gates of the account. */
+      /** The refusal by tick, lot, minimum or maximum quantity. It applies after the gates of the account. */
       readonly grid: Refusal | null
     }
   | BodyFaults
 
-/** Checks an order in its market; refuses like `decodeOrder`, with the same paths. */
+/** Checks an order against its market; refuses like `decodeOrder`, with the same paths. */
 export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: OrderMarket): OrderOnMarket => {
   const unfit = family === "SPOT" ? spotFaults(body) : null
   if (unfit !== null) return unfit
@@ -100,7 +101,7 @@ export const orderOnMarket = (body: OrderBody, { market, family, base, quote }: 
   return { ok: true, order, grid: offGrid === null ? null : invalidBody(offGrid) }
 }
 
-/** Collects faults; the first one of a path counts. */
+/** Collects faults by path; only the first fault of a path counts. */
 const collecting = (): { readonly errors: FieldErrors; readonly add: AddError } => {
   const errors: FieldErrors = {}
   return { errors, add: (path, sentence) => void (errors[path] ??= sentence) }
@@ -119,7 +120,7 @@ const spotFaults = (body: OrderBody): BodyFaults | null => {
 
 const onSpot = "not taken on a SPOT market"
 
-/** A SPOT market is prefunded: no reduce-only, no leverage, and no buy without a price bound. */
+/** A SPOT market is prefunded: it allows no reduce-only, no leverage, and no buy without a price bound. */
 const checkSpot = ({ type, side, reduceOnly, attach, ocoGroup, leverage }: OrderBody, add: AddError): void => {
   if (side === "BUY" && isConditional(type) && !isLimited(type)) add("type", `${type} with the side BUY is ${onSpot}.`)
   if (reduceOnly) add("reduceOnly", `A reduce-only order is ${onSpot}.`)

@@ -3,7 +3,7 @@ import { accept, type Refusal, refuse, unverified, type Verdict } from "../share
 import { type OrderFacts, previewGates } from "./orderGates.ts"
 import type { MarginPreviewWire, PreviewFigures } from "./OrderWire.ts"
 
-/** The figures of an order without a market or without valid fields. */
+/** The figures when the order's market or fields are invalid. */
 export const noFigures: PreviewFigures = {
   reservation: null,
   orderValue: null,
@@ -22,8 +22,9 @@ export const noFigures: PreviewFigures = {
 }
 
 /**
- * The figures with the verdict of the order's own gates. The order's refusal becomes the preview's reason, even where the order
- * itself would have another status. A CLOSED account and an unreachable venue answer like an order.
+ * The preview's figures, with the verdict of the order's own gates. A refusal of the order becomes the preview's reason with
+ * status 400, even where placing the order has another status. A CLOSED account and an unreachable venue refuse the preview
+ * as they refuse an order.
  */
 export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Verdict<MarginPreviewWire> => {
   for (const { refusal, previewed } of previewGates) {
@@ -33,11 +34,11 @@ export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Ver
   return accept({ accepted: true, reason: null, ...figures })
 }
 
-/** A refusal in the form of a preview (400 code 4000): its sentence, and the known figures. */
+/** A refusal in the form of a preview (400 code 4000): the sentence, and the known figures. */
 export const previewRefusal = (refusal: Refusal, figures: PreviewFigures = noFigures): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : unverified
   const errors = refusal._tag === "Invalid" ? refusal.errors : null
-  // Of the previewed refusals, only the refusal for verification has a code of its own and no reason.
+  // Among the previewed refusals, only that by verification carries no reason.
   const reason = "reason" in refusal ? refusal.reason : "VERIFICATION_MISSING"
   return { _tag: "Invalid", reason, sentence, errors, beside: { accepted: false, reason: sentence, ...figures } }
 }

@@ -1,6 +1,6 @@
 /**
- * Refusals of the order routes with 400 code 4000 have additional members: that no order was written, or the preview. Every
- * other refusal has the common form (doc 2, Orders, margin, leverage, positions; A2-32, A2-49).
+ * Additional members of the order routes' refusals with 400 code 4000: null ids of the order that was not written, or the
+ * preview. All other refusals have the common form (doc 2, Orders, margin, leverage, positions; A2-32, A2-49).
  */
 import type { JsonObject } from "../shared/Json.ts"
 import { noFigures } from "./orderPreview.ts"
@@ -11,9 +11,9 @@ const withMembers = (refusal: WireRefusal, usual: JsonObject): WireRefusal =>
 
 const nothingWritten = { orderId: null, clOrdId: null, state: null }
 
-/** For POST .../orders: adds the members that identify the order, null because none was written. */
+/** For POST .../orders: adds the members that identify an order, as null, because none was written. */
 export const refusingOrder = (refusal: WireRefusal): WireRefusal => withMembers(refusal, nothingWritten)
 
-/** For POST .../margin/preview: adds the members of a preview that is not accepted, with the refusal's sentence as reason. */
+/** For POST .../margin/preview: adds the preview's members; the sentence is the preview's reason. */
 export const refusingPreview = (refusal: WireRefusal): WireRefusal =>
   withMembers(refusal, { accepted: false, reason: refusal.msg, ...noFigures })

@@ -14,7 +14,7 @@ import type { RequestedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
 import type { OrderBound, PreTradeSentence } from "./preTrade.ts"
 
-/** A market's last published prices, on its grid; null: unknown. */
+/** A market's last published prices, on its grid; null when unknown. */
 export interface MarketPrices {
   readonly last: string | null
   readonly mark: string | null
@@ -31,11 +31,11 @@ export interface JudgedOrder {
   readonly preTrade: PreTradeVerdict
 }
 
-/** The verdict on margin or balance of an order. */
+/** The verdict on an order by margin or balance. */
 export interface PreTradeVerdict {
-  /** The reference price: the limit or trigger price, or the price that the order would take; null: unknown. */
+  /** The reference price: the limit or trigger price, or the price at which the order would trade now; null when unknown. */
   readonly refPrice: string | null
-  /** The sentence that refuses the order; null: no objection. */
+  /** Null when margin and balance allow the order. */
   readonly sentence: PreTradeSentence | null
   readonly compared: Compared | null
   readonly bound: OrderBound
@@ -43,7 +43,7 @@ export interface PreTradeVerdict {
 
 type OrderRule = Rule<JudgedOrder>
 
-/** Orders that reduce are exempt, so that a small position can be closed. */
+/** The minimum notional. Orders that reduce are exempt, because a small remaining quantity must be closable. */
 const minimumNotional: OrderRule = {
   gate: "minimumNotional",
   reason: "BELOW_MINIMUM",
@@ -59,14 +59,14 @@ const minimumNotional: OrderRule = {
   }
 }
 
-/** The notional in the quote currency at the reference price; null: no known price. */
+/** The notional in the quote currency at the reference price; null without a known price. */
 const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): Scaled | null =>
   refPrice === null ? null : product(scaled(refPrice), scaled(order.qty))
 
-/** Fills may come at better prices than the limit's: they are assumed to reach this many times the largest known price. */
+/** Fills may come at better prices than the limit, so this rule assumes prices up to this many times the largest known price. */
 const headroom: Scaled = { units: 2n, places: 0 }
 
-/** Neither a payment or a debt nor a quantity of an asset may exceed 64 bits of minor units. */
+/** The largest notional: amounts of money and quantities of an asset must fit 64 bits of minor units. */
 const largestNotional: OrderRule = {
   gate: "largestNotional",
   reason: "ORDER_TOO_LARGE",
@@ -101,7 +101,10 @@ const sources = { LAST: "last", MARK: "mark", INDEX: "index" } as const satisfie
   keyof MarketPrices
 >
 
-/** A trigger that is already met is a mistake, because the order would be a plain one. Without a price the venue decides. */
+/**
+ * Refuses a trigger that is already met, because the order would act as a plain one. When the price is unknown, the venue
+ * decides.
+ */
 export const triggerRule: OrderRule = {
   gate: "trigger",
   reason: "WOULD_TRIGGER_AT_ONCE",
@@ -120,7 +123,10 @@ export const triggerRule: OrderRule = {
   }
 }
 
-/** Side of an attached leg: strictly beyond the parent's limit price, or the price that a MARKET order takes. */
+/**
+ * The level of an attached leg must lie strictly beyond the reference price: the parent's limit, or the price of a MARKET
+ * order.
+ */
 const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule => {
   const of = ({ order, preTrade: { refPrice: reference } }: JudgedOrder) => {
     const level = order.attach?.[name]?.price
@@ -154,7 +160,7 @@ export const attachRules: ReadonlyArray<OrderRule> = [
 
 const noPosition = "There is no position that the order could reduce."
 
-/** Refuses a quantity that the position can't reduce. If the position shrinks later, the venue caps the order. */
+/** Refuses a quantity larger than the position. If the position shrinks later, the venue caps the order. */
 export const reduceOnlyRule: OrderRule = {
   gate: "reduceOnly",
   reason: (_, sentence) => (sentence === noPosition ? "NOTHING_TO_REDUCE" : "EXCEEDS_POSITION"),
@@ -170,7 +176,7 @@ export const reduceOnlyRule: OrderRule = {
   compared: ({ order, netQty }) => (order.reduceOnly ? { figure: order.qty, limit: netQty } : null)
 }
 
-/** The limit of a reduce-only order or leg, and the worst price allowed for it. */
+/** A limit of a reduce-only order or leg, with the worst price allowed for it. */
 interface Limited {
   readonly of: string
   readonly side: "BUY" | "SELL"
@@ -180,7 +186,8 @@ interface Limited {
 }
 
 /**
- * The limit of the order, measured from the mark or its trigger, and the limits of its attached legs, measured from their levels.
+ * The order's limit, measured from the mark or from the trigger, and the limits of the attached legs, measured from their
+ * levels.
  */
 const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): ReadonlyArray<Limited> => {
   const { side, price, trigger, attach } = order
@@ -204,8 +211,8 @@ const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): Readonly
 }
 
 /**
- * A reduce-only order trades only as far as every account outside a close-out can pay; an order of a close-out only as far as
- * its step.
+ * Limits the distance of a reduce-only order's trades to the loss that every account outside a close-out can pay. A close-out
+ * order may trade as far as its step allows.
  */
 export const boundRule: OrderRule = {
   gate: "bound",
@@ -234,7 +241,7 @@ export interface BandedOrder extends JudgedOrder {
   readonly marks: { readonly market: Mark | null }
 }
 
-/** A price that the venue compares with its band, and the middle of that band. */
+/** A price that the venue checks against its band, and the middle of that band. */
 interface Banded {
   readonly of: string
   readonly price: string
@@ -242,7 +249,10 @@ interface Banded {
   readonly middle: string
 }
 
-/** The price that is sent, measured from a live mark, and the limits that work later, measured from their triggers. */
+/**
+ * The sent price, with the live mark as the band's middle, and the limits that work after a trigger, with their trigger
+ * levels as the middle.
+ */
 const bandedOf = ({ order, marks: { market: mark }, now, preTrade: { bound } }: BandedOrder): ReadonlyArray<Banded> => {
   const { price, trigger, attach } = order
   const banded: Array<Banded> = []
@@ -277,8 +287,8 @@ const isOutside = (facts: BandedOrder, banded: Banded): boolean => {
 }
 
 /**
- * The venue rejects a price outside its band, but too late: a conditional order when it fires, an attached level when the
- * position is already open.
+ * Refuses prices outside the venue's band early. The venue would reject them too, but too late: a conditional order when it
+ * triggers, an attached level when the position is already open.
  */
 export const bandRule: Rule<BandedOrder> = {
   gate: "band",

@@ -64,10 +64,10 @@ const filled: Filled = {
   money: { pnl: "-25.000000", commission: "1.800000", quote: "USDC", spot: null }
 }
 
-/** The last fill of the order's quantity, which closed a position. */
+/** The last fill of an order; it closed a position. */
 export const lastFill: OrderEvent = { type: "FILL", ...filled }
 
-/** A partial fill of a purchase at 59,000, below its limit: the difference returns with the trade. */
+/** A partial fill of a purchase at 59,000, below its limit: the fill releases the unused reserve. */
 export const partialFill: OrderEvent = {
   type: "FILL",
   ...filled,

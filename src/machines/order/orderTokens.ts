@@ -32,13 +32,16 @@ export const isConditional = (type: OrderType): type is ConditionalType => type 
 /** Whether a conditional order rests at a limit price once it is triggered. */
 export const isLimited = (type: ConditionalType): boolean => type === "STOP_LIMIT" || type === "TAKE_PROFIT_LIMIT"
 
-/** A stop triggers with the price's move, a take profit against it. */
+/**
+ * The direction in which a conditional order triggers. A stop of a buy triggers at or above its price, a take profit of a buy
+ * at or below; sells have the opposite.
+ */
 export const triggerDirectionOf = (type: ConditionalType, side: OrderSide): TriggerDirection => {
   const stop = type === "STOP_MARKET" || type === "STOP_LIMIT"
   return stop === (side === "BUY") ? "AT_OR_ABOVE" : "AT_OR_BELOW"
 }
 
-/** The time in force sent to the venue: an order at the market never rests. */
+/** The time in force sent to the venue. Orders that trade at the market never rest in the book. */
 export const venueTifOf = (type: OrderType, tif: TimeInForce): TimeInForce => {
   const isAtMarket = type === "MARKET" || (isConditional(type) && !isLimited(type))
   return isAtMarket && tif === "GTC" ? "IOC" : tif

@@ -1,6 +1,6 @@
 /**
- * The effect of a fill on a netted position at average cost, and its commission. Quantities and prices are decimal texts, or
- * exact; a position's row keeps at most 18 places (F11, F12).
+ * The effect of a fill on a netted position at average cost, and the fill's commission. Quantities and prices are decimal
+ * texts, or exact decimals; a position's row keeps at most 18 places (F11, F12).
  */
 import type { PerpPosition } from "../margin/perpetual.ts"
 import { type Currency, scaleOf } from "../shared/Currency.ts"
@@ -29,7 +29,7 @@ export interface PositionFill {
   readonly price: string
 }
 
-/** As `PositionFill`, with computed figures. */
+/** Like `PositionFill`, with figures that are computed already. */
 export interface FigureFill extends Pick<PositionFill, "side"> {
   readonly qty: Exact | Scaled
   readonly price: Exact | Scaled
@@ -37,7 +37,7 @@ export interface FigureFill extends Pick<PositionFill, "side"> {
 
 export interface AppliedFill {
   readonly position: PerpPosition
-  /** Realized PnL of the closed part before commission, micro-USDC: the amount to post, already included in the position. */
+  /** Realized PnL of the closed part before commission, micro-USDC. The position includes it already; the caller posts it. */
   readonly realized: bigint
   /** The closed part of the fill; "0" if it closes nothing. */
   readonly closedQty: string
@@ -54,8 +54,8 @@ export const flatPosition = (symbol: string): PerpPosition => ({
 })
 
 /**
- * A position after a fill. An addition moves the average entry. A reduction realizes PnL against the average and removes its
- * share of the cost. A quantity beyond the whole position opens the opposite position at the fill's price.
+ * A position after a fill. An addition moves the average entry. A reduction realizes PnL against the average, and takes its
+ * share of the cost. When a fill exceeds the whole position, the excess opens a new position at the fill's price.
  */
 export const applyFill = (position: PerpPosition, { side, qty, price }: FigureFill): AppliedFill => {
   const held = scaled(position.netQty)

@@ -1,6 +1,6 @@
 /**
- * The effect of an order on the account, computed before anything is stored: POST orders refuses by it, margin preview shows
- * it. Money is micro-USDC, on SPOT minor units of the named currency (F13, A2-49, A2-90, F20, F6, F9).
+ * The effect of an order on the account, computed before any row is stored. POST orders refuses by it, and the margin preview
+ * shows it. Money is micro-USDC; on SPOT, minor units of the named currency (F13, A2-49, A2-90, F20, F6, F9).
  */
 import { type AccountRisk, marginLevelOf, type RiskAfter, riskWith, spendableOf } from "../margin/accountRisk.ts"
 import { closeOutPct, estLiquidationPrice, lossOf, type PerpPosition } from "../margin/perpetual.ts"
@@ -28,31 +28,34 @@ import type { Reason } from "../shared/RefusalReason.ts"
 import { moneyOutReasons, type MoneyOutSentence } from "../withdrawal/moneyOut.ts"
 import { applyFill, commissionOf, flatPosition } from "./positionRules.ts"
 
-/** The members of an order that decide about margin and balance. */
+/** The members of an order that determine its margin and balance. */
 export interface PreTradeOrder {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly qty: string
   /** Set for LIMIT only. */
   readonly price: string | null
-  /** Set for conditional orders only; its limit is null for those that trade at the market. */
+  /** Set for conditional orders only; `limitPrice` is null when they trade at the market. */
   readonly trigger: { readonly price: string; readonly limitPrice: string | null } | null
   readonly reduceOnly: boolean
 }
 
-/** The figures of a preview. Null: the market has no price, so the figure is unknown. */
+/** The figures of a preview. A figure is null when the market has no price, and so the figure is unknown. */
 export interface PreTrade {
   /** The assumed fill price. */
   readonly refPrice: string | null
-  /** Currency of the order's own figures except the reservation: USDC, on SPOT the currency it is paid in. */
+  /** Currency of the order's own figures, except the reservation: USDC; on SPOT, the market's payment currency. */
   readonly currency: Currency
   /** The quote currency of a spot BUY, the asset of a spot SELL. */
   readonly reservationCurrency: Currency
   readonly reservation: bigint | null
-  /** The highest price that a spot BUY pays: its limit, or the cap sent with a MARKET order. Null on a SELL, and off SPOT. */
+  /**
+   * The highest price that a spot BUY pays: its limit, or the cap sent with a MARKET order. Null for a SELL, and outside
+   * SPOT.
+   */
   readonly reservationPrice: string | null
   readonly orderValue: bigint | null
-  /** The extra margin while the order works; another order never reduces it. */
+  /** The extra margin while the order works. Other orders never reduce it. */
   readonly marginRequired: bigint | null
   /** Null on SPOT. */
   readonly leverage: number | null
@@ -67,28 +70,29 @@ export interface PreTrade {
   readonly estimatedCommission: bigint | null
   readonly slippageAllowance: bigint | null
   readonly estimatedCosts: bigint | null
-  /** The immediate loss of the order, measured at the mark. */
+  /** The loss of the order at the moment of its fill, measured at the mark. */
   readonly openLoss: bigint | null
-  /** The order can't enlarge or turn the position in any sequence of trades: margin never refuses it. */
+  /** True when no sequence of trades lets the order enlarge or turn the position: margin never refuses such an order. */
   readonly onlyReduces: boolean
   /** The compared figure and its limit; null without a comparison. */
   readonly compared: { readonly figure: string; readonly limit: string } | null
-  /** The refusal by margin or balance; null: accepted. */
+  /** The refusal by margin or balance; null when accepted. */
   readonly sentence: PreTradeSentence | null
   readonly bound: OrderBound
 }
 
 /** The price bound of an order sent to the venue. */
 export interface OrderBound {
-  /** The limit sent to the venue; null for a conditional MARKET order and for a spot sale at the market. */
+  /** The limit sent to the venue. Null for a conditional MARKET order, and for a spot sale at the market. */
   readonly limit: string | null
   /**
-   * For a conditional perpetual order that is MARKET or reduce-only: the distance from the mark at which it fires, basis points.
+   * For a conditional perpetual order that is MARKET or reduce-only: the allowed distance of its trades from the mark at
+   * which it triggers, basis points.
    */
   readonly bps: number | null
   /** For a reduce-only perpetual order: its worst allowed limit. */
   readonly worst: string | null
-  /** For perpetuals: the allowed distance of any reduce-only order, basis points. */
+  /** For perpetuals: the allowed distance of any reduce-only order from the mark, basis points. */
   readonly reducingBps: number | null
 }
 
@@ -97,8 +101,8 @@ export interface PerpPreTrade {
   /** The account without the order. */
   readonly risk: AccountRisk
   /**
-   * The order's market: position, all its working orders, and the terms for this order. A preview at another leverage treats
-   * that one as in force.
+   * The order's market: position, all its working orders, and the terms for this order. In a preview at another leverage, the
+   * terms have that leverage.
    */
   readonly holding: PerpHolding
   readonly facts: Facts
@@ -106,7 +110,7 @@ export interface PerpPreTrade {
   readonly bestOpposite: Exact | null
   readonly commissionBps: number
   readonly tick: Grid
-  /** The allowed distance of a reduce-only order from the mark, then that of any limit, basis points. */
+  /** The allowed distance of a reduce-only order from the mark, basis points; `bandBps` is that of any order. */
   readonly reducingBps: number
   readonly bandBps: number
 }
@@ -125,7 +129,7 @@ export const preTradeReasons: Readonly<Record<PreTradeSentence, Reason>> = {
   [preTradeSentences.unpriced]: "NO_REFERENCE_PRICE"
 }
 
-/** The limit, the price at which a conditional order trades, or the market price: the other side of the book, else the mark. */
+/** The reference price: the limit, or the trigger price, or the market price (the other side of the book, else the mark). */
 export const refPriceOf = (
   { price, trigger }: Pick<PreTradeOrder, "price" | "trigger">,
   bestOpposite: Exact | null,
@@ -145,7 +149,7 @@ export const slippageOf = (
   currency: Currency
 ): bigint => (tradesAtMarket(order) ? ceilTo(shareOf(value, slippageBps), scaleOf(currency)) : 0n)
 
-/** Computes an order on a perpetual. */
+/** The effect of an order on a perpetual. */
 export const preTrade = (input: PerpPreTrade): PreTrade => {
   const { order, holding, commissionBps } = input
   const market = marketOf(input)
@@ -165,7 +169,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     onlyReduces
   } as const
   const bound = onlyReduces ? reducingBound(input, mark) : openingBound(input, mark, price)
-  // Without a mark the distance of an order is unknown.
+  // Without a known price or bound, the order's figures are unknown.
   if (price === null || bound === null) {
     return {
       ...unpriced,
@@ -180,10 +184,11 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   const value = product(at, scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  // The whole quantity counts, also the part that closes a position. An order that only reduces needs no money for a loss.
+  // The whole quantity counts here, even the part that closes a position. Only an order that purely reduces needs no money
+  // for its loss.
   const openLoss =
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
-  // Money behind the possible loss of other orders is not available to this one.
+  // Money reserved for the possible loss of other orders is not available to this one.
   const spendable = spendableOf(before)
   // The turnover includes the commission of all orders.
   const beside = orders.turnover > estimatedCommission ? orders.turnover : estimatedCommission
@@ -225,19 +230,19 @@ const unpriced = {
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
 const textOf = (price: Exact): string => (typeof price === "string" ? price : exactText(scaled(price)))
 
-/** The order's market in the account's figures. */
+/** The order's market, as a part of the account's figures. */
 interface Market {
-  /** The present part; null without a position or an order. */
+  /** The market's present part; null without a position or an order. */
   readonly standing: PerpRisk | null
-  /** The part on the terms for this order. */
+  /** The market's part on the terms for this order. */
   readonly part: PerpRisk
   readonly before: RiskAfter
 }
 
-/** The bound of orders that have none. */
+/** The bound of an order that needs none. */
 export const unbounded: OrderBound = { limit: null, bps: null, worst: null, reducingBps: null }
 
-/** A reduce-only order may trade as far from the mark, or from its trigger, as every account outside a close-out can pay. */
+/** The bound of a reduce-only order: as far from the mark or its trigger as every account outside a close-out can pay. */
 const reducingBound = (
   { order: { side, price, trigger }, reducingBps, tick }: PerpPreTrade,
   mark: ShownMark | null
@@ -245,12 +250,15 @@ const reducingBound = (
   const from = trigger?.price ?? mark?.price ?? null
   const worst = from === null ? null : boundAt(side, from, reducingBps, tick)
   if (worst === null) return null
-  // The last price or the index may fire the order while the mark is elsewhere, so the bound also goes out as a distance.
+  // The last price or the index may trigger the order while the mark is elsewhere, so the bound is also sent as a distance.
   if (trigger !== null) return { limit: trigger.limitPrice, bps: reducingBps, worst, reducingBps }
   return { limit: price ?? worst, bps: null, worst, reducingBps }
 }
 
-/** An opening MARKET order trades at most its slippage allowance away; its margin covers that. Other limits stay as they are. */
+/**
+ * The bound of an opening order. A MARKET order trades at most its slippage allowance away from the mark, and its margin
+ * covers this distance. Other orders keep their limit.
+ */
 const openingBound = (
   { order: { side, price: requested, trigger }, holding: { terms }, reducingBps, bandBps, tick }: PerpPreTrade,
   mark: ShownMark | null,
@@ -271,7 +279,7 @@ const openingBound = (
   }
 }
 
-/** An order changes only its own market's part; the account's figures keep all other markets. */
+/** An order changes its own market's part only; the parts of all other markets stay. */
 const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
   const standing = risk.perps.find((each) => each.holding.symbol === holding.symbol) ?? null
   if (standing?.holding === holding) return { standing, part: standing, before: risk }
@@ -289,8 +297,8 @@ const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOr
 })
 
 /**
- * The part of the quantity that could enlarge or turn the position: the excess over the position once the working orders of the
- * same side have traded, reduce-only ones included. Zero for a reduce-only order.
+ * The part of the order's quantity that could enlarge or turn the position: the excess over the position after all working
+ * orders of the same side (reduce-only ones too) have traded. Zero for a reduce-only order.
  */
 const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }: PerpHolding): Scaled => {
   if (reduceOnly) return nothing
@@ -319,8 +327,8 @@ const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scale
   lossOf(side, at, scaled(mark.price))
 
 /**
- * The account after the whole order is filled at its price, with commission paid. The closed part realizes at that price. The
- * opened part loses the amount by which the price is worse than the mark, and gains nothing from a better price.
+ * The account after a complete fill at the order's price, commission paid. The closed part realizes its PnL at that price.
+ * The opened part loses the amount by which the price is worse than the mark, but gains nothing when the price is better.
  */
 const afterFill = (
   { order, holding, tick, risk, facts }: PerpPreTrade,
@@ -348,7 +356,7 @@ const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Scaled, mar
   const closed = closing.units === 0n ? { position, realized: 0n } : applyFill(position, { side, qty: closing, price })
   const opening = difference(wanted, closing)
   if (reduceOnly || opening.units === 0n) return closed
-  // The price never counts better than the mark: an order that waits for a better price has not gained by it yet.
+  // The opened part enters at the mark or worse: a limit better than the mark is no gain yet.
   const worse = mark === null || lossAtOnce(order, price, mark).units > 0n ? price : mark.price
   const opened = applyFill(closed.position, { side, qty: opening, price: worse })
   return { position: opened.position, realized: closed.realized }

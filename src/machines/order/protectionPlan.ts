@@ -1,8 +1,8 @@
 /**
- * Derives the next step for the protection of an order from the parent order, the legs, the position and the mark. Pure: one
- * step at a time, none when everything is in order. A leg has one change in flight; fills that arrive meanwhile are part of the
- * next change. The legs of a fill are the next step after its report, and a leg grows by an amendment, so a position always
- * keeps the legs it had (D7, A2-40, A2-41).
+ * Derives the next step for the protection of an order from its parent, its legs, the position and the mark. Pure: it plans
+ * one step at a time, and none when nothing must change. A leg has at most one change in flight; fills that arrive meanwhile
+ * join the next change. The report of a fill and the placement of its legs follow each other directly. A leg grows by an
+ * amendment, so that a position always keeps the legs it had (D7, A2-40, A2-41).
  */
 import {
   type AttachmentContext,
@@ -25,36 +25,36 @@ import { noLiquidity } from "./Order.ts"
 export interface Around {
   /** Unix ms. */
   readonly now: number
-  /** Null: the parent has ended and left memory. */
+  /** Null when the parent has ended and left memory. */
   readonly parent: OrderNow | null
   readonly legOf: (orderId: number) => OrderNow | null
   /** The client's position in the market, signed. */
   readonly netQty: string
-  /** Null: unknown; the venue then decides whether a level is passed. */
+  /** Null when unknown; the venue then decides whether a level is passed. */
   readonly mark: MoneyDecimal | null
 }
 
 export interface Plan {
-  /** The event for the attachment; null: everything is in order. */
+  /** The event for the attachment; null when nothing must change. */
   readonly event: AttachmentEvent["type"] | null
-  /** The standing without the legs that are to be placed. */
+  /** The standing before the legs in `place` are added. */
   readonly standing: Standing
-  /** Orders to place: `asked` is their quantity. */
+  /** Orders to place; `asked` is their quantity. */
   readonly place: ReadonlyArray<Omit<Leg, "orderId">>
   readonly amend: ReadonlyArray<{ readonly orderId: number; readonly qty: string }>
   readonly cancel: ReadonlyArray<number>
   readonly cancelParent: boolean
-  /** Changes of refused legs, for the parent's note. */
+  /** Sentences about refused legs, for the parent's note. */
   readonly notes: ReadonlyArray<string>
 }
 
-/** Most MARKET legs in one round without a pause. */
+/** Limit of MARKET legs in one round without a pause. */
 const mostAtMarket = 2
-/** Most cancels of one order, and most amendments to one quantity, so that a rejected one is not retried for ever. */
+/** Limits of cancels of one order, and of amendments to one quantity: a rejected request is not repeated for ever. */
 const mostCancels = 3
 const mostAmends = 3
 
-/** The end reasons of an order that met an order of its own account, or found no counterparty. */
+/** Whether the end reason shows that the order met an order of its own account, or found no counterparty. */
 const hadNoCounterparty = (why: string | null): boolean =>
   why === "self-trade" || why === "no market" || why?.startsWith(noLiquidity) === true
 /** The refusal reason of a conditional order whose level is already passed. */
@@ -81,7 +81,7 @@ class Planning {
   private readonly around: Around
   private readonly held: MoneyDecimal
   private readonly live: Array<Live> = []
-  /** The parent's fills that the ended legs of this round covered. */
+  /** The parent's filled quantities that ended legs of this round covered. */
   private readonly gone: Array<string> = []
   private readonly place: Array<Omit<Leg, "orderId">> = []
   private readonly amend: Array<Plan["amend"][number]> = []
@@ -105,7 +105,7 @@ class Planning {
   plan(): Plan {
     for (const leg of this.of.standing.legs) this.see(leg)
     this.dropNeedless()
-    // The round ended without a trade: the client decides about the unprotected quantity.
+    // The round ended without a trade: its legs are not replaced, and the client decides about the remaining position.
     const { traded, again, unplaced } = this.standing
     if (!traded && again === null && unplaced.length === 0 && this.ofRound().length === 0)
       for (const upTo of this.gone) this.deal(upTo)
@@ -140,7 +140,7 @@ class Planning {
     else this.notes.push(`${words[leg.role]} not placed: ${now.why ?? "no reason"}`)
   }
 
-  /** The parts of the parent's note. After a change they name every leg that waits for its next attempt. */
+  /** The sentences for the parent's note. After a change they name every leg that waits for its next attempt. */
   private noted(): ReadonlyArray<string> {
     const { unplaced } = this.standing
     const before = this.of.standing.unplaced

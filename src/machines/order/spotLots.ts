@@ -1,6 +1,7 @@
 /**
- * The cost of holdings: lots of an asset, first in first out. A lot keeps consideration and commission apart, because results
- * exclude commission and the cost basis includes it. Costs are micro-USDC, quantities the asset's minor units (F21, A2-44).
+ * The cost of holdings: lots of an asset, first in, first out. A lot stores the price paid and the commission separately,
+ * because results exclude commission and the cost basis includes it. Costs are micro-USDC, quantities the asset's minor units
+ * (F21, A2-44).
  */
 import type { Currency } from "../shared/Currency.ts"
 
@@ -9,7 +10,7 @@ export interface SpotLot {
   readonly asset: Currency
   /** The remaining quantity, above zero; the costs below are those of this quantity. */
   readonly qty: bigint
-  /** The price paid for the quantity, or the value at a deposit. */
+  /** The price paid for the quantity, or its value when it was deposited. */
   readonly cost: bigint
   readonly commission: bigint
   /** Unix ms. */
@@ -20,20 +21,20 @@ export interface SpotLot {
 export type LotSlice = Readonly<SpotLot>
 
 export interface TakenLots {
-  /** Oldest first; `id` and `acquiredAt` are the lot's own. */
+  /** Oldest first; `id` and `acquiredAt` are those of the lot. */
   readonly taken: ReadonlyArray<LotSlice>
   /** Cost of all slices. */
   readonly cost: bigint
   readonly commission: bigint
-  /** The remaining lots; a split lot with its remaining part. */
+  /** The remaining lots; a split lot keeps its remainder. */
   readonly left: ReadonlyArray<SpotLot>
-  /** The quantity without a lot; zero while every received unit has a lot. */
+  /** The quantity for which no lot was found; zero while every received unit has a lot. */
   readonly missing: bigint
 }
 
 /**
- * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, rounded half to even. The last slice
- * of a lot carries the remaining costs, so that the costs always add up. `lots` are oldest first.
+ * Takes a quantity out of the oldest lots. A slice carries its share of its lot's costs, rounded half to even; the last slice
+ * of a lot carries the remaining costs, so the slices always sum to the lot. `lots` are oldest first.
  */
 export const takeLots = (lots: ReadonlyArray<SpotLot>, qty: bigint): TakenLots => {
   const taken: Array<LotSlice> = []

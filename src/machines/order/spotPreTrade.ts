@@ -13,7 +13,7 @@ import { reservationOf, type SpotOrder, type SpotReservation } from "./spotRules
 
 export interface SpotPreTrade {
   readonly order: PreTradeOrder
-  /** The asset. */
+  /** The asset that is bought or sold. */
   readonly base: SpotOrder["base"]
   readonly quote: SpotOrder["quote"]
   readonly cashOf: CashOf
@@ -29,10 +29,10 @@ export interface SpotPreTrade {
   readonly tick: Grid
 }
 
-/** Computes an order on SPOT: it needs no margin, and there is no position to reduce. */
+/** The effect of a SPOT order: it needs no margin, and there is no position to reduce. */
 export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
   const { order, quote, risk, mark, bandBps } = input
-  // A conditional order is checked against the band when it fires.
+  // The venue checks a conditional order against its band when it triggers, not now.
   const band = mark === null || order.trigger !== null ? null : { mark, bandBps }
   const reservation = reservationOf(spotOrderOf(input), input.bestAsk, input.tick, band)
   const price = refPriceOf(order, order.side === "BUY" ? input.bestAsk : input.bestBid, input.mark)
@@ -62,7 +62,7 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
       estimatedCommission === null || slippageAllowance === null ? null : estimatedCommission + slippageAllowance,
     openLoss: 0n,
     onlyReduces: false,
-    // A sale at the market has no bound. It spends an asset that is not margin and earns cash, so it never leaves a debt.
+    // A sale at the market has no bound. It spends an asset that is not margin and earns cash, so it can't leave a debt.
     bound: { ...unbounded, limit: reservation?.price ?? spotOrderOf(input).price },
     ...judged(input, reservation)
   }
@@ -95,8 +95,8 @@ const marginLevelAfter = (
 }
 
 /**
- * USDC is margin. Like a withdrawal, a buy in USDC needs free USDC, an account in state NORMAL, and only fresh marks. Another
- * currency, and the asset of a SELL, must only be available.
+ * The refusal by balance or margin. USDC is margin: a buy in USDC needs free margin, state NORMAL and fresh marks everywhere,
+ * like a withdrawal. Any other payment currency, and the asset of a SELL, must only be available.
  */
 const judged = (
   { cashOf, risk, recorded }: SpotPreTrade,

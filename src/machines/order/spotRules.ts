@@ -1,7 +1,7 @@
 /**
- * The reservation of a spot order, and the part that each fill takes. Considerations, commissions and released money are
- * rounded on the order's running totals, so a thousand partial fills take as much as one fill of their sum. Money is in minor
- * units of the quote currency unless it names the asset; quantities and prices are decimal texts (F20).
+ * The reservation of a spot order, and the part that each fill takes. Payments, commissions and released amounts are rounded
+ * on the order's running totals, so a thousand partial fills take exactly as much as one fill of the whole quantity. Money is
+ * in minor units of the quote currency unless it names the asset; quantities and prices are decimal texts (F20).
  */
 import { type VenueBand, withinBand } from "../margin/priceBound.ts"
 import type { Grid } from "../market/Grid.ts"
@@ -10,7 +10,7 @@ import type { Exact } from "../shared/Exact.ts"
 import { decimalText, ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
 import { commissionOf } from "./positionRules.ts"
 
-/** The payment currency of a spot market, the last part of its symbol; null: no client currency. */
+/** The payment currency of a spot market, the last part of its symbol; null when clients can't hold it. */
 export const spotQuoteOf = (symbol: string): Currency | null => {
   const quote = symbol.slice(symbol.lastIndexOf("-") + 1)
   return isCurrency(quote) ? quote : null
@@ -18,11 +18,11 @@ export const spotQuoteOf = (symbol: string): Currency | null => {
 
 export interface SpotOrder {
   readonly side: "BUY" | "SELL"
-  /** The asset. */
+  /** The asset that is bought or sold. */
   readonly base: Currency
   readonly quote: Currency
   readonly qty: string
-  /** The limit of the order, also of a conditional one; null: MARKET. */
+  /** The limit of the order (of a conditional order too); null for MARKET. */
   readonly price: string | null
   readonly commissionBps: number
 }
@@ -35,7 +35,7 @@ export interface SpotReservation {
   readonly price: string | null
 }
 
-/** How far above the best offer a MARKET buy may trade, basis points. */
+/** A MARKET buy may trade this far above the best offer, basis points. */
 const capBps = 200
 /** Basis points in one whole. */
 const whole = 10_000
@@ -48,8 +48,8 @@ const capAt = (bestAsk: Exact, { decimals, step }: Grid): string => {
 }
 
 /**
- * The reservation of an order before it is sent: its worst cost. The cap of a MARKET buy lies inside the venue's `band`; null:
- * the venue checks no band now. Returns null for a MARKET buy while the market has no offer.
+ * The reservation of an order before it is sent: its highest possible cost. The cap of a MARKET buy lies inside the venue's
+ * `band`; a null band means that the venue checks none now. Returns null for a MARKET buy while the market has no offer.
  */
 export const reservationOf = (
   order: SpotOrder,
@@ -72,14 +72,14 @@ export const reservationOf = (
 const costOf = ({ commissionBps, quote }: SpotOrder, qty: Exact, price: Exact): bigint =>
   commissionOf(qty, price, commissionBps, quote)
 
-/** An order that is being filled: its terms, and the totals of its fills. */
+/** An order with the totals of its fills so far. */
 export interface SpotRunning extends SpotOrder {
   /** The reserved amount, and the price that it was computed at. */
   readonly reservation: SpotReservation
   readonly filledQty: string
   /** Sum of quantity times price of the fills, exact. */
   readonly notional: string
-  /** The used and the released part of the reservation. The remainder is still held. */
+  /** Parts of the reservation; the remainder is still held. */
   readonly consumed: bigint
   readonly released: bigint
 }
@@ -90,22 +90,22 @@ export const heldOf = ({ reservation, consumed, released }: SpotRunning): bigint
 
 /** The postings of one fill, all positive. */
 export interface SpotSettlement {
-  /** Consideration: a BUY pays it, a SELL receives it. */
+  /** The price paid for the asset: a BUY pays it, a SELL receives it. */
   readonly quote: bigint
   /** The asset, in the opposite direction. */
   readonly base: bigint
-  /** Taken from the reserve of a BUY, from the proceeds of a SELL. */
+  /** Taken from the reserve of a BUY, or from the proceeds of a SELL. */
   readonly commission: bigint
-  /** The part of the fill's cost that the reservation pays: all of it, unless the venue breaks the order's terms. */
+  /** The part that the reservation pays. It pays everything, unless the venue breaks the order's terms. */
   readonly consumed: bigint
-  /** The part of the reservation that the unfilled quantity can no longer need, at any allowed price. */
+  /** The part of the reservation that the unfilled quantity can't need any more, at any allowed price. */
   readonly released: bigint
   readonly running: SpotRunning
 }
 
 /**
  * Settles one fill. An order never takes more than its reservation, and never releases money that its unfilled quantity could
- * need. Once the order is filled, nothing is held any more.
+ * need. After the complete fill, nothing is held any more.
  */
 export const settleSpotFill = (
   running: SpotRunning,
@@ -141,13 +141,13 @@ interface Posted {
   readonly quote: bigint
   readonly base: bigint
   readonly commission: bigint
-  /** The amount taken, in the currency of the reservation. */
+  /** The amount taken from the reservation, in its currency. */
   readonly taken: bigint
 }
 
 /**
- * The total postings of an order at these fill totals. The commission of a SELL is capped by its proceeds, which it is taken
- * from: otherwise a first fill worth less than a minor unit would leave the quote currency below zero.
+ * The total postings of an order at these fill totals. The commission of a SELL is capped by its proceeds, which pay for it:
+ * a first fill worth less than a minor unit would otherwise make the quote currency negative.
  */
 const postedAt = ({ side, base, quote, commissionBps }: SpotOrder, filledQty: Exact, notional: Exact): Posted => {
   const qty = new MoneyDecimal(filledQty)
@@ -162,7 +162,7 @@ const postedAt = ({ side, base, quote, commissionBps }: SpotOrder, filledQty: Ex
   return { quote: proceeds, base: sold, commission: least(charge, proceeds), taken: sold }
 }
 
-/** The worst total cost of the whole order, if the unfilled quantity trades at the reserved price. */
+/** The highest total cost of the order if its unfilled quantity trades at the reserved price. */
 const worstOf = (running: SpotRunning, filledQty: MoneyDecimal, notional: MoneyDecimal): bigint => {
   const left = MoneyDecimal.max(0, new MoneyDecimal(running.qty).minus(filledQty))
   const value = left.mul(running.reservation.price ?? 0).plus(notional)
