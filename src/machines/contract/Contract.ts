@@ -58,10 +58,11 @@ export interface ContractContext extends ContractInput {
   readonly tearing: boolean
   /** Tear-ups sent so far: each has its own ref. */
   readonly tearUps: number
-  /** True if a tear-up call is in doubt: the venue may still report its execution. A refused tear-up is final. */
+  /** A tear-up call is in doubt, so the venue may still report its execution. A refused tear-up is final. */
   readonly isTearUpLost: boolean
   /**
-   * The levels with a near notice. Even after a restart, a notice is repeated only once the mark has moved away from the level.
+   * Levels whose approach was already notified. Stored, so that a restart does not repeat the notice while the mark stays
+   * near.
    */
   readonly said: ReadonlyArray<Level>
 }
@@ -75,7 +76,7 @@ type Ended = {
     readonly at: number
     readonly settlePrice: string
     readonly pnl: string
-    /** The reason of an end that the venue did not report by itself; null otherwise. */
+    /** The reason of an end that the service or staff requested; null when the venue ended the contract by itself. */
     readonly reason: string | null
   }
 }[ContractEnd]
@@ -83,10 +84,10 @@ type Ended = {
 export type ContractEvent =
   | Ended
   | { readonly type: "CLOSE_REQUESTED"; readonly closeRfqId: number }
-  /** Requests that the venue end the contract at the mark. `attempt` numbers the calls and is part of the ref. */
+  /** Requests that the venue end the contract at the mark; `attempt` grows and makes the call's ref. */
   | { readonly type: "TEAR_UP"; readonly attempt: number }
   | { readonly type: "TEAR_UP_FAILED"; readonly reason: string; readonly isLost: boolean }
-  /** The mark has come near the contract's barrier (NEAR_KO) or take profit (NEAR_TP). */
+  /** The mark is near the barrier (NEAR_KO) or near the take profit (NEAR_TP). */
   | { readonly type: "NEAR_KO" }
   | { readonly type: "NEAR_TP" }
   | { readonly type: "EXPIRY_SOON" }
@@ -94,9 +95,9 @@ export type ContractEvent =
   | { readonly type: "OVERDUE"; readonly askAgainAt: number }
   | { readonly type: "UNKNOWN_AT_VENUE" }
 
-/** How long before a contract's expiry its client is notified, ms. */
+/** The client is notified this long before the expiry, ms. */
 export const expirySoonMillis = 20 * 60_000
-/** A contract without a reported end this long after its expiry is overdue, ms. */
+/** The venue's report counts as overdue this long after the expiry, ms. */
 export const overdueMillis = 60_000
 
 /** The venue ref of the n-th tear-up. */

@@ -40,7 +40,10 @@ export interface EntryFigures {
   /** The premium, which is also the maximum loss. */
   readonly premium: bigint
   readonly commission: bigint
-  /** Notional divided by premium, two places; for display only. "0.00" at the barrier itself, where the premium is zero. */
+  /**
+   * Notional divided by premium, two places; for display only. "0.00" when the price is the barrier itself, where the premium
+   * is zero.
+   */
   readonly leverage: string
   /** Null without a take profit. */
   readonly potentialProfit: bigint | null
@@ -73,7 +76,7 @@ const hundredths = (dividend: Scaled, divisor: Scaled): string => {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** The share of a contract's distance that its premium costs, basis points. */
+/** The share of the distance to the barrier that a contract's premium costs, basis points. */
 export const premiumBpsOf = (
   strict: boolean,
   terms: { readonly knockOutRebateBps: number; readonly strictTakeProfitPremiumBps: number }
@@ -86,7 +89,7 @@ export interface ShownMark {
 }
 
 export interface LiveFigures {
-  /** Only an indication for a strict contract, because such a contract pays only on a touch. */
+  /** Only an indication for a strict contract, which pays on a touch of its take profit only. */
   readonly unrealizedPnl: bigint
   /** The premium that an unrealized loss has not used up. */
   readonly requirement: bigint
@@ -121,9 +124,9 @@ export const requirementOf = ({ premium }: ContractTerms, unrealizedPnl: bigint)
 export type ContractEnd = "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" | "EARLY_CLOSE" | "TORN_UP" | "CLOSED"
 
 /**
- * The result of an ended contract, negative for a loss. At the barrier it loses the premium, however far the mark went; at the
- * take profit it earns the potential profit; otherwise it has its value at `settlePrice`. A strict contract that expires
- * untouched loses its premium.
+ * The result of an ended contract in micro-USDC, negative for a loss. A knock-out loses the premium, however far the mark
+ * went. A take profit earns the potential profit. Any other end pays the value at `settlePrice`, except that a strict
+ * contract which expires untouched loses its premium.
  */
 export const settledPnl = (contract: ContractTerms, how: ContractEnd, settlePrice: Exact): bigint => {
   if (how === "KNOCKED_OUT" || (how === "EXPIRED" && contract.strict)) return -contract.premium
@@ -131,7 +134,7 @@ export const settledPnl = (contract: ContractTerms, how: ContractEnd, settlePric
   return pnlAt(contract, settlePrice)
 }
 
-/** The result of closing at a price (impliedPnl). */
+/** The result of closing at a price, micro-USDC: `impliedPnl` on the wire. */
 export const closePnl = (contract: ContractTerms, price: Exact): bigint => pnlAt(contract, price)
 
 /**

@@ -23,7 +23,7 @@ export interface Priced extends EntryTerms {
   readonly price: MoneyDecimal
   readonly figures: EntryFigures
   readonly maxLeverage: number
-  /** Micro-USDC, without the amount that this request itself has reserved. */
+  /** Micro-USDC; the reserve of this request itself counts as free. */
   readonly freeMargin: bigint
 }
 
@@ -40,7 +40,7 @@ export const requiredMargin = ({ premium, commission }: EntryFigures): bigint =>
 
 const distanceOf = (price: Exact, barrier: Exact): Scaled => absolute(difference(scaled(price), scaled(barrier)))
 
-/** The largest price at which the barrier's distance leaves no more than this leverage. */
+/** The distance of the barrier times the maximum leverage: an upper limit for the price. */
 const leveredDistance = (price: Exact, barrier: Exact, maxLeverage: number): Scaled =>
   product(distanceOf(price, barrier), { units: BigInt(maxLeverage), places: 0 })
 
@@ -71,7 +71,7 @@ const barrierDistance: Rule<Priced> = {
   })
 }
 
-/** Strictly on the profit side, and so near that the profit stays within the largest amount of money. */
+/** The take profit must lie strictly on the profit side, and so near that the profit fits the largest amount of money. */
 const takeProfitSide: Rule<Priced> = {
   gate: "takeProfitSide",
   reason: "TAKE_PROFIT_MISPLACED",
@@ -88,7 +88,7 @@ const takeProfitSide: Rule<Priced> = {
       : { figure: String(takeProfit), limit: `${side === "BUY" ? "above" : "below"} ${String(price)}` }
 }
 
-/** Measured by the distance, not by the premium, which the rebate lowers. */
+/** Leverage here is the price divided by the distance to the barrier, not by the premium: a rebate lowers the premium. */
 const leverage: Rule<Priced> = {
   gate: "leverage",
   reason: "LEVERAGE_TOO_HIGH",

@@ -1,5 +1,5 @@
 /**
- * Whether a quote may be accepted, by hand or by the router, judged at its own price: for a request to open, and for a request
+ * Rules for accepting a quote, by hand or by the router, at the quote's own price: for a request to open, and for a request
  * to close. Earlier gates check the request's state, an accept or a cancel in flight, the client and the market (F19, F18,
  * A2-110).
  */
@@ -18,7 +18,7 @@ export interface JudgedQuote {
   readonly qty: string
   /** Unix ms. */
   readonly validUntil: number
-  /** The venue's reason for refusing an accept of it, as a sentence; null without a refusal. */
+  /** The venue's reason for refusing to accept this quote, as a sentence; null without a refusal. */
   readonly refusedWith: string | null
 }
 
@@ -114,7 +114,7 @@ export const openQuoteRules: ReadonlyArray<Rule<OpenQuoteFacts>> = [
   ...priceRules.map(pricedRule)
 ]
 
-/** Why this quote may not be accepted (notAcceptableReason), or null. */
+/** The reason that this quote may not be accepted (`notAcceptableReason`), or null. */
 export const openQuoteRefusal = (facts: OpenQuoteFacts): string | null => firstSentence(openQuoteRules, facts)
 
 const inside: Rule<CloseQuoteFacts> = {
@@ -150,14 +150,14 @@ export const closeQuoteGates: Gates<CloseQuoteFacts> = closeQuoteRules.map((rule
   gateOf(rule, (facts: CloseQuoteFacts) => facts)
 )
 
-/** Why a manual accept of this closing quote is refused, or null. */
+/** The sentence that refuses a manual accept of this closing quote, or null. */
 export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firstSentence(closeQuoteRules, facts)
 
 const whole = 10_000
 
 /**
- * Why the router does not accept this closing quote by itself, or null. It rejects a quote more than 100 basis points from the
- * mark, and every quote while the mark is unknown or stale.
+ * The reason that the router does not accept this closing quote by itself, or null. The router refuses a quote more than 100
+ * basis points from the mark, and every quote while the mark is unknown or stale.
  */
 export const autoCloseRefusal = (
   facts: CloseQuoteFacts & { readonly mark: MoneyDecimal | "stale" | null }

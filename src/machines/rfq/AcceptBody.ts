@@ -21,7 +21,7 @@ export interface AcceptBody {
 
 export type DecodedAccept = { readonly ok: true; readonly body: AcceptBody } | BodyFaults
 
-/** Checks an accept; refuses with 400 code 4000, like every body. */
+/** Checks an accept; refuses with 400 code 4000, as all bodies do. */
 export const decodeAccept = (body: unknown): DecodedAccept =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)

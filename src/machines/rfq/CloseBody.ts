@@ -1,4 +1,4 @@
-/** The optional body of POST .../barriers/{contractId}/close: how quotes to close are handled (doc 2; A2-29). */
+/** The optional body of POST .../barriers/{contractId}/close: the options for the quotes to close (doc 2; A2-29). */
 import * as Fields from "../shared/Fields.ts"
 import { contractLimits } from "../shared/Limits.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
@@ -13,7 +13,7 @@ export interface CloseBody {
 
 export type DecodedClose = { readonly ok: true; readonly body: CloseBody } | BodyFaults
 
-/** Checks a request to close; undefined means no body. Refuses with 400 code 4000, like every body. */
+/** Checks a request to close; undefined means no body. Refuses with 400 code 4000, as all bodies do. */
 export const decodeClose = (body: unknown): DecodedClose =>
   judgeBody(body === undefined ? {} : body, quotingLabels, (raw, add) => {
     const decoded = decodeBody(raw, add)

@@ -6,10 +6,10 @@
  */
 import type { VenueQuote } from "../venue/venueObjects.ts"
 
-/** States of an unfinished request; CREATING: the venue has not answered yet, and lists do not show it. */
+/** States of an unfinished request. CREATING: the venue has not answered yet, and lists do not show the request. */
 export const openRfqStates = ["CREATING", "OPEN"] as const
 
-/** The request, and its figures at the mark of that moment; figures that a request to close lacks are null. */
+/** The request, and its figures at the mark of its creation. A request to close lacks some figures; they are null. */
 export interface RfqInput {
   readonly rfqId: number
   readonly clientId: number
@@ -30,11 +30,11 @@ export interface RfqInput {
   readonly markAtRequest: string | null
   readonly impliedLeverage: string | null
   readonly potentialProfit: string | null
-  /** The estimate; after execution the charged amount. */
+  /** The estimate; once executed, the charged amount. */
   readonly commission: string | null
   readonly windowEndsAt: number
   readonly autoAccept: boolean
-  /** The contract to close, with its entry and its venue id; null: the request opens one. */
+  /** The contract to close, with its entry and its venue id; null when the request opens one. */
   readonly closes: { readonly contractId: number; readonly entry: string; readonly venueContractId: number } | null
   readonly priceDecimals: number
   readonly qtyDecimals: number
@@ -54,7 +54,7 @@ export interface Accepting {
   readonly by: string
 }
 
-/** A quote whose accept the venue refused: not tried again under this request. */
+/** A quote whose accept the venue refused. The same request does not accept it again. */
 export interface RefusedQuote {
   readonly quoteId: number
   readonly reason: string
@@ -63,44 +63,44 @@ export interface RefusedQuote {
 export interface RfqContext extends RfqInput {
   readonly venueRfqId: number | null
   readonly accepting: Accepting | null
-  /** The withdrawal in flight at the venue. */
+  /** The call in flight that withdraws the request from the venue. */
   readonly cancelling: { readonly attempt: number } | null
-  /** Withdrawals requested so far: each has its own ref. */
+  /** The number of withdrawals requested; each has its own ref. */
   readonly withdrawals: number
   readonly refusedQuotes: ReadonlyArray<RefusedQuote>
-  /** The request may still be open at the venue: the venue has reported neither its end nor that it never arrived. */
+  /** True while the request may still be open at the venue: the venue has reported neither its end nor that it never arrived. */
   readonly venueOpen: boolean
   readonly autoAcceptNote: string | null
   readonly rejectReason: string | null
   readonly acceptedQuoteId: number | null
   readonly contractId: number | null
   readonly entryPrice: string | null
-  /** The frozen premium, once executed. */
+  /** The frozen premium; null until a quote is executed. */
   readonly premium: string | null
-  /** For an ended request: the accepted quote and the newest others. */
+  /** For an ended request: the accepted quote, and the newest of the others. */
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
 /** Quotes received for a request that ends: they are stored with it. */
 export interface Heard {
   readonly quotes: ReadonlyArray<VenueQuote>
-  /** The router's reason for taking no quote, in words; null: the stored note stays. */
+  /** The router's reason for accepting no quote, as a sentence; null keeps the stored note. */
   readonly note: string | null
 }
 
 export type RfqEvent =
   /** The venue confirms the request under this id. */
   | { readonly type: "CONFIRMED"; readonly at: number; readonly venueRfqId: number }
-  /** The venue has not answered in time: partners see the request, and the service polls the venue for it. */
+  /** The venue has not answered in time: lists show the request from now on, and the service polls the venue for it. */
   | { readonly type: "UNANSWERED"; readonly at: number }
   /** The venue refused the request, or never received it. */
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string }
-  /** Accepts a quote, after the checks under the client's lock. */
+  /** Executes a quote; the caller has checked it under the client's lock. */
   | ({ readonly type: "ACCEPT" } & Accepting)
   | { readonly type: "ACCEPT_REFUSED"; readonly at: number; readonly quoteId: number; readonly reason: string }
   /**
-   * The venue executed an accept. For a request to close `premium` and `commission` are null, and so is the quote where only
-   * the end of the contract shows the execution.
+   * The venue executed an accept. For a request to close, `premium` and `commission` are null. The quote is null too when
+   * only the end of the contract shows the execution.
    */
   | {
       readonly type: "EXECUTED"
@@ -112,29 +112,29 @@ export type RfqEvent =
       readonly commission: string | null
       readonly quotes: ReadonlyArray<VenueQuote>
     }
-  /** Requests the withdrawal from the venue. `attempt` numbers the calls and is part of the ref. */
+  /** Requests the withdrawal from the venue; `attempt` grows and makes the call's ref. */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number }
-  /** Ends the request by a rule of the service, whatever the venue reports, and withdraws it from the venue. */
+  /** A rule of the service ends the request, whatever the venue reports, and withdraws it there. */
   | { readonly type: "DROP"; readonly at: number; readonly reason: string; readonly attempt: number }
-  /** The contract to close has ended, so the request has no purpose any more, here or at the venue. */
+  /** The contract to close has ended, so the request ends here and at the venue. */
   | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & Heard)
   | { readonly type: "WINDOW_ELAPSED"; readonly at: number }
-  /** The venue reports the end of the request without an accept. */
+  /** The venue reports the request's end without an accept. */
   | ({
       readonly type: "VENUE_ENDED"
       readonly at: number
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
     } & Heard)
-  /** A withdrawal has ended without effect: the request has not arrived yet, or the venue has executed it. */
+  /** The withdrawal ended without effect: the venue has not received the request yet, or has executed it. */
   | { readonly type: "NOT_WITHDRAWN" }
-  /** The request has ended here, but the venue still has it open: the service withdraws it from the venue. */
+  /** The venue still has a request open that has ended here: the service withdraws it there. */
   | { readonly type: "FOUND"; readonly at: number; readonly venueRfqId: number; readonly attempt: number }
 
-/** Quotes that an ended request keeps besides the accepted one. */
+/** An ended request keeps this many quotes besides the accepted one. */
 export const quotesKept = 20
 
-/** The accepted quote and the newest others, in the venue's order. */
+/** The accepted quote and the newest of the others, in the venue's order. */
 export const keptQuotes = (quotes: ReadonlyArray<VenueQuote>, acceptedId: number | null): ReadonlyArray<VenueQuote> => {
   const others = new Set(quotes.filter(({ id }) => id !== acceptedId).slice(-quotesKept))
   return quotes.filter((quote) => quote.id === acceptedId || others.has(quote))
@@ -144,12 +144,12 @@ export const keptQuotes = (quotes: ReadonlyArray<VenueQuote>, acceptedId: number
 export const requestRef = (rfqId: number): string => `R-${rfqId}`
 /** The ref of the n-th withdrawal of a request. */
 export const withdrawalRef = (rfqId: number, attempt: number): string => `R-${rfqId}-c${attempt}`
-/** The ref of an accept; a contract has the ref of the accept that opened it. */
+/** The ref of an accept. A contract has the ref of the accept that opened it. */
 export const acceptRef = (rfqId: number, quoteId: number): string => `A-${rfqId}-${quoteId}`
 
 const acceptShape = /^A-[0-9]+-([1-9][0-9]{0,15})$/
 
-/** The quote of an accept's ref; null for another ref. */
+/** The quote id in an accept's ref; null for any other ref. */
 export const quoteOfRef = (ref: string): number | null => {
   const [, quoteId] = acceptShape.exec(ref) ?? []
   return quoteId === undefined ? null : Number(quoteId)

@@ -87,7 +87,7 @@ export interface RfqBody {
   readonly premium: bigint | null
   readonly level: string
   readonly takeProfit: string | null
-  /** Unix ms, ahead of receipt; null: open-end. */
+  /** Unix ms, after receipt; null for an open-end contract. */
   readonly expiryTs: number | null
   readonly strict: boolean
   readonly expiresInMs: number
@@ -97,8 +97,8 @@ export interface RfqBody {
 export type DecodedRfq = { readonly ok: true; readonly body: RfqBody } | BodyFaults
 
 /**
- * Checks a request for quotes. On refusal `sentence` is about the first failing field in the documented order and `errors`
- * names all of them by dotted path (400 code 4000). `now` is the moment of receipt, Unix ms.
+ * Checks a request for quotes. On refusal, `sentence` belongs to the first failing field in the documented order, and
+ * `errors` names all failing fields by dotted path (400 code 4000). `now` is the moment of receipt, Unix ms.
  */
 export const decodeRfq = (body: unknown, facts: { readonly now: number }): DecodedRfq =>
   judgeBody(body, labels, (raw, add) => {
@@ -127,7 +127,7 @@ export const decodeRfq = (body: unknown, facts: { readonly now: number }): Decod
 
 const decodeBody = Fields.decoderOf(RfqBody)
 
-/** Already checked, so no sentence is possible here. */
+/** The caller has checked the text already, so no sentence is needed. */
 const amountOf = (written: string): bigint | null => {
   const micro = parsePositiveAmount(written, "USDC")
   return typeof micro === "bigint" ? micro : null

@@ -40,5 +40,5 @@ const minimumNotional: Rule<Marked> = {
   })
 }
 
-/** The rules at the mark, in the order of their evaluation. */
+/** The minimum notional first, then the rules for any price. */
 export const economicRules: ReadonlyArray<Rule<Marked>> = [minimumNotional, ...priceRules]

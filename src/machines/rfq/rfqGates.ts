@@ -1,6 +1,7 @@
 /**
- * The gates of a request for quotes after its fields and its market, as data. Create, preview, explain and accept run the same
- * gates, so a preview predicts the outcome. Closing a contract has a short list of its own (A2-110, F18, F19).
+ * The gates of a request for quotes, run in a fixed order after the checks of its fields and its market. Create, preview,
+ * explain and accept run the same gates, so a preview predicts the outcome. Closing a contract has a short list of its own
+ * (A2-110, F18, F19).
  */
 import { type OpenQuoteFacts, openQuoteRules } from "../contract/quoteAcceptance.ts"
 import {
@@ -31,21 +32,21 @@ export interface OpeningFacts {
   readonly now: number
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** Requests to open that are OPEN, without the present one. */
+  /** The number of OPEN requests to open, without the present one. */
   readonly openRequests: number
-  /** Contracts that are OPEN, with those that an accept in flight may open. */
+  /** The number of OPEN contracts, and of those that an accept in flight may open. */
   readonly openContracts: number
   /** The risk without the reservation of the present request. */
   readonly risk: Pick<AccountRisk, "riskState" | "freeMargin">
   readonly venueConnected: boolean
-  /** The message of a halt that covers the market, the broker's or the venue's; null: the market trades. */
+  /** The message of a trading halt, by the broker or the venue, that covers the market; null while the market trades. */
   readonly halt: string | null
-  /** The last known mark; null: none. */
+  /** The last known mark, or null. */
   readonly mark: Mark | null
 }
 
 export interface RfqFacts extends OpeningFacts {
-  /** The request at the mark; null without a mark, because an earlier gate then refuses. */
+  /** The request at the mark. Null without a mark: an earlier gate then refuses. */
   readonly marked: Marked | null
 }
 
@@ -105,25 +106,22 @@ export const rfqGates: PreviewedGates<RfqFacts> = [
   ...economicRules.map((rule) => previewed(gateOf(rule, (facts: RfqFacts) => facts.marked)))
 ]
 
-/**
- * Gates for accepting a quote to open a contract: the opening gates, then the rules of the quote at its own price. The
- * economics at the mark do not apply.
- */
+/** Gates for accepting a quote to open: the same, with the quote's own price in place of the mark. */
 export const acceptGates: Gates<AcceptFacts> = [
   ...openingGates,
   ...openQuoteRules.map((rule) => gateOf(rule, (facts: AcceptFacts) => facts.quoted))
 ]
 
-/** The facts of a request to close: no gate of new risk, no margin. */
+/** The facts of a request to close. They include no margin: closing passes no gate of new risk. */
 export interface CloseFacts {
-  /** Null: the client has no such contract. */
+  /** Null when the client has no such contract. */
   readonly contract: { readonly open: boolean } | null
   /** The OPEN request to close it, if any. */
   readonly openCloseRfqId: number | null
   readonly venueConnected: boolean
 }
 
-/** One request to close a contract may be open at a time. */
+/** Gates for a request to close. Only one request to close a contract may be open at a time. */
 export const closeGates: Gates<CloseFacts> = [
   {
     gate: "contract",
@@ -153,5 +151,5 @@ export const closeGates: Gates<CloseFacts> = [
   venue
 ]
 
-/** The first refusal of new risk in its market, for any quote: an accept checks it before it searches the quote. */
+/** The first refusal of new risk in the market, for any quote. An accept checks this before it searches the quote. */
 export const openingRefusal = (facts: OpeningFacts): Refusal | null => firstRefusal(openingGates, facts)

@@ -1,7 +1,7 @@
 /**
- * A request for quotes. The context keeps the calls in flight at the venue: an accept delays every end until the venue has
- * answered it, and a withdrawal is repeated until the venue has confirmed it. A missing answer decides nothing. The venue
- * decides about executions: a request that has ended here still becomes ACCEPTED, with an alarm (D4).
+ * A request for quotes. The context keeps the calls in flight at the venue. While an accept is in flight, the request does
+ * not end until the venue has answered; a withdrawal is repeated until the venue has confirmed it. A missing answer decides
+ * nothing. The venue decides about executions: a request that has ended here still becomes ACCEPTED, with an alarm (D4).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -24,7 +24,7 @@ const rfq = setup({
     input: {} as RfqInput
   },
   guards: {
-    /** The venue has confirmed the request, no call for it is in flight, and this quote was not refused before. */
+    /** No call of the request is in flight, the venue has confirmed the request, and has not refused this quote before. */
     acceptable: ({ context, event }) =>
       event.type === "ACCEPT" &&
       context.venueRfqId !== null &&
@@ -33,7 +33,7 @@ const rfq = setup({
       !context.refusedQuotes.some(({ quoteId }) => quoteId === event.quoteId),
     notAccepting: ({ context }) => context.accepting === null,
     unconfirmed: ({ context }) => context.venueRfqId === null,
-    /** The refused accept is the accept in flight, and the window is over. */
+    /** The refused accept is the one in flight, and the window has ended. */
     refusedTooLate: ({ context, event }) =>
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
@@ -42,7 +42,7 @@ const rfq = setup({
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
       event.at < context.windowEndsAt,
-    /** No accept is in flight, and this withdrawal has a higher attempt than any earlier withdrawal. */
+    /** No accept is in flight, and this withdrawal has a higher attempt than all before. */
     withdrawable: ({ context, event }) =>
       event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
     withdrawing: ({ context }) => context.cancelling !== null,
@@ -50,7 +50,7 @@ const rfq = setup({
     heldOpen: ({ context }) => context.venueOpen,
     withdrawnAgain: ({ context, event }) =>
       event.type === "CANCEL" && context.venueOpen && event.attempt > context.withdrawals,
-    /** The request was never confirmed here, and no withdrawal is in flight. */
+    /** The service never received the venue's confirmation, and no withdrawal is in flight. */
     foundOpen: ({ context, event }) =>
       event.type === "FOUND" &&
       context.venueRfqId === null &&
@@ -162,14 +162,14 @@ const dropped = rfq.assign(({ event }) => {
   const { reason, attempt, at } = event
   return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
 })
-/** The request is closed at the venue; its received quotes are stored. */
+/** The request is closed at the venue; the quotes received are stored with it. */
 const over = ({ autoAcceptNote }: RfqContext, { quotes, note: received }: Heard) => ({
   venueOpen: false,
   cancelling: null,
   quotes: keptQuotes(quotes, null),
   autoAcceptNote: received ?? autoAcceptNote
 })
-/** Keeps an accept in flight, because its answer is still due. */
+/** Ends the request, but keeps an accept in flight, because its answer is still due. */
 const contractEnded = rfq.assign(({ context, event }) => {
   assertEvent(event, "CONTRACT_ENDED")
   return { ...over(context, event), rejectReason: "contract ended", updatedAt: event.at }
@@ -178,7 +178,7 @@ const venueEnded = rfq.assign(({ context, event }) => {
   assertEvent(event, "VENUE_ENDED")
   return { ...over(context, event), rejectReason: event.reason, updatedAt: event.at }
 })
-/** The request has ended here for a reason of its own, which stays. */
+/** The venue confirms the end; the request keeps the reason with which it ended here. */
 const venueFollowed = rfq.assign(({ context, event }) => {
   assertEvent(event, "VENUE_ENDED")
   return over(context, event)
@@ -194,7 +194,7 @@ const notWithdrawn = rfq.assign({ cancelling: null })
 type Ended = "CANCELLED" | "EXPIRED" | "REJECTED"
 const executedFrom = (before: "CREATING" | "OPEN") =>
   ({ target: "ACCEPTED", actions: [executed, noWindow, note("rfq.accepted", before, "ACCEPTED")] }) as const
-/** The venue's possible reports on a request that has ended here. */
+/** Transitions for the venue's reports on a request that has ended here. */
 const afterEnd = (state: Ended) =>
   ({
     EXECUTED: { target: "ACCEPTED", actions: [executed, note("rfq.lateExecution", state, "ACCEPTED")] },

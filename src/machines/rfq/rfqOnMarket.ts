@@ -1,6 +1,6 @@
 /**
- * The fields of a request for quotes that need its market: grids, maximum, expiry limits, strict take profit. The result is the
- * request that is checked, stored and sent from then on (A2-110, A2-13, A2-16, BAR-017).
+ * The checks of a request for quotes that need its market: grids, maximum, expiry limits, strict take profit. The result is
+ * the final form of the request, which is checked, stored and sent (A2-110, A2-13, A2-16, BAR-017).
  */
 import { premiumBpsOf } from "../contract/contractFigures.ts"
 import { priceOn, quantityOn } from "../market/marketGrid.ts"
@@ -21,13 +21,13 @@ export interface RequestedRfq {
   readonly strict: boolean
   /** Unix ms. */
   readonly expiryTs: number
-  /** No expiry was sent: the contract is open-end. */
+  /** True when no expiry was sent: the contract is open-end. */
   readonly expiryDefaulted: boolean
   /** Micro-USDC; null without a budget. */
   readonly premiumBudget: bigint | null
   readonly premiumBps: number
   readonly commissionBps: number
-  /** When quotes end, Unix ms (expiresAt on the wire). */
+  /** The end of the window for quotes, Unix ms (`expiresAt` on the wire). */
   readonly windowEndsAt: number
   readonly autoAccept: boolean
   readonly priceDecimals: number
@@ -43,7 +43,7 @@ export interface MarketNow {
   readonly now: number
 }
 
-/** Checks a request on its market; refuses like `decodeRfq`, with the same paths. */
+/** Checks a request against its market; refuses like `decodeRfq`, with the same paths. */
 export const rfqOnMarket = (body: RfqBody, { market, terms, now }: MarketNow): RfqOnMarket => {
   const errors: FieldErrors = {}
   const add: AddError = (path, sentence) => void (errors[path] ??= sentence)
@@ -82,7 +82,7 @@ export const rfqOnMarket = (body: RfqBody, { market, terms, now }: MarketNow): R
   }
 }
 
-/** The time `months` calendar months later, UTC; in a month that lacks the day of `now`, its last day. */
+/** The same day and time `months` calendar months later, UTC. In a month without this day, the month's last day. */
 export const openEndExpiry = (now: number, months: number): number => {
   const from = new Date(now)
   const to = new Date(now)

@@ -41,8 +41,8 @@ export interface PreviewedRfq {
 }
 
 /**
- * The figures, with the verdict of create's own gates. Refused only where create would be refused for another cause than market
- * or money.
+ * The figures, with the verdict of create's own gates. A refusal by market or money becomes the preview's reason; any other
+ * refusal of create refuses the preview too.
  */
 export const previewOf = ({ rfq, terms, facts }: PreviewedRfq): Verdict<RfqPreview> => {
   let reason: string | null = null

@@ -31,7 +31,7 @@ export const openRfqInput: RfqInput = {
   updatedAt: 0
 }
 
-/** The same contract, to be closed. */
+/** A request to close the same contract. */
 export const closeRfqInput: RfqInput = {
   ...openRfqInput,
   rfqId: 2,
