@@ -44,15 +44,15 @@ export type DecodedDocumentUpload =
 
 const refused = (refusal: Refusal): DecodedDocumentUpload => ({ ok: false, refusal })
 
-/** 413 code 4000: more than 8 MB of file. */
+/** The refusal of a file larger than 8 MB: 413 code 4000. */
 export const fileTooLarge: Refusal = {
   _tag: "TooLarge",
   sentence: `The file is larger than ${bodyCaps.documentFile} bytes.`
 }
 
 /**
- * The bytes that a base64 text stands for, by its length and padding alone. Invalid base64 has such a length too: bad padding
- * must not decide whether a file is too large.
+ * The number of bytes that a base64 text encodes, by length and padding alone. Invalid base64 has such a number too, so that
+ * bad padding does not decide whether a file is too large.
  */
 export const decodedLength = (base64: string): number => {
   let end = base64.length
@@ -60,7 +60,7 @@ export const decodedLength = (base64: string): number => {
   return Math.floor((end * 3) / 4)
 }
 
-/** Checks an upload's fields. The size comes first, and the content of an oversized file is not read. */
+/** Checks an upload's fields. The size check comes first: the content of an oversized file is never decoded. */
 export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
   if (!Fields.isRecord(body)) return refused(notABody)
   const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
@@ -72,7 +72,7 @@ export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
   }
   const { name } = raw
   if (typeof name === "string" && cleanText(name) !== "") {
-    // The stored name counts, so a long path is no fault.
+    // The rule applies to the stored name, so a long path before it is no fault.
     const safe = safeName(name)
     if (safe === "") add("name", "The file name must name a file.")
     else raw["name"] = safe
@@ -92,14 +92,14 @@ export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
 
 const decodeBody = Fields.decoderOf(DocumentUploadBody)
 
-/** Format characters without a shape of their own, direction marks among them: a name must show as it is. */
+/** Invisible format characters, direction marks included: a displayed name must be the stored one. */
 const formats = /(?![\u200c\u200d])\p{Cf}/gu
-/** Joiners outside a word. Between letters they are spelling, in Persian or Hindi for instance. */
+/** Zero-width joiners that do not stand between letters. Between letters they are spelling, in Persian or Hindi for instance. */
 const looseJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu
-/** A visible character. Unicode counts fillers as letters and the empty Braille pattern as a symbol. */
+/** A visible character. Fillers (which Unicode counts as letters) and the empty Braille pattern (a symbol) are excluded. */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
-/** The last part of a Unix or Windows path without invisible characters; empty when that names no file. */
+/** The last part of a Unix or Windows path, without invisible characters; empty when no visible name remains. */
 const safeName = (name: string): string => {
   const last = name.split(/[/\\]/).at(-1) ?? ""
   const clean = cleanText(last.replaceAll(formats, "").replaceAll(looseJoiners, ""))

@@ -15,7 +15,7 @@ import {
 
 export const ReportingRecord = Schema.Struct({
   nationality: Schema.String,
-  /** Null, like identifier, while no identifier that Annex II accepts is known. */
+  /** Null, like `identifier`, while the client has no identifier that Annex II accepts. */
   scheme: Schema.NullOr(Schema.Literals(identifierSchemes)),
   identifier: Schema.NullOr(Schema.String),
   /** All first names in capitals, separated by commas (RTS 22 Annex I, table 2). */
@@ -23,11 +23,11 @@ export const ReportingRecord = Schema.Struct({
   surnames: Schema.String,
   /** YYYY-MM-DD. */
   dateOfBirth: Schema.String,
-  /** False: the client can't be reported yet. */
+  /** False while the client can't be reported. */
   complete: Schema.Boolean,
   /** Unix ms. */
   builtAt: Schema.Int,
-  /** The KYC package revision that the record was built from. */
+  /** The KYC package revision from which the record was built. */
   fromRevision: Schema.Int
 })
 export type ReportingRecord = typeof ReportingRecord.Type
@@ -47,7 +47,10 @@ export interface ReportingFacts {
   readonly taxResidencies: ReadonlyArray<{ readonly country: string; readonly tin?: string | null }>
 }
 
-/** First EEA citizenship alphabetically; without one, the first of all. Source: RTS 22 Article 6(3). */
+/**
+ * The alphabetically first EEA citizenship; without an EEA citizenship, the alphabetically first of all. Source: RTS 22
+ * Article 6(3).
+ */
 export const reportingNationality = (citizenships: ReadonlyArray<string>): string => {
   const ordered = citizenships.toSorted()
   const chosen = ordered.find((code) => eeaCountries.has(code)) ?? ordered[0]
@@ -57,7 +60,10 @@ export const reportingNationality = (citizenships: ReadonlyArray<string>): strin
 
 const plainNumber = (number: string): string => number.toUpperCase().replace(/[\s\p{Pd}]/gu, "")
 
-/** A Polish TIN is the PESEL (11 digits) or the NIP (10 digits); Annex II names both, PESEL first. */
+/**
+ * Whether a TIN is the identifier of this scheme. A Polish TIN is the PESEL (11 digits) or the NIP (10 digits); Annex II
+ * names both, PESEL first.
+ */
 const isTinOf = (scheme: IdentifierScheme, nationality: string, tin: string): boolean =>
   nationality !== "PL" || (scheme === "TAX_NUMBER") === (tin.length === 10)
 
@@ -97,12 +103,12 @@ const identifierBy = (facts: ReportingFacts, nationality: string, scheme: Identi
   }
 }
 
-/** Names in capitals as written, several separated by commas. */
+/** Names in capitals as written; several names are separated by commas. */
 const reportedNames = (names: string): string => names.toUpperCase().trim().split(/\s+/).join(",")
 
 /**
- * Builds the record. `builtAt` Unix ms; `fromRevision` is the KYC revision of the facts. Incomplete when the nationality's list
- * has no known identifier.
+ * Builds the record. `builtAt` Unix ms; `fromRevision` is the KYC revision of the facts. The record is incomplete when no
+ * identifier that Annex II lists for the nationality is known.
  */
 export const buildReportingRecord = (facts: ReportingFacts, builtAt: number, fromRevision: number): ReportingRecord => {
   const nationality = reportingNationality(facts.citizenships)

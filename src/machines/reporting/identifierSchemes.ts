@@ -1,7 +1,7 @@
 /**
- * The identifier of a person in transaction reports by nationality, and the construction of CONCAT. A table and two text rules,
- * apart from the record that uses them, so that each line can be compared with the regulation. Source: F27; Commission
- * Delegated Regulation (EU) 2017/590 (RTS 22) Article 6 and Annex II; ESMA/2016/1452.
+ * The kinds of personal identifier in transaction reports, by nationality, and the construction of CONCAT. The table and the
+ * two text rules are apart from the record that uses them, so that each line can be compared with the regulation. Source:
+ * F27; Commission Delegated Regulation (EU) 2017/590 (RTS 22) Article 6 and Annex II; ESMA/2016/1452.
  */
 import { parseCalendarDate } from "../shared/CalendarDate.ts"
 import { isCountry } from "../shared/Country.ts"
@@ -62,20 +62,21 @@ const annexII: ReadonlyMap<string, ReadonlyArray<IdentifierScheme>> = new Map<st
 ])
 
 /**
- * Identifier kinds for a nationality, best first. The line "all other countries" also serves GB: Annex II still prints the
- * National Insurance number, but for a reporter in the Union British nationals are third-country nationals (ESMA, 6 July 2021).
+ * Identifier kinds for a nationality, best first. The line "all other countries" also serves GB: Annex II still lists the
+ * National Insurance number, but for reporters in the Union, British nationals are third-country nationals (ESMA, 6 July
+ * 2021).
  */
 export const schemesOf = (nationality: string): ReadonlyArray<IdentifierScheme> => annexII.get(nationality) ?? passport
 
 /**
- * Countries whose tax number of a natural person is the number that Annex II requires, so the TIN given at onboarding serves.
- * The Slovenian personal number (EMSO) is not the Slovenian tax number, and onboarding does not collect it.
+ * Countries where Annex II requires the tax number of a natural person, so that the TIN given at onboarding is the
+ * identifier. The Slovenian personal number (EMSO) is not the Slovenian tax number, and onboarding does not collect it.
  */
 export const tinIsIdentifier: ReadonlySet<string> = new Set(
   "BE BG CZ DK EE FI HR IS IT LT LV MT NO PL PT RO SE SK ES".split(" ")
 )
 
-/** Detached prefixes, transliterated, longest first, so that "van der" goes before "van". */
+/** Detached prefixes, transliterated. Longer ones come first, so that "van der" is removed before "van". */
 const prefixes: ReadonlyArray<ReadonlyArray<string>> = (
   "am,auf,auf dem,aus der,d,da,de,de l,del,de la,de le,di,do,dos,du,im,la,le,mac,mc,mhac,mhic,mhic giolla,mic,ni,nic," +
   "o,ua,ui,van,van de,van den,van der,vom,von,von dem,von den,von der"
@@ -86,9 +87,7 @@ const prefixes: ReadonlyArray<ReadonlyArray<string>> = (
 
 const lettersOf = (word: string): string => word.replace(/[^A-Z]/g, "")
 
-/**
- * Number of leading words that are titles, or that form one prefix; the last word is the name itself and always stays.
- */
+/** The number of leading words that are titles, or that form one prefix. The last word is the name itself and always stays. */
 const leading = (words: ReadonlyArray<string>): number => {
   const bare = words.map(lettersOf)
   if (bare.length > 1 && nameTitles.has(bare[0] ?? "")) return 1
@@ -101,7 +100,7 @@ const leading = (words: ReadonlyArray<string>): number => {
  * stay.
  */
 const wordsOf = (name: string): ReadonlyArray<string> => {
-  // "de l'" is written attached to the name in French (de l'Isle) and still is a prefix of the guideline's list.
+  // French writes "de l'" attached to the name (de l'Isle), but the guideline lists it as a prefix.
   const apart = transliterate(name).replace(/\b(DE L)['’]\s*/g, "$1' ")
   let words = apart.split(/\s+/).filter((word) => lettersOf(word) !== "")
   for (let drop = leading(words); drop > 0; drop = leading(words)) words = words.slice(drop)
@@ -120,9 +119,9 @@ export interface ConcatFacts {
 }
 
 /**
- * CONCAT: country, birth date, five letters of the first name up to its first space, five letters of the surname; a shorter
- * name is filled with #. Null when the country is not an assigned code, the date is not real or a name has no letter left.
- * Source: RTS 22 Article 6(4), 6(5).
+ * CONCAT: country, birth date, five letters of the first name up to its first space, five letters of the surname; missing
+ * letters are filled with #. Null when the country is not an assigned code, the date is not real, or a name has no letter
+ * left. Source: RTS 22 Article 6(4), 6(5).
  */
 export const concatIdentifier = ({ nationality, dateOfBirth, firstName, surname }: ConcatFacts): string | null => {
   const first = lettersOf(wordsOf(firstName)[0] ?? "")

@@ -1,12 +1,12 @@
 /**
- * The sandbox's published last names: a client with one of them meets the watch list, or a decision of compliance, or both,
- * without an operator. They have no meaning outside a sandbox service (F26, D1, D2, D3).
+ * The sandbox's published last names. A client with one of them matches the watch list, receives a decision of compliance, or
+ * both, without an operator. The names have no meaning outside a sandbox service (F26, D1, D2, D3).
  */
 import type { SandboxDecision } from "../timerNames.ts"
 import type { ScreenedPerson } from "../screening/screen.ts"
 import type { WatchListName } from "../screening/WatchList.ts"
 
-/** A decision and how long after the onboarding it comes, ms of business time. */
+/** A decision, and its delay after the onboarding, ms of business time. */
 export interface SandboxStep {
   readonly afterMillis: number
   readonly decision: SandboxDecision
@@ -15,16 +15,16 @@ export interface SandboxStep {
 export interface SandboxName {
   /** Upper and lower case are equal. */
   readonly lastName: string
-  /** The watch-list entry that this name matches; null: the name is clear. */
+  /** The watch-list entry that this name matches; null when screening is clear. */
   readonly entry: { readonly list: WatchListName; readonly dob: string | null } | null
   readonly steps: ReadonlyArray<SandboxStep>
-  /** The effect that a partner sees. */
+  /** The effect as partners see it, a sentence. */
   readonly shows: string
 }
 
 const later = (decision: SandboxDecision, afterMillis = 10_000): SandboxStep => ({ afterMillis, decision })
 
-/** A birth date of no client: on a sanctions list the name alone then makes a possible match, never a hit. */
+/** A birth date that no client has. On a sanctions list, the name alone then gives a possible match, never a hit. */
 const otherPerson = "1850-01-01"
 const hit = { list: "SANCTIONS", dob: null } as const
 const possible = { list: "SANCTIONS", dob: otherPerson } as const
@@ -103,17 +103,17 @@ const byLastName: ReadonlyMap<string, SandboxName> = new Map(
 export const sandboxNameOf = (lastName: string): SandboxName | null =>
   byLastName.get(lastName.trim().toLowerCase()) ?? null
 
-/** Two words before the last name keep the entry far from every name that is not published. */
+/** Two added words keep the entry from matching any name that is not published. */
 const entryFirstNames = "Brokerage Sandbox"
 
 export const sandboxSource = "SANDBOX"
 
-/** The entries of the watch list behind the names. */
+/** The watch-list entries of the published names. */
 export const sandboxEntries = sandboxNames.flatMap(({ lastName, entry }) =>
   entry === null ? [] : [{ list: entry.list, name: `${entryFirstNames} ${lastName}`, dob: entry.dob, country: null }]
 )
 
-/** The name of a person for the published entries: only the last name counts. */
+/** The person with the name that matches the published entry; only the last name decides. */
 export const sandboxPerson = (person: ScreenedPerson): ScreenedPerson => {
   const known = sandboxNameOf(person.lastName)
   return known === null || known.entry === null

@@ -1,6 +1,6 @@
 /**
- * How a partner developer, or the operator of a sandbox, brings each machine into each of its states, from the registry. The
- * reference at /docs, docs/sandbox.md and `sim names` show it.
+ * The way to bring each machine into each of its states in a sandbox, for partner developers and the operator; it comes from
+ * the registry. The reference at /docs, docs/sandbox.md and `sim names` show it.
  */
 import { statesOf } from "../describe.ts"
 import { type Kind, kinds, machines } from "../registry.ts"

@@ -1,6 +1,6 @@
 /**
- * One line of a published list, from the command line to the service: both sides check and clean it with these functions, so
- * that a line always has one form and one hash (operator surface, screening; F26).
+ * One line of a published list. The command line and the service both check and clean it with these functions, so that a line
+ * always has the same form and hash (operator surface, screening; F26).
  */
 import { parseCalendarDate } from "../shared/CalendarDate.ts"
 import { isCountry } from "../shared/Country.ts"
@@ -26,11 +26,11 @@ export interface RawPerson {
 /** Longest name of an entry, in characters. */
 export const maxListedName = 200
 
-/** A real year, month or day: missing parts count as the first. */
+/** Whether the text is a real year, month or day. Missing parts count as January, and as the first day. */
 export const isPartialDate = (text: string): boolean =>
   /^[0-9]{4}(-[0-9]{2}){0,2}$/.test(text) && parseCalendarDate(`${text}-01-01`.slice(0, 10)) !== undefined
 
-/** The line in its stored form, which is also compared. */
+/** The line in the form that is stored and compared. */
 export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson => ({
   list: cleanText(list),
   name: cleanText(name),
@@ -54,13 +54,13 @@ export const personErrors = ({ list, name, dob, country }: RawPerson): Readonly<
   return Object.keys(errors).length === 0 ? null : errors
 }
 
-/** The line as one text: equal for equal entries, different for different ones. */
+/** The line as one text: equal exactly when the entries are equal. */
 export const personLine = ({ list, name, dob, country }: ListedPerson): string =>
   JSON.stringify([list, name, dob, country])
 
 /**
- * True when version `a` of a list is older than `b`. Runs of digits count as numbers, so that 9 comes before 10 and a
- * date written YYYY-MM-DD before a later one.
+ * Whether version `a` of a list is older than `b`. Runs of digits count as numbers, so 9 comes before 10, and dates written
+ * YYYY-MM-DD sort by time.
  */
 export const isOlderVersion = (a: string, b: string): boolean => {
   const [left, right] = [partsOf(a), partsOf(b)]

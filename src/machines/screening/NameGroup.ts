@@ -1,14 +1,17 @@
 /**
- * Names to search: unindexed while they are few, then in one sheet, then in a sheet for each length. A search reads only the
- * lengths that can match (F26).
+ * A group of names to search: unindexed while they are few, then in one sheet, then in one sheet per length. A search reads
+ * only the lengths that can match (F26).
  */
 import { maxPrefix } from "./nameMatch.ts"
 import type { NamePattern } from "./NamePattern.ts"
 import type { NameSheets, Search, Sheet } from "./NameSheets.ts"
 
-/** Up to this many names have no index: every search returns all of them. */
+/** Up to this many names are all candidates, without an index. */
 const fewNames = 32
-/** The number of names from which a sheet for each length is faster: a small sheet takes longer to reach than to read. */
+/**
+ * From this many names on, one sheet per length is faster; below it, the overhead of each sheet is larger than the reading it
+ * saves.
+ */
 const manyNames = 1_024
 
 /** Names of texts of 1 to `maxPatternLength` characters. */
@@ -46,7 +49,8 @@ export class NameGroup {
   }
 
   /**
-   * Finds every name that may meet the demand with at most `prefix` common first characters. May also find names that do not.
+   * Finds every name that may meet the demand and shares at most `prefix` first characters. It may also find some names that
+   * do not meet it.
    */
   search(search: Search, prefix: number = maxPrefix): void {
     const { demand, found } = search

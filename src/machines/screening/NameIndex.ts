@@ -1,7 +1,6 @@
 /**
- * Finds the names that reach a minimum likeness. One group has all names, for texts that share at most one first character.
- * Another group exists for each pair of first characters, because Winkler's bonus allows more difference between such names
- * (F26).
+ * Finds names with one minimum likeness. One group has all names, for texts that share at most one first character. Each pair
+ * of first characters has another group, because Winkler's bonus allows more differences between such names (F26).
  */
 import { NameGroup } from "./NameGroup.ts"
 import { beginningOf, type NamePattern } from "./NamePattern.ts"
@@ -27,7 +26,7 @@ export class NameIndex {
     this.#beginning(pattern).remove(name, pattern)
   }
 
-  /** Finds every name that may meet the demand. May also find names that do not. */
+  /** Finds every name that may meet the demand, and possibly some that do not. */
   search(search: Search): void {
     this.#all.search(search, 1)
     this.#byBeginning.get(beginningOf(search.asked.head))?.search(search)

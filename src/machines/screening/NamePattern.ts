@@ -1,16 +1,15 @@
 /**
- * The letters of a text in 96 bits and a word: enough to refuse most pairs of names without reading them.
- *
- * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with
- * m/a + m/b >= 3j - 1, so at least (3j - 1)ab/(a + b) characters in common; and a Jaro-Winkler likeness of w with p
- * common first characters (at most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer common characters,
- * and never a shorter common beginning, than the texts have; so a refused pair cannot reach w (F26).
+ * The letters of a text in 96 bits and one word: enough to refuse most pairs of names without reading them.
+ * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with m/a + m/b >=
+ * 3j - 1, so at least (3j - 1)ab/(a + b) characters in common. A Jaro-Winkler likeness of w with p common first characters
+ * (at most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer common characters, nor a shorter common
+ * beginning, than the texts have; so a refused pair can't reach w (F26).
  */
 import { jaroNeeded, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
 /**
- * Letters A-Z and the space have a kind each; all other characters share these 27, so that other scripts differ
- * too. Characters of one kind that differ count as common: too many, never too few.
+ * The letters A-Z and the space have one kind each. All other characters share these 27 kinds, so that texts of other scripts
+ * can differ too. Different characters of the same kind count as common: the count may be too high, never too low.
  */
 export const kinds = 27
 const kindOf = (code: number): number => (code >= 65 && code <= 90 ? code - 65 : code === 32 ? 26 : code % kinds)
@@ -36,14 +35,14 @@ for (let nth = 0; nth < mostRoom; nth += 1) {
 
 /** Longest text that fits in the eight bits of its length. */
 export const maxPatternLength = 255
-/** The count of characters beyond the room of their kinds; this value stands for any larger number. */
+/** The number of characters beyond the bits of their kinds; this value means "this many or more". */
 const manyExtra = 15
 
 export interface NamePattern {
   readonly length: number
-  /** The bits that are set. */
+  /** The positions of the set bits. */
   readonly bits: ReadonlyArray<number>
-  /** First four characters, five bits each from the top; length, eight bits; characters without room, four bits. */
+  /** First four characters, five bits each from the top; length, eight bits; number of characters without a bit, four bits. */
   readonly head: number
 }
 
@@ -68,35 +67,32 @@ export const patternOf = (text: string): NamePattern => {
 /** The kind of the first character. */
 export const firstKindOf = (head: number): number => (head >>> 27) - 1
 
-/** The first two characters as a number. Texts with equal first characters have equal numbers. */
+/** A number for the first two characters: equal for texts with equal first two characters. */
 export const beginningOf = (head: number): number => head >>> 22
 
 const lengthIn = (head: number): number => (head >>> 4) & 255
 
-/** Common first characters by the highest bit in which two heads differ. */
+/** The number of common first characters, by the highest bit in which two heads differ. */
 const prefixByZeros = Uint8Array.from({ length: 33 }, (_, zeros) => Math.min(maxPrefix, Math.floor(zeros / 5)))
 
-/** Common first characters of two texts by their heads: perhaps too many, never too few. */
+/** The number of common first characters of two texts, from their heads; it may be too high, never too low. */
 export const prefixOf = (head: number, other: number): number => prefixByZeros[Math.clz32(head ^ other)]!
 
 /** Stands for "no text of this length can match". It is more characters than any text has. */
 const outOfReach = 0xffff
 
-/** Characters two texts must share for a Jaro likeness. */
+/** The number of characters that two texts must share for a Jaro likeness. */
 const sharedNeeded = (jaroScore: number, a: number, b: number): number => {
   const shared = pairsNeeded(jaroScore, a, b)
   return shared > Math.min(a, b) ? outOfReach : shared
 }
 
-/**
- * The minimum number of characters that another text must share with a query to reach the minimum likeness, for queries of one
- * length.
- */
+/** The requirement of one minimum likeness for a text of one length: how many of its characters another text may lack. */
 export class Demand {
   readonly #length: number
-  /** The minimum number of shared characters, by the other text's length and the number of common first characters. */
+  /** The number of characters to share, by length of the other text and length of the common beginning. */
   readonly #shared = new Uint16Array((maxPatternLength + 1) * (maxPrefix + 1)).fill(outOfReach)
-  /** The minimum over all lengths of the other text, by number of common first characters. */
+  /** The smallest such number over all lengths, by length of the common beginning. */
   readonly #least = new Uint16Array(maxPrefix + 1).fill(outOfReach)
 
   constructor(likeness: number, length: number) {
@@ -110,12 +106,15 @@ export class Demand {
     }
   }
 
-  /** Characters of the query that a text of another length may lack; negative when no text of that length can match. */
+  /**
+   * The number of the query's characters that a text of another length may lack; negative when no text of that length can
+   * match.
+   */
   mayLack(other: number, prefix: number): number {
     return this.#length - this.#shared[other * (maxPrefix + 1) + prefix]!
   }
 
-  /** As `mayLack`, for texts of any length. */
+  /** Like `mayLack`, for texts of any length. */
   mayLackAnywhere(prefix: number): number {
     return this.#length - this.#least[prefix]!
   }
@@ -125,7 +124,7 @@ export class Demand {
 export const isMet = (demand: Demand, asked: NamePattern, other: number, lacking: number): boolean => {
   const extra = other & manyExtra
   const mine = asked.length - asked.bits.length
-  // Characters beyond the room of their kind have no bits. As many of them count as common as both texts have.
+  // Characters without a bit count as common, up to the smaller number of them in either text.
   const more = extra === manyExtra ? 0 : Math.max(0, mine - extra)
   return lacking + more <= demand.mayLack(lengthIn(other), prefixOf(asked.head, other))
 }
@@ -136,12 +135,12 @@ export class Floor {
   readonly #demands: Array<Demand | undefined> = []
 
   constructor(likeness: number) {
-    // Below this a text could match without a required character, so no pattern could refuse it.
+    // Below this, a text could match without any required character, so no pattern could refuse it.
     if (jaroNeeded(likeness, maxPrefix) <= 1 / 3) throw new RangeError("The likeness floor is too low to index.")
     this.likeness = likeness
   }
 
-  /** The demand for queries of that length. */
+  /** The requirement for a text of that length. */
   demand(length: number): Demand {
     if (length > maxPatternLength) return new Demand(this.likeness, length)
     return (this.#demands[length] ??= new Demand(this.likeness, length))

@@ -1,8 +1,8 @@
 /**
- * Patterns of many names side by side in the memory of a small WebAssembly program (lackingLetters.wat): a row for each bit of
- * a pattern, a column for each name. One operation compares 128 names, and their comparison ends when each lacks too many
- * letters of the query; the rarest letters come first. So 200,000 names are searched in about 60 us, faster than a walk through
- * a tree. Names are added and removed one by one (decision 10; F26).
+ * Patterns of many names side by side in the memory of a small WebAssembly program (lackingLetters.wat): a row for each bit
+ * of a pattern, a column for each name. One operation compares 128 names, and stops when each of them lacks too many letters
+ * of the query; the rarest letters come first. So a search in 200,000 names takes about 60 us, less than a walk through a
+ * tree. Names are added and removed one by one (decision 10; F26).
  */
 import { lackingLetters } from "./lackingLetters.generated.ts"
 import {
@@ -29,33 +29,33 @@ interface Program {
 
 const program = new WebAssembly.Module(Uint8Array.from(atob(lackingLetters), (byte) => byte.charCodeAt(0)))
 
-/** A search in names, which have numbers. */
+/** A search. Names are identified by numbers. */
 export interface Search {
   readonly asked: NamePattern
   readonly demand: Demand
-  /** Receives each name that may meet the demand, perhaps twice, and some names that do not meet it. */
+  /** Receives each name that may meet the demand, possibly twice, and possibly some that do not. */
   readonly found: Array<number>
   /** Names compared, for measurements. */
   seen: number
 }
 
-/** Some of the names, in `128 << size` columns. */
+/** Some of the names, stored in `128 << size` columns. */
 export interface Sheet {
-  /** The word where its rows begin. */
+  /** The index of the first word of its rows. */
   start: number
   size: number
   count: number
 }
 
-/** Names that one operation compares, and their words in a row. */
+/** The number of names that one operation compares, and the words that they take in a row. */
 const together = 128
 const togetherWords = 4
 
-/** A row for each bit and for each kind of first character; after them head and number of each name. */
+/** A row for each bit and for each kind of first character; then the head and the number of each name. */
 const rows = patternBits + kinds
 const recordWords = 2
 
-/** The distance between rows: rows a power of two apart would share few lines of the processor's cache. */
+/** The distance between rows in words. At a power of two, the rows would compete for few lines of the processor's cache. */
 const strideOf = (size: number): number => (togetherWords << size) + (size < 4 ? 0 : 16)
 const wordsOf = (size: number): number => rows * strideOf(size) + recordWords * (together << size)
 const recordOf = ({ start, size }: Sheet, column: number): number =>
@@ -64,7 +64,7 @@ const recordOf = ({ start, size }: Sheet, column: number): number =>
 /** The program's own memory is one page; its results begin at this word. */
 const pageWords = 16_384
 const foundAt = 1_024
-/** Columns whose names all fit in the results at once, a multiple of `together`. */
+/** The number of columns whose names always fit in the results together, a multiple of `together`. */
 const mostAtOnce = Math.floor((pageWords - foundAt) / together)
 /** Pages added at once: 4 MB. */
 const pagesAtOnce = 64
@@ -81,7 +81,7 @@ export class NameSheets {
   #end = pageWords
   /** Start words of released sheets, by size. */
   readonly #free: Array<Array<number>> = []
-  /** How many added names have each bit. */
+  /** The number of added names with each bit. */
   readonly #common = new Uint32Array(patternBits)
 
   /** @param textOf the text of an added name, by its number */
@@ -122,7 +122,7 @@ export class NameSheets {
     sheet.count += 1
   }
 
-  /** Removes a name, found by the pattern of its addition; the last name fills the gap. */
+  /** Removes a name, found by the pattern with which it was added; the last name fills the gap. */
   remove(sheet: Sheet, name: number, pattern: NamePattern): void {
     const column = this.#columnOf(sheet, name, pattern)
     if (column < 0) return
@@ -135,9 +135,9 @@ export class NameSheets {
   }
 
   /**
-   * Finds every name of a sheet that may meet the demand and has at most `prefix` first characters in common with the query.
-   * May also find names that do not meet it. A name may lack at most `most` of the query's characters. If `first` is true, a
-   * different first character counts as one more lacking character. The result is empty when `most` is negative.
+   * Finds every name of a sheet that may meet the demand and shares at most `prefix` first characters with the query. It may
+   * also find some names that do not meet it. A name may lack at most `most` of the query's characters; when `first` is true,
+   * one less if it has another first character. The result is empty when `most` is negative.
    */
   search(sheet: Sheet, search: Search, prefix: number, most: number, first: boolean): void {
     if (most < 0) return
@@ -152,8 +152,8 @@ export class NameSheets {
   }
 
   /**
-   * Reports each column whose name lacks at most `most` of the query's bits, with the number of lacking bits. The number may be
-   * too low.
+   * Reports each column whose name lacks at most `most` of the query's bits, with the number lacking; this number may be too
+   * low.
    */
   #find(
     sheet: Sheet,

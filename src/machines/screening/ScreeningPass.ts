@@ -1,6 +1,6 @@
 /**
- * A pass that screens stored clients again, client by client in the order of their ids: after the lists have changed, after the
- * rules of comparison have changed, and in every end-of-day run (operator surface, screening passes; F26).
+ * A pass that screens stored clients again, in the order of their ids: after the lists have changed, after the rules of
+ * comparison have changed, and in every end-of-day run (operator surface, screening passes; F26).
  */
 export const screeningPassStates = ["RUNNING", "DONE", "REPLACED"] as const
 export type ScreeningPassState = (typeof screeningPassStates)[number]
@@ -19,24 +19,24 @@ export interface ScreeningPassInput {
   readonly scope: PassScope
   /** Version of the rules of comparison. */
   readonly rules: number
-  /** Entries beyond this id are new; 0 when every entry is compared. */
+  /** Entries with a higher id are new; 0 when every entry is compared. */
   readonly fromEntry: number
-  /** The highest id of an entry when the pass began: a later pass begins after it. */
+  /** The highest entry id when the pass began: the next pass starts after it. */
   readonly toEntry: number
   readonly startedAt: number
 }
 
 export interface ScreeningPassContext extends ScreeningPassInput {
-  /** Every client up to this id is screened. */
+  /** All clients up to this id are screened. */
   readonly after: number
   readonly screened: number
   readonly endedAt: number | null
 }
 
 export type ScreeningPassEvent =
-  /** The next clients are screened, the last of them with id `after`. */
+  /** The next clients are screened; `after` is the id of the last of them. */
   | { readonly type: "ADVANCE"; readonly at: number; readonly after: number; readonly screened: number }
-  /** There are no more clients. */
+  /** All clients are screened. */
   | { readonly type: "FINISH"; readonly at: number }
-  /** A pass over every entry begins, which replaces this one. */
+  /** A new pass over every entry replaces this one. */
   | { readonly type: "SUPERSEDE"; readonly at: number }

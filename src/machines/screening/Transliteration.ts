@@ -1,13 +1,13 @@
 /**
- * Names in plain capital letters A-Z, one letter for one letter. Screening compares names and transaction reporting builds
- * CONCAT from them, and both must have the same letters, so there is one table. Source: F27 (ESMA/2016/1452 transliteration
- * table), F26 (the table, then Unicode decomposition).
+ * Names in plain capital letters A-Z, letter by letter. Screening compares names, and transaction reporting builds CONCAT
+ * from them; both must use the same letters, so there is one table. Source: F27 (ESMA/2016/1452 transliteration table), F26
+ * (the table, then Unicode decomposition).
  */
 
 /**
- * Letters of the guideline's table that Unicode does not decompose; all its other letters (accents, carons, ogoneks...) lose
- * their marks by decomposition with the same result. One letter for one: the guideline turns German sharp s into S and the AE
- * ligature into A. The guideline lacks the last ones (from ÐD on); without an entry they would be lost.
+ * Letters of the guideline's table that Unicode does not decompose. All its other letters (accents, carons, ogoneks...) lose
+ * their marks by decomposition, with the same result. One letter gives one letter: the guideline turns German sharp s into S,
+ * and the AE ligature into A. The letters from ÐD on are not in the guideline; without an entry here they would be lost.
  */
 const latin = "ÆA æA ĐD đD ðD ıI ŁL łL ØO øO ŒO œO ẞS ßS ÞT þT ÐD ĦH ħH ŦT ŧT ŊN ŋN ƏE əE"
 
@@ -19,7 +19,7 @@ const cyrillic =
 /** ELOT 743 Greek, letter for letter (no digraph rules). */
 const greek = "ΑA ΒV ΓG ΔD ΕE ΖZ ΗI ΘTH ΙI ΚK ΛL ΜM ΝN ΞX ΟO ΠP ΡR ΣS ΤT ΥY ΦF ΧCH ΨPS ΩO"
 
-/** Each word above: the letter, then its replacement. */
+/** Each word above is a letter followed by its replacement. */
 const table: ReadonlyMap<string, string> = new Map(
   [latin, cyrillic, greek].flatMap((words) =>
     words.split(" ").map((word) => [word.slice(0, 1), word.slice(1)] as const)
@@ -46,7 +46,7 @@ const letter = (character: string): string => {
  * of other scripts stay: the callers handle them.
  */
 export const transliterate = (text: string): string => {
-  // Plain ASCII is by far the commonest name, on either side.
+  // A fast path: most names, of clients and of lists, are plain ASCII.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toUpperCase()
   let result = ""
   for (const character of text.normalize("NFKD").replace(/\p{M}/gu, "")) result += letter(character)

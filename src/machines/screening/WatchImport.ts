@@ -1,21 +1,21 @@
 /**
- * The import of one version of a published list: announced with its size and hash, sent in pieces, and finished by removing the
- * entries that the version no longer has. Source: F26 (lists are loaded from files with a version date; list versions are
- * stored); operator surface, screening import.
+ * The import of one version of a published list. It is announced with its size and hash, sent in pieces, and finished by
+ * removing the entries that the version no longer has. Source: F26 (lists are loaded from files with a version date; list
+ * versions are stored); operator surface, screening import.
  */
 export const watchImportStates = ["OPEN", "REMOVING", "DONE", "REPLACED", "ABANDONED"] as const
 export type WatchImportState = (typeof watchImportStates)[number]
 
-/** Limit on the places that a report names; the count includes places beyond it. */
+/** A report names at most this many places; the count includes the others. */
 export const maxPlaces = 100
 
-/** The parts of a published file that the list lacks or holds differently. A place is a line, or a member of a JSON file. */
+/** The parts of a published file that were not imported, or not as published. A place is a line, or a member of a JSON file. */
 export interface FileReport {
   /** Entries that are not persons, such as companies and ships. */
   readonly notPersons: number
   /** Skipped lines without a readable name. */
   readonly badLines: ReadonlyArray<string>
-  /** Fields with an unreadable value, which counts as unknown, and the places of the first hundred. */
+  /** The number of fields with an unreadable value, which counts as unknown, and the places of the first hundred. */
   readonly unread: number
   readonly unreadAt: ReadonlyArray<string>
 }
@@ -29,21 +29,21 @@ export interface WatchImportInput {
   readonly sourceVersion: string
   /** Number of entries in the file. */
   readonly count: number
-  /** Hash of the file's entries in their order, hexadecimal: the received entries must match the announced hash. */
+  /** Hash of the file's entries in their order, hexadecimal. The hash of the received entries must equal it. */
   readonly hash: string
-  /** Absent: every entry of the file is on the list. */
+  /** Absent when every entry of the file is on the list. */
   readonly report?: FileReport
   readonly startedAt: number
 }
 
 export interface WatchImportContext extends WatchImportInput {
   readonly report: FileReport
-  /** Entries taken so far: the offset of the next piece. */
+  /** The number of entries received: the offset of the next piece. */
   readonly received: number
-  /** Hash of the entries taken so far. */
+  /** Hash of the entries received. */
   readonly chain: string
   readonly added: number
-  /** Entries already on the list, with their ids. */
+  /** The number of entries that were already on the list. */
   readonly kept: number
   readonly removed: number
   readonly endedAt: number | null
@@ -56,10 +56,10 @@ export type WatchImportEvent =
       readonly offset: number
       readonly added: number
       readonly kept: number
-      /** Hash of everything up to the end of this piece. */
+      /** Hash of all entries up to the end of this piece. */
       readonly chain: string
     }
-  /** Removes entries of earlier versions; `last` when none is left. */
+  /** Removes entries of earlier versions; `last` is true when none remains. */
   | { readonly type: "REMOVE"; readonly at: number; readonly removed: number; readonly last: boolean }
-  /** A later import of the same source has begun, or is done. */
+  /** A later import of the same source has begun, or has finished. */
   | { readonly type: "SUPERSEDE"; readonly at: number; readonly by: string }

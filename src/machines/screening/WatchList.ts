@@ -1,11 +1,10 @@
 /**
- * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
- *
- * The required likeness of a name depends on the birth date and country beside it (screen.ts computes these floors), so the
- * names have a group for each floor: by exact birth date, by year of birth, by country where no birth date is known, and one
- * for entries that count with any birth date. A skipped name is proved unable to reach its floor (NamePattern). The few entries
- * with the client's exact birth date are also compared one by one, so that extra or missing words do not hide a match
- * (sameDay.ts) (F26).
+ * Sanctioned and politically exposed persons in memory, found by likeness without reading the whole list.
+ * The required likeness of a name depends on birth date and country (screen.ts computes these floors). So the names are in
+ * groups, each with its floor: by exact birth date, by year of birth, by country where no birth date is known, and one group
+ * for entries that count with any birth date. A name is skipped only when it provably can't reach its floor (NamePattern).
+ * The few entries with the client's exact birth date are also compared one by one, so that extra or missing words do not hide
+ * a match (sameDay.ts) (F26).
  */
 import { Schema } from "effect"
 import { listedForms, type NameForms, type PersonForms } from "./nameForms.ts"
@@ -31,7 +30,7 @@ export const WatchEntry = Schema.Struct({
 })
 export type WatchEntry = typeof WatchEntry.Type
 
-/** An entry with its prepared name. */
+/** An entry with the prepared forms of its name. */
 export interface Listed extends NameForms {
   readonly entry: WatchEntry
 }
@@ -43,17 +42,17 @@ export interface Question {
   readonly nationalities: ReadonlyArray<string>
 }
 
-/** Least name likeness that can matter, by the other known facts of client and entry. */
+/** Minimum name likeness that can matter, by the other known facts of client and entry. */
 export interface Floors {
   /** The same exact birth date. */
   readonly sameDay: number
-  /** A politically exposed person born in the same year. */
+  /** The floor for a politically exposed person born in the same year. */
   readonly sameYear: number
-  /** Any other case: sanctions with any birth date, and entries without one from another country. */
+  /** Any other case: sanctioned persons with any birth date, and entries without a birth date from another country. */
   readonly anyone: number
-  /** No birth date known, and one of the client's countries. */
+  /** No birth date known, and the country is one of the client's. */
   readonly undatedSameCountry: number
-  /** No birth date known, the country unknown on either side. */
+  /** No birth date known, and the country unknown for entry or client. */
   readonly undatedNoCountry: number
 }
 
@@ -68,13 +67,13 @@ export const yearOfBirth = (dob: string): string | null => {
   return dob.slice(0, 4)
 }
 
-/** A whole birth date, or null. */
+/** A complete birth date, or null. */
 const dayOf = (dob: string | null): string | null =>
   dob !== null && dob.length === 10 && yearOfBirth(dob) !== null ? dob : null
 
 const textsOf = ({ full, short }: NameForms): ReadonlyArray<string> => (short === full ? [full] : [full, short])
 
-/** A name's number: twice the slot of its entry, one more for the second text. */
+/** The number of a name: twice the slot of its entry, plus one for the entry's second text. */
 const nameOf = (slot: number, form: number): number => 2 * slot + form
 
 const isSameFacts = (a: WatchEntry, b: WatchEntry): boolean =>
@@ -82,12 +81,15 @@ const isSameFacts = (a: WatchEntry, b: WatchEntry): boolean =>
 
 const unknownCountry = ""
 
-/** The list. Entries are added and removed one by one as the published lists change; an id added again replaces the old entry. */
+/**
+ * The list. Entries are added and removed one by one as the published lists change. An entry with a known id replaces the old
+ * one.
+ */
 export class WatchList {
   readonly #floors: { readonly [K in keyof Floors]: Floor }
   readonly #slotOf = new Map<number, number>()
   readonly #slots: Array<Listed | null> = []
-  /** Texts by number of the name. */
+  /** Texts by the number of their name. */
   readonly #texts: Array<string> = []
   readonly #freeSlots: Array<number> = []
   readonly #sheets = new NameSheets((name) => this.#texts[name]!)
@@ -98,7 +100,7 @@ export class WatchList {
   readonly #undatedByCountry = new Map<string, NameIndex>()
   /** Every entry except the politically exposed persons with a known year of birth. */
   readonly #anyone = new NameIndex(this.#sheets)
-  /** Slots with a text too long for a pattern: compared directly with clients whose name is long enough. */
+  /** Slots with a text that is too long for a pattern; they are compared directly with clients whose name is long enough. */
   readonly #long = new Set<number>()
 
   constructor(entries: ReadonlyArray<WatchEntry>, floors: Floors) {
@@ -117,7 +119,7 @@ export class WatchList {
   }
 
   add(entry: WatchEntry): void {
-    // An import repeats most entries unchanged: only a change of the compared facts matters.
+    // An import repeats most entries unchanged, so only a change of the compared facts is applied.
     const held = this.#slots[this.#slotOf.get(entry.entryId) ?? -1]
     if (held !== undefined && held !== null && isSameFacts(held.entry, entry)) return
     this.remove(entry.entryId)
@@ -153,7 +155,7 @@ export class WatchList {
     this.#slotOf.delete(entryId)
   }
 
-  /** Visits once each entry that is like the client by one of its texts, or that has the exact birth date. */
+  /** Visits once each entry that is like the client in one of its texts, or has the client's exact birth date. */
   visitCandidates(question: Question, visit: (listed: Listed) => void): Effort {
     const met = new Set<number>()
     const meet = (slot: number): void => {
@@ -176,7 +178,7 @@ export class WatchList {
         group?.search(search)
         effort.seen += search.seen
         effort.compared += search.found.length
-        // Reads the lengths of all names first, so that the processor loads many texts at once instead of one after the other.
+        // Filters by the lengths of all names first: the processor then loads many texts in parallel.
         const likely = search.found.filter((name) => demand.mayLack(this.#texts[name]!.length, maxPrefix) >= 0)
         for (const name of likely) if (isAlike(text, this.#texts[name]!, floor.likeness)) meet(name >>> 1)
       }
@@ -185,8 +187,8 @@ export class WatchList {
   }
 
   /**
-   * The groups that matter to a client. Without a birth date of the client every entry counts like one without a birth date;
-   * without a nationality every entry counts like one without a country.
+   * The groups that matter to a client. For a client without a birth date, every entry counts as one without a birth date;
+   * for a client without a nationality, as one without a country.
    */
   #groupsFor({ dob, nationalities }: Question): ReadonlyArray<SearchedGroup> {
     const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
@@ -208,7 +210,7 @@ export class WatchList {
     ]
   }
 
-  /** Compares names that are too long for a pattern, by the floor of the exact birth date, because it is the lowest floor. */
+  /** Compares with the lowest floor of all, that of the exact birth date. */
   #visitLong(text: string, pass: (slot: number) => void): void {
     for (const slot of this.#long) {
       const listed = this.#slots[slot]
@@ -234,7 +236,7 @@ export class WatchList {
   }
 }
 
-/** Work for one client, for measurements: names compared by pattern, and names compared letter by letter. */
+/** Work for one client, for measurements: the number of names compared by pattern, and of names compared letter by letter. */
 export interface Effort {
   readonly seen: number
   readonly compared: number

@@ -1,6 +1,6 @@
 /**
- * The part of a word that all its romanisations share: its consonants. Interchangeable consonants count as one, and so do
- * repeats (Mukherjee and Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi) (F26).
+ * The consonants of a word, which all its romanisations share. Interchangeable consonants count as one, and so do repeated
+ * ones (Mukherjee and Mookerjee, Aleksandr and Alexander, Kadafi and Qaddafi) (F26).
  */
 const letter = (text: string): number => text.charCodeAt(0)
 const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
@@ -14,12 +14,12 @@ const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
   number
 ]
 
-/** The letter that each letter counts as; 0 for vowels and for letters that stand for vowels. */
+/** The letter that stands for each letter; 0 for vowels, and for letters that stand for vowels. */
 const countsAs = Uint8Array.from({ length: 128 }, (_, code) => code)
 for (const vowel of "AEIOUYJ") countsAs[letter(vowel)] = 0
 for (const [from, to] of ["QK", "CK", "GK", "WV", "ZS"]) countsAs[letter(from as string)] = letter(to as string)
 
-/** After these letters an H is silent: Gadhafi, Ghulam. */
+/** An H after these letters is silent: Gadhafi, Ghulam. */
 const breathed = new Set([..."BDG"].map(letter))
 
 /** A hash of the consonants in a part of a text. Equal consonants give equal numbers; others almost never do. */

@@ -1,27 +1,25 @@
-/** The texts of a name for comparison, and the likeness of two names by the best of them (F26). */
+/** The texts of a name for comparison. The likeness of two names is that of their most similar texts (F26). */
 import { consonantsOf } from "./consonants.ts"
 import { type NameFields, nameTokens } from "./foldName.ts"
 import { jaroWinkler } from "./nameMatch.ts"
 
-/**
- * The two texts of one name that the index holds: all its words, and surname with first name alone, words sorted in both.
- */
+/** The two indexed texts of one name: all its words, and only surname with first name. The words are sorted in both. */
 export interface NameForms {
   readonly full: string
   readonly short: string
 }
 
-/** A client's name, in which the fields tell the words apart. */
+/** A client's name; its fields give the role of each word. */
 export interface PersonForms extends NameForms {
-  /** Words of the first and of the last name, and all of these with the middle name's: without particles, each once. */
+  /** Words of the first name, of the last name, and of all names with the middle name; without particles, each word once. */
   readonly first: ReadonlyArray<string>
   readonly last: ReadonlyArray<string>
   readonly words: ReadonlyArray<string>
-  /** Letters of each of these words, as bits (`lettersIn`). */
+  /** The letters of each element of `words`, as bits (`lettersIn`). */
   readonly masks: ReadonlyArray<number>
   /** The words that identify the person, with their letters as bits and their consonants. */
   readonly telling: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
-  /** Letters of the whole name: as bits, and their number. */
+  /** The letters of the whole name, as bits, and their number. */
   readonly mask: number
   readonly letters: number
 }
@@ -29,7 +27,7 @@ export interface PersonForms extends NameForms {
 const sorted = (tokens: ReadonlyArray<string>): string => tokens.toSorted().join(" ")
 const once = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(words)]
 
-/** A bit for each letter A-Z; other characters share them. */
+/** The bit of a letter A-Z; other characters share these bits. */
 export const bitOf = (code: number): number => 1 << (code & 31)
 
 /** The letters of a text as bits. */
@@ -57,7 +55,7 @@ export const personForms = ({ firstName, middleName, lastName }: NameFields): Pe
   }
 }
 
-/** Particles of surnames: they do not identify a person. */
+/** Particles of surnames, which do not identify a person. */
 const particles = new Set(
   (
     "AF AL AM AUF AUS BIN BINT D DA DAS DE DEL DEM DEN DER DI DO DOS DU E EL IBN IM LA LE MAC MC O TEN TER VAN VOM VON " +
@@ -65,21 +63,21 @@ const particles = new Set(
   ).split(" ")
 )
 
-/** The words without particles, when any are left. */
+/** The words without particles; all words when only particles exist. */
 export const weighty = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const left = words.filter((word) => !particles.has(word))
   return left.length > 0 ? left : words
 }
 
-/** The words without particles, unless only one would be left. */
+/** The words without particles; all words when only one would remain. */
 export const telling = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const left = weighty(words)
   return left.length > 1 ? left : words
 }
 
 /**
- * Forms of a listed name. "SURNAME, First Middle" shows the role of each word. Without a comma the roles are unknown, and the
- * short form is the whole name, so that the order of its words never matters.
+ * Forms of a listed name. "SURNAME, First Middle" shows the role of each word. Without a comma the roles are unknown; the
+ * short form is then the whole name, so that the order of its words never matters.
  */
 export const listedForms = (name: string): NameForms => {
   const full = sorted(nameTokens(name))
@@ -90,7 +88,7 @@ export const listedForms = (name: string): NameForms => {
   return { full, short: first === undefined || surname.length === 0 ? full : sorted([...surname, first]) }
 }
 
-/** The better likeness of the full names and of surname with first name, 0 to 1 (nameScore). */
+/** The higher likeness, 0 to 1: of the full names, or of surname with first name. */
 export const nameScore = (person: NameForms, listed: NameForms): number => {
   const full = jaroWinkler(person.full, listed.full)
   if (person.short === person.full && listed.short === listed.full) return full

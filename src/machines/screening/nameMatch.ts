@@ -1,10 +1,10 @@
 /**
- * The Jaro-Winkler likeness of two texts. Floating point is enough: a likeness is no money, and every comparison uses the same
- * function. Source: F26; Winkler (1990), the golden cases SCR-001..SCR-003.
+ * The Jaro-Winkler likeness of two texts. Floating point is exact enough: a likeness is not money, and every comparison uses
+ * the same function. Source: F26; Winkler (1990), the golden cases SCR-001..SCR-003.
  */
 const prefixWeight = 0.1
 
-/** Characters at the front that may earn Winkler's bonus. */
+/** The number of first characters that may earn Winkler's bonus. */
 export const maxPrefix = 4
 
 /** Absorbs the rounding of bounds; the scores themselves are never rounded. */
@@ -22,7 +22,7 @@ export const commonPrefix = (a: string, b: string): number => {
 export const jaroNeeded = (jaroWinklerScore: number, prefix: number): number =>
   (jaroWinklerScore - prefixWeight * prefix) / (1 - prefixWeight * prefix)
 
-/** The number of paired characters, and how many of the pairs are out of order. */
+/** The number of paired characters, and the number of pairs that are out of order. */
 interface Pairs {
   count: number
   outOfOrder: number
@@ -33,12 +33,15 @@ const pairs: Pairs = { count: 0, outOfOrder: 0 }
 /** The largest distance between a character and its partner. */
 const reachOf = (a: string, b: string): number => Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
 
-/** Positions are bits of words: enough for `longestPlaced` positions of each plain character. */
+/** Positions are bits of 32-bit words; each plain character has room for `longestPlaced` positions. */
 const wordBits = 32
 const placeWords = 8
 const longestPlaced = placeWords * wordBits
 const placedCodes = 128
-/** Positions of each code in b, the taken ones of b, and the paired codes of a; empty between two pairs of texts. */
+/**
+ * Work memory: positions of each code in b, taken positions of b, and paired codes of a. It is cleared after each pair of
+ * texts.
+ */
 const placesOf = new Int32Array(placedCodes * placeWords)
 const takenOf = new Int32Array(placeWords)
 const pairedOf = new Uint8Array(longestPlaced)
@@ -47,7 +50,7 @@ const clearPlaces = (b: string, length: number): void => {
   for (let j = 0; j < length; j += 1) placesOf[b.charCodeAt(j) * placeWords + (j >>> 5)] = 0
 }
 
-/** Records the positions of each character of b; false, with nothing recorded, when the memory is too small. */
+/** Records the positions of each character of b. Returns false, with no position recorded, when the memory is too small. */
 const notePlaces = (b: string): boolean => {
   if (b.length > longestPlaced) return false
   for (let j = 0; j < b.length; j += 1) {
@@ -61,7 +64,7 @@ const notePlaces = (b: string): boolean => {
   return true
 }
 
-/** Takes the first free position of a character of b within reach of place i of a; false without one. */
+/** Takes the first free position of a character in b between two positions; false when there is none. */
 const takePlace = (code: number, from: number, to: number): boolean => {
   const last = to >>> 5
   for (let word = from >>> 5; word <= last; word += 1) {
@@ -75,7 +78,7 @@ const takePlace = (code: number, from: number, to: number): boolean => {
   return false
 }
 
-/** Compares the paired characters of a with those of b in their order, and frees the positions. */
+/** Counts the paired characters of a and b that differ in order, and frees the positions. */
 const countOutOfOrder = (b: string): number => {
   let outOfOrder = 0
   let next = 0
@@ -91,8 +94,8 @@ const countOutOfOrder = (b: string): number => {
 }
 
 /**
- * Pairs each character of a with the first free equal one of b within reach (`reachOf`). Stops without pairs as soon as fewer
- * than `least` characters can pair.
+ * Pairs each character of a with the first free equal character of b within half the longer text. Returns no pairs as soon as
+ * fewer than `least` are possible.
  */
 const pairUp = (a: string, b: string, least: number): Pairs => {
   if (a.length > longestPlaced || !notePlaces(b)) return pairUpAny(a, b)
@@ -154,11 +157,11 @@ const withPrefix = (plain: number, prefix: number): number => plain + prefixWeig
 /** Jaro-Winkler likeness, 0 to 1: weight 0.1 for each of at most four common first characters. */
 export const jaroWinkler = (a: string, b: string): number => withPrefix(jaro(a, b), commonPrefix(a, b))
 
-/** The number of characters that must pair for a Jaro likeness, whichever characters pair. */
+/** The number of characters that must pair for a Jaro likeness; which of them pair does not matter. */
 export const pairsNeeded = (jaroScore: number, a: number, b: number): number =>
   Math.max(1, Math.ceil(((3 * jaroScore - 1) * a * b) / (a + b) - slack))
 
-/** Whether two texts reach `likeness`; faster than computing their likeness. */
+/** Whether two texts reach `likeness`, without computing their exact likeness. */
 export const isAlike = (a: string, b: string, likeness: number): boolean => {
   const prefix = commonPrefix(a, b)
   const least = pairsNeeded(jaroNeeded(likeness, prefix), a.length, b.length)

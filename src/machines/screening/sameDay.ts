@@ -1,31 +1,31 @@
 /**
- * Likeness of a client's and a listed name with the same birth date. Besides the likeness of the whole names, three likenesses
- * count. Words in common: extra or missing given names do not matter. Letters in common: spaces do not matter. These two count
- * from `veryLike` on. Word by word: the words of the shorter name decide, for names of one word and for other spellings (F26).
+ * Likeness of a client's and a listed name with the same birth date. Three more comparisons count there. Two count from
+ * `veryLike` on: the words that both names have (so that extra or missing given names do not matter), and all letters without
+ * spaces. The third compares the words of the shorter name one by one, for names of one word and for other spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
 import { isAlike, jaroNeeded, jaroWinkler, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
-/** The likeness required where the birth date differs. */
+/** The likeness that is required when the birth date differs. */
 const veryLike = 0.9
 
-/** The name score for an equal birth date, 0 to 1. */
+/** The likeness of names with an equal birth date, 0 to 1. */
 export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(wholeScore(person, listed), wordByWord(person, listed))
 
-/** The likeness without the word-by-word part. */
+/** The likeness without the word-by-word comparison. */
 export const wholeScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(nameScore(person, listed), moreThanNames(person, listed))
 
-/** Whether one of the additional likenesses counts. */
+/** Whether one of the additional comparisons counts. */
 export const isNamesake = (person: PersonForms, { full }: NameForms): boolean => {
   if (person.full === "" || full === "") return false
   look(full)
   return inCommon(person, full) > 0 || pairedWords(person, full) > 0
 }
 
-/** The better of the likenesses of common words and of all letters; 0 when neither counts. */
+/** The higher likeness, by common words or by all letters; 0 when neither counts. */
 const moreThanNames = (person: PersonForms, { full }: NameForms): number => {
   if (person.full === "" || full === "") return 0
   look(full)
@@ -38,17 +38,20 @@ const inCommon = (person: PersonForms, full: string): number => {
   return Math.max(words >= veryLike ? words : 0, letters >= veryLike ? letters : 0)
 }
 
-/** A word-by-word match is a possible match and never a hit: with birth date and country the score stays below 0.95. */
+/**
+ * The highest word-by-word likeness. It allows a possible match but never a hit: with birth date and country the score stays
+ * below 0.95.
+ */
 const mostByWords = 0.93
-/** The least likeness for a name of one word, which no other word confirms. */
+/** The minimum likeness for a name of one word, which no other word confirms. */
 const loneWordLike = 0.95
-/** The least likeness, apart from consonants, of two spellings of one word. */
+/** The minimum likeness of two spellings of one word with equal consonants. */
 const spellingLike = 0.78
 
 /**
  * Compares each word of the shorter name with its best partner in the other name, weighted by length. The result is 0 unless
- * every word has its own partner, either very like it or another spelling. So one name may be a part of the other, with every
- * word spelt differently.
+ * every word has a partner of its own that is very similar or another spelling. So it finds a name that is a part of the
+ * other, even with every word spelt differently.
  */
 export const wordByWord = (person: PersonForms, { full }: NameForms): number => {
   if (person.full === "" || full === "") return 0
@@ -63,7 +66,7 @@ const pairedWords = (person: PersonForms, full: string): number => {
   const [shorter, longer] = mine.length <= theirs.length ? [mine, [...theirs]] : [theirs, [...mine]]
   let like = 0
   let letters = 0
-  // Equal words pair first, so that no other word takes an equal partner.
+  // Equal words pair first, so that no other word takes their partner.
   for (const word of [
     ...shorter.filter((each) => longer.includes(each)),
     ...shorter.filter((each) => !longer.includes(each))
@@ -77,7 +80,7 @@ const pairedWords = (person: PersonForms, full: string): number => {
   return Math.min(mostByWords, like / letters)
 }
 
-/** A fast pre-check: without two possible partners (one for a name of one word), not every word can have one. */
+/** A fast pre-check: false when fewer than two words (fewer than one, for a name of one word) can have a partner. */
 const mayPairUp = ({ telling: words }: PersonForms): boolean => {
   if (seen.words === mostWords) return true
   let left = Math.min(2, words.length, seen.words)
@@ -96,7 +99,7 @@ const mayPairUp = ({ telling: words }: PersonForms): boolean => {
   return false
 }
 
-/** The index and likeness of the best partner of a word; index -1 without one. `spelt`: other spellings count. */
+/** The index and likeness of the best partner of a word; index -1 when it has none. `spelt`: other spellings count too. */
 const bestPartner = (word: string, others: ReadonlyArray<string>, spelt: boolean): readonly [number, number] => {
   let place = -1
   let most = 0
@@ -115,19 +118,22 @@ const partnerLikeness = (word: string, other: string, spelt: boolean): number =>
 const isSpelling = (one: string, other: string): boolean =>
   consonantsOf(one) === consonantsOf(other) && isAlike(withOneI(one), withOneI(other), spellingLike)
 
-/** Drops the letter that some romanisations put before a vowel (Fyodor, Iurii), and writes I, Y and IY as I. */
+/** Removes the letter that some romanisations put before a vowel (Fyodor, Iurii), and writes I, Y and IY as I. */
 const withOneI = (word: string): string => word.replace(/[IJY](?=[AEOU])/g, "").replace(/[IJY]+/g, "I")
 
 const space = 0x20
 
-/** How many bits are set. */
+/** The number of set bits. */
 const bitsIn = (mask: number): number => {
   let pairs = mask - ((mask >>> 1) & 0x5555_5555)
   pairs = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
   return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }
 
-/** The current listed name: letters, length, first character and consonants of each word, and the letters of the whole name. */
+/**
+ * The current listed name: letters, length, first character and consonants of each word, and the letters of the whole name.
+ * It is prepared once for all clients.
+ */
 const mostWords = 256
 const seen = {
   words: 0,
@@ -157,10 +163,7 @@ const look = (full: string): void => {
   }
 }
 
-/**
- * A fast pre-check: false if fewer than two of the client's words can be very like a word of the current listed name, because
- * of the letters that it lacks.
- */
+/** Whether two of the client's words can be very similar to words of the current listed name, judged by missing letters. */
 const mayHaveTwo = ({ words, masks }: PersonForms): boolean => {
   let found = 0
   for (let mine = 0; mine < words.length && found < 2; mine += 1) {
@@ -187,13 +190,13 @@ const lacks = [0, maxPrefix].map((prefix) =>
 )
 
 /**
- * The number of letters that a word may lack in a very like word, by their lengths; negative if no word of the other length is
- * very like it.
+ * The number of letters that a word may lack in a very similar one, by their lengths; negative when no word of that length
+ * is.
  */
 const mayLack = (prefix: number, length: number, other: number): number =>
   length > longest || other > longest ? length : lacks[prefix === 0 ? 0 : 1]![length]![other]!
 
-/** A fast pre-check: false if too many letters are missing on either side for nine tenths of all letters to be equal. */
+/** Whether nine tenths of the letters may be equal, judged by missing letters on either side. */
 const maySpellAlike = ({ letters, mask }: PersonForms): boolean => {
   const needed = (veryLike * (letters + seen.letters)) / 2 - 1e-9
   return (
@@ -202,10 +205,10 @@ const maySpellAlike = ({ letters, mask }: PersonForms): boolean => {
   )
 }
 
-/** How often each character occurs; zero between two pairs of texts. */
+/** The number of occurrences of each character; all zero between two comparisons. */
 const counts = new Int16Array(0x1_0000)
 
-/** The letters that both texts have as a share of all, 0 to 1. */
+/** The share of letters that both texts have, 0 to 1. */
 const lettersInCommon = (a: string, b: string): number => {
   let all = 0
   for (let i = 0; i < a.length; i += 1) {
@@ -228,9 +231,9 @@ const lettersInCommon = (a: string, b: string): number => {
 }
 
 /**
- * Likeness of the words that a client's and a listed name have in common. It is 0 unless at least two words are common. These
- * must also be all of the entry's words, or all words of the client's last name or first name and at least one more. Twins
- * share only the last name.
+ * Likeness of the words that a client's and a listed name have in common. It is 0 unless at least two words are common. The
+ * common words must be all words of the entry, or all words of the last name and one more (the same holds for the first name,
+ * because the fields may be exchanged). So twins, who share only the last name, do not match.
  */
 const commonWords = ({ first, last, words }: PersonForms, full: string): number => {
   const free = [...weighty(full.split(" "))]
@@ -243,7 +246,7 @@ const commonWords = ({ first, last, words }: PersonForms, full: string): number 
   return jaroWinkler(mine.join(" "), mine.map((word) => partners.get(word)).join(" "))
 }
 
-/** The partner in `free` of each word that has an equal or a very like word there; partners are removed from `free`. */
+/** Pairs each word with an equal or very similar word in `free`, and removes the partners from `free`. */
 const pairWords = (words: ReadonlyArray<string>, free: Array<string>): ReadonlyMap<string, string> => {
   const partners = new Map<string, string>()
   const take = (word: string, place: number): void => {
@@ -254,7 +257,7 @@ const pairWords = (words: ReadonlyArray<string>, free: Array<string>): ReadonlyM
   return partners
 }
 
-/** The index of the most similar word among the very like ones; -1 without one. */
+/** The index of the most similar word among the very similar ones; -1 when there is none. */
 const bestOf = (word: string, words: ReadonlyArray<string>): number => {
   let place = -1
   let most = 0

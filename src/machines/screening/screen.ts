@@ -1,7 +1,7 @@
 /**
  * Screens a client against the watch lists: score, outcome and the candidates for a compliance officer. It runs inside POST
- * /clients and PUT .../kyc, so it must be fast on lists of hundreds of thousands of names; a name that the index skips is
- * proved unable to reach a threshold (doc 1, Rules of POST /clients 6; F26, A1-28).
+ * /clients and PUT .../kyc, so it must be fast on lists of hundreds of thousands of names. The index skips only names that
+ * provably can't reach a threshold (doc 1, Rules of POST /clients 6; F26, A1-28).
  */
 import { doubtOf, type NameDoubt, type NameFields, unreadableEntryId } from "./foldName.ts"
 import { listedForms, type NameForms, nameScore, type PersonForms, personForms } from "./nameForms.ts"
@@ -17,27 +17,28 @@ export interface ScreenedPerson extends NameFields {
 export type ScreeningOutcome = "CLEAR" | "HIT" | "POSSIBLE"
 
 /**
- * Raised with every change of the result for the same person and list (folding, likeness, score, thresholds): clients screened
- * under another version must be screened again. A test compares it with the results of the rules.
+ * The version of the rules. It is raised with every change that can give another result for the same person and list
+ * (folding, likeness, score, thresholds): clients screened under another version are screened again. A test compares this
+ * number with the rules' results.
  */
 export const screeningRulesVersion = 4
 
 /**
- * An entry at or over a threshold; or the name itself, when it can't be compared and might match any entry (list UNREADABLE,
- * entry 0, likeness 1): a possible match that compliance reviews and clears like any other.
+ * An entry that reaches a threshold. Or the client's name itself, when it can't be compared and so might match any entry
+ * (list UNREADABLE, entry 0, likeness 1): a possible match that compliance reviews and clears like any other.
  */
 export type ScreeningCandidate = {
   readonly entryId: number
   readonly list: WatchListName | "UNREADABLE"
   readonly score: number
   readonly nameScore: number
-  /** Why the name can't be compared; for UNREADABLE only. */
+  /** The reason that the name can't be compared; for UNREADABLE only. */
   readonly why?: NameDoubt
 }
 
 export interface ScreeningResult {
   readonly outcome: ScreeningOutcome
-  /** Entries at or over a threshold, best first: hits before possible matches, then by score. At most 20. */
+  /** Entries that reach a threshold, at most 20: hits before possible matches, then by score. */
   readonly candidates: ReadonlyArray<ScreeningCandidate>
 }
 
@@ -48,7 +49,7 @@ export interface PairScore {
   readonly nameScore: number
 }
 
-/** The thresholds of score and likeness; a value equal to one reaches it. */
+/** The thresholds of score and likeness; an equal value reaches them. */
 export interface ScreeningThresholds {
   readonly hit: number
   readonly possible: number
@@ -59,11 +60,11 @@ export const screeningThresholds: ScreeningThresholds = { hit: 0.95, possible: 0
 
 export const maxCandidates = 20
 
-/** Hundredths: whole numbers, so that a perfect name and birth date with a foreign nationality is exactly 0.95. */
+/** Weights in hundredths. Whole numbers, so that an equal name and birth date with another nationality gives exactly 0.95. */
 const weights = { name: 75, dob: 20, country: 5 } as const
 
 /**
- * Outcome of one pair. Only a sanctions list can give a hit. On such a list a very like name is a possible match whatever the
+ * Outcome of one pair. Only a sanctions list can give a hit; there, a very similar name is a possible match whatever the
  * birth date.
  */
 export const outcomeOf = (
@@ -78,8 +79,8 @@ export const outcomeOf = (
 }
 
 /**
- * Birth date factor: equal 1, same year 0.6, different 0. An unreadable date ("circa 1970") is unknown, 0.5; a missing date is
- * null, and its term is left out of the score.
+ * Birth date factor: equal 1, same year 0.6, different 0. An unreadable date ("circa 1970") counts as unknown, 0.5. A missing
+ * date gives null: the score then leaves the term out.
  */
 export const dobFactor = (mine: string | null, listed: string | null): number | null => {
   if (mine === null || listed === null) return null
@@ -90,7 +91,7 @@ export const dobFactor = (mine: string | null, listed: string | null): number | 
   return myYear === theirYear ? 0.6 : 0
 }
 
-/** 1 when the listed country is among the nationalities, 0 when not, null when either side is unknown. */
+/** Country factor: 1 when the listed country is among the nationalities, 0 when not, null when either is unknown. */
 export const countryFactor = (nationalities: ReadonlyArray<string>, country: string | null): number | null => {
   if (country === null || nationalities.length === 0) return null
   return nationalities.includes(country) ? 1 : 0
@@ -99,11 +100,11 @@ export const countryFactor = (nationalities: ReadonlyArray<string>, country: str
 const weightOf = (dob: number | null, country: number | null): number =>
   weights.name + (dob === null ? 0 : weights.dob) + (country === null ? 0 : weights.country)
 
-/** Weighted score 0 to 1. An unknown term is left out, and the weights of the known terms are scaled up to 1. */
+/** Weighted score, 0 to 1. Unknown terms are left out, and the known ones are scaled up to 1. */
 export const totalScore = (name: number, dob: number | null, country: number | null): number =>
   (weights.name * name + weights.dob * (dob ?? 0) + weights.country * (country ?? 0)) / weightOf(dob, country)
 
-/** The least nameScore that is not CLEAR with these factors; over 1 when no name can reach it. */
+/** The lowest name score that is not CLEAR with these factors; over 1 when no name can reach it. */
 const neededName = (list: WatchListName, dob: number | null, country: number | null): number => {
   const others = weights.dob * (dob ?? 0) + weights.country * (country ?? 0)
   const byScore = (screeningThresholds.possible * weightOf(dob, country) - others) / weights.name
@@ -118,7 +119,7 @@ const least = (of: ReadonlyArray<WatchListName>, dobs: ReadonlyArray<number | nu
 
 /**
  * The floors of the watch list: 0.80, 0.9067, 0.90, 0.84 and 0.85. A politically exposed person born in another year never
- * reaches a threshold: the best name and country give a score of 0.80.
+ * matters: even an equal name and country give a score of only 0.80.
  */
 export const screeningFloors: Floors = {
   sameDay: least(lists, [1]),
@@ -145,7 +146,7 @@ export const scoreForms = (
   return { outcome: outcomeOf(entry.list, score, name), score, nameScore: name }
 }
 
-/** Score and outcome of one client against one entry. This is the definition; the index only makes it fast. */
+/** Score and outcome of one client against one entry. This function defines the rules; the index only makes them fast. */
 export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore =>
   scoreForms(personForms(person), person, listedForms(entry.name), entry)
 
@@ -157,7 +158,7 @@ export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => ne
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
 
-/** An entry at or over a threshold, with its outcome. */
+/** An entry that reaches a threshold, with its outcome. */
 export type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
 
 const bestFirst = (a: Found, b: Found): number =>
@@ -171,7 +172,7 @@ const candidateOf = ({ entryId, list, score, nameScore: name, why }: Found): Scr
   ...(why === undefined ? {} : { why })
 })
 
-/** Outcome and shown candidates from all entries that are not clear. A plain scan in the tests uses it too. */
+/** The outcome, and the candidates to show, of all entries that are not clear. The tests use it for a plain scan too. */
 export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   const ordered = found.toSorted(bestFirst)
   return {
@@ -180,14 +181,14 @@ export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   }
 }
 
-/** The name itself as a possible match when it can't be compared, or an empty list. */
+/** The client's name as a possible match when it can't be compared; otherwise an empty list. */
 export const unreadable = (person: ScreenedPerson): ReadonlyArray<Found> => {
   const why = doubtOf(person)
   if (why === null) return []
   return [{ entryId: unreadableEntryId, list: "UNREADABLE", outcome: "POSSIBLE", score: 1, nameScore: 1, why }]
 }
 
-/** Every entry at or over a threshold, in no order, and the name itself when it can't be compared. */
+/** All entries that reach a threshold, unsorted, and the name itself when it can't be compared. */
 export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArray<Found> => {
   const forms = personForms(person)
   const found: Array<Found> = [...unreadable(person)]
@@ -204,11 +205,11 @@ export type JudgedPair = Pick<PairScore, "outcome" | "score">
 
 const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
 
-/** True if a pair is no worse than a reviewed pair, in outcome and in score. */
+/** Whether a pair is not more similar than a pair that compliance has reviewed. */
 export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 
-/** A person under several names: each entry counts once, with the name that is worse for the person. */
+/** Screens a person under several names. Each entry counts once, with the name that gives the graver result. */
 export const findUnderNames = (screener: Screener, people: ReadonlyArray<ScreenedPerson>): ReadonlyArray<Found> => {
   const worst = new Map<number, Found>()
   for (const one of people.flatMap((person) => findAll(screener, person))) {
@@ -218,12 +219,12 @@ export const findUnderNames = (screener: Screener, people: ReadonlyArray<Screene
   return [...worst.values()]
 }
 
-/** Pairs that no longer count, by their entry, or by entry and likeness. */
+/** Pairs that compliance has settled, by entry, or by entry and likeness. */
 export interface Settled {
   has(entryId: number, pair: PairScore): boolean
 }
 
-/** The result without the pairs that no longer count. */
+/** The result without settled pairs. */
 export const resultOf = (found: ReadonlyArray<Found>, settled: Settled): ScreeningResult =>
   toResult(found.filter((each) => !settled.has(each.entryId, each)))
 

@@ -1,6 +1,6 @@
 /**
- * A pass over the stored clients. The cursor moves only past clients whose result is stored, so that an interrupted pass
- * continues at its place and skips no client (operator surface, screening passes; F26).
+ * A pass over the stored clients. The cursor moves only past clients whose result is stored, so an interrupted pass continues
+ * where it stopped and skips no client (operator surface, screening passes; F26).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,6 +1,6 @@
 /**
  * Import of a list version. Added entries count at once. No entry is removed before the whole file is received, so an
- * interrupted import never loses an entry. A source has one DONE import: its current version (operator surface, screening
+ * interrupted import never loses an entry. Each source has one DONE import: its current version (operator surface, screening
  * import; F26).
  */
 import { assertEvent, setup } from "xstate"
@@ -17,7 +17,7 @@ import {
 /** All announced entries have arrived, byte for byte. */
 const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
 
-/** Audit text on the parts of the file that are not on the list; empty when there are none. */
+/** Audit text about the parts of the file that are not on the list; empty when every part is. */
 const leftOut = ({ notPersons, badLines, unread, unreadAt }: FileReport): string => {
   const more = unread > unreadAt.length ? [`and ${unread - unreadAt.length} more`] : []
   return [
