@@ -1,6 +1,6 @@
 /**
- * Calendar dates without a time, written YYYY-MM-DD. Kept as text: such strings order by plain comparison and no time zone can
- * shift them. "Today" is always the UTC date of receipt (doc 1, kyc.personalInfo; A1-19, DATE-001).
+ * Calendar dates without a time, written YYYY-MM-DD. They are kept as text, which sorts by plain comparison and which no time
+ * zone can shift. "Today" is always the UTC date of receipt (doc 1, kyc.personalInfo; A1-19, DATE-001).
  */
 
 declare const calendarDateBrand: unique symbol
@@ -27,8 +27,8 @@ export const yearOf = (date: CalendarDate): number => Number(date.slice(0, 4))
 export const isAfterDate = (date: CalendarDate, other: CalendarDate): boolean => date > other
 
 /**
- * Completed years on a day; negative before birth. The birthday itself counts; someone born on 29 February completes a year on
- * 1 March of a common year.
+ * Completed years on a day; negative before birth. The birthday itself counts. A person born on 29 February completes a year
+ * on 1 March of a common year.
  */
 export const ageOn = (birth: CalendarDate, day: CalendarDate): number =>
   yearOf(day) - yearOf(birth) - (day.slice(5) < birth.slice(5) ? 1 : 0)

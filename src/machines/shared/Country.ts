@@ -43,7 +43,7 @@ export const eeaCountries: ReadonlySet<string> = new Set(
   "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK".split(" ")
 )
 
-/** Default list of jurisdictions whose residents are not onboarded. */
+/** The default jurisdictions whose residents are not onboarded. */
 export const defaultBlockedJurisdictions: ReadonlySet<string> = new Set([
   "US",
   "KP",

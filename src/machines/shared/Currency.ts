@@ -1,12 +1,12 @@
 /**
- * The eight currencies that a client account can hold, with their scale and kind. The only table with the decimal places of a
- * currency (doc 3, deposits route; F2, A2-12).
+ * The eight currencies that a client account can hold, with their scale, their kind and their places for display. No other
+ * table has the decimal places of a currency (doc 3, deposits route; F2, A2-12).
  */
 import { Schema } from "effect"
 
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const
 
-/** A client currency code, exact upper-case token. */
+/** A client currency code: the exact upper-case token. */
 export const Currency = Schema.Literals(currencyCodes).annotate({
   message: `The currency must be one of: ${currencyCodes.join(", ")}.`,
   description: "Client currency"
@@ -38,5 +38,4 @@ const known: ReadonlySet<string> = new Set(currencyCodes)
 /** True for an exact client currency code. */
 export const isCurrency = (code: unknown): code is Currency => typeof code === "string" && known.has(code)
 
-/** Decimal places of a currency. */
 export const scaleOf = (currency: Currency): number => currencyFacts[currency].scale

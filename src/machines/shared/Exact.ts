@@ -1,13 +1,13 @@
 /**
- * Decimals as whole numbers of their last place. Exact like `MoneyDecimal`, without its limit of digits and several times
- * faster: an account's risk is computed with these at every turn that moves its money (F1).
+ * Decimals as integers in units of their last decimal place. Exact like `MoneyDecimal`, without its limit of digits and
+ * several times faster: every turn that moves an account's money computes the account's risk with these (F1).
  */
 import { decimalText, MoneyDecimal } from "./Money.ts"
 
 /** A price or a quantity: a decimal text, or an exact decimal. */
 export type Exact = string | MoneyDecimal
 
-/** `units` of the last decimal place; `places` is the number of decimal places. */
+/** A value of `units` in the last decimal place; `places` is the number of decimal places. */
 export interface Scaled {
   readonly units: bigint
   readonly places: number
@@ -18,7 +18,7 @@ export const scaled = (value: Exact | Scaled): Scaled => {
   return "units" in value ? value : scaledDecimal(value)
 }
 
-/** Every account that uses a mark needs its units: they are computed once per mark. */
+/** A mark's scaled form, computed once per mark for all accounts that use it. */
 const decimals = new WeakMap<MoneyDecimal, Scaled>()
 
 const scaledDecimal = (value: MoneyDecimal): Scaled => {
@@ -36,7 +36,7 @@ const scaledText = (text: string): Scaled => {
 const powers = Array.from({ length: 40 }, (_, places) => 10n ** BigInt(places))
 export const tenTo = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
 
-/** The units of a value at the same or a larger number of places. */
+/** The units of a value at `more` places, which must not be fewer than its own. */
 export const unitsWith = ({ units, places }: Scaled, more: number): bigint =>
   places === more ? units : units * tenTo(more - places)
 
@@ -65,7 +65,7 @@ export const floorDiv = (dividend: bigint, divisor: bigint): bigint => {
 /** Quotient rounded towards plus infinity; the divisor is positive. */
 export const ceilDiv = (dividend: bigint, divisor: bigint): bigint => -floorDiv(-dividend, divisor)
 
-/** Negative, zero or positive: `one` is less than, equal to or greater than `other`. */
+/** Negative when `one` is less than `other`, zero when equal, positive when greater. */
 export const compared = (one: Scaled, other: Scaled): bigint => {
   const places = Math.max(one.places, other.places)
   return unitsWith(one, places) - unitsWith(other, places)
@@ -73,7 +73,7 @@ export const compared = (one: Scaled, other: Scaled): bigint => {
 
 export const isLess = (one: Scaled, other: Scaled): boolean => compared(one, other) < 0n
 
-/** A share of a figure in basis points. */
+/** A figure times a share in basis points. */
 export const shareOf = (figure: Scaled, bps: number): Scaled => {
   const { units, places } = product(figure, scaledText(String(bps)))
   return { units, places: places + 4 }
@@ -88,14 +88,14 @@ export const floorTo = ({ units, places }: Scaled, wanted: number): bigint =>
 /** The value in units of `wanted` places, rounded towards plus infinity. */
 export const ceilTo = (value: Scaled, wanted: number): bigint => -floorTo(negated(value), wanted)
 
-/** A quotient in units of `places` places, rounded half to even. */
+/** A quotient with `places` places, rounded half to even. */
 export const quotient = (dividend: Scaled, divisor: Scaled, places: number): Scaled => {
   const shift = places + divisor.places - dividend.places
   const [over, under] = [dividend.units * tenTo(Math.max(0, shift)), divisor.units * tenTo(Math.max(0, -shift))]
   return { units: under < 0n ? halfEven(-over, -under) : halfEven(over, under), places }
 }
 
-/** Rounds half to even to `places` places, if the value has more. */
+/** Rounds half to even to `places` places; a value with fewer places stays unchanged. */
 export const rounded = (value: Scaled, places: number): Scaled =>
   value.places <= places ? value : { units: halfEven(value.units, tenTo(value.places - places)), places }
 
@@ -105,7 +105,7 @@ const halfEven = (over: bigint, under: bigint): bigint => {
   return twice > under || (twice === under && below % 2n !== 0n) ? below + 1n : below
 }
 
-/** A decimal text of exactly `places` places, rounded half to even; by default all places of the value. */
+/** A decimal text with exactly `places` places, rounded half to even; by default with all places of the value. */
 export const fixedText = (value: Scaled, places: number = value.places): string => {
   const { units, places: given } = rounded(value, places)
   const digits = magnitude(units * tenTo(places - given))

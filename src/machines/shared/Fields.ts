@@ -1,8 +1,8 @@
 /**
- * Building blocks of request bodies. The messages of the schemas are the sentences for partners, so that one declaration serves
- * decoding and the OpenAPI document; sentences are collected by dotted path. Schemas hold the wire form; trimming and other
- * normalisation follow once a body is valid. Rules that join several fields or need a fact (today, blocked countries) run as a
- * second pure pass over the raw value, because struct-level checks of a schema are skipped as soon as one field fails, and one
+ * Building blocks of request bodies. The messages of the schemas are the sentences for partners, so that one declaration
+ * serves decoding and the OpenAPI document; sentences are collected by dotted path. Schemas hold the wire form; trimming and
+ * other normalisation follow once a body is valid. Rules that join several fields or need a fact (today, blocked countries)
+ * run as a second pure pass over the raw value: a schema skips its struct-level checks as soon as one field fails, but one
  * answer must name every failing field (doc 1, error registry, code 4000; A1-14, A1-27, A1-19, F2, A1-24, A1-25).
  */
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
@@ -11,13 +11,13 @@ import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
 import { isCountry } from "./Country.ts"
 import { cleanText, nameSentence, textSentence, trimText } from "./Text.ts"
 
-/** Dotted path -> sentence. */
+/** Sentences by dotted path. */
 export type FieldErrors = Record<string, string>
 export type JsonRecord = Record<string, unknown>
 /** Adds a sentence at a dotted path; the first sentence of a path stays. */
 export type AddError = (path: string, sentence: string) => void
 
-/** A collector that puts every path under a prefix. */
+/** A collector that adds a prefix to every path. */
 export const under =
   (prefix: string, add: AddError): AddError =>
   (path, sentence) =>
@@ -41,11 +41,11 @@ export const isRecord = (value: unknown): value is JsonRecord =>
 
 type JsonConstraint = Record<string, string | number | boolean>
 
-/** A check whose predicate returns the sentence, with its looser JSON Schema counterpart for the OpenAPI document. */
+/** A check whose predicate returns the sentence. `constraint` is its looser JSON Schema form, for the OpenAPI document. */
 const sentenceCheck = <A>(sentence: (value: A) => string | undefined, constraint: JsonConstraint) =>
   Schema.makeFilter<A>(sentence, { toJsonSchema: () => [constraint, true] })
 
-/** The key annotation of a required field; harmless under `Schema.optionalKey`. Every builder below carries it. */
+/** The key annotation of a required field. Every builder below carries it; `Schema.optionalKey` ignores it. */
 export const missing = (label: string) => ({ messageMissingKey: `${label} is required.` })
 
 /** A struct with the sentence for a value that is not an object. */
@@ -62,8 +62,8 @@ export const listOf = <S extends Schema.Top>(item: S, label: string) =>
     .annotateKey(missing(label))
 
 /**
- * A list of `min` to `max` items. Its length is checked before any item: errors for each item of a long list would make a
- * response of megabytes.
+ * A list of `min` to `max` items. The length is checked before any item, because errors for each item of a long list would
+ * make a response of megabytes.
  */
 export const boundedList = <S extends Schema.Top>(item: S, label: string, min: number, max: number) => {
   const message = `${label} must be a list of ${min} to ${max} entries.`
@@ -80,10 +80,10 @@ export const text = (label: string, max: number) => textField(label, max, true)
 /** Text of at most `max` code points that may be empty: empty counts as not sent. */
 export const optionalText = (label: string, max: number) => Schema.optionalKey(textField(label, max, false))
 
-/** As `text`, for a name or label: without characters that change the direction of writing. */
+/** Like `text`, for a name or label: also refuses characters that change the direction of writing. */
 export const nameText = (label: string, max: number) => textField(label, max, true, nameSentence)
 
-/** As `optionalText`, for a name. */
+/** Like `optionalText`, for a name. */
 export const optionalName = (label: string, max: number) =>
   Schema.optionalKey(textField(label, max, false, nameSentence))
 
@@ -99,7 +99,7 @@ export const shaped = (label: string, pattern: RegExp, sentence: string) =>
 
 const decimalGrammar = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
 
-/** A decimal string greater than zero, in the grammar of amounts: a price or a quantity, whose grid is checked elsewhere. */
+/** A decimal string greater than zero, for a price or a quantity. The market's grid is checked elsewhere. */
 export const positiveDecimal = (label: string) =>
   Schema.String.annotate({
     message: `${label} must be a decimal string such as 12.50.`,
@@ -164,7 +164,7 @@ export const date = (label: string, years: { readonly from?: number; readonly to
     .annotateKey(missing(label))
 }
 
-/** One of the given tokens, exact: no trimming, no change of case. */
+/** One of the given tokens, exactly: without trimming or change of case. */
 export const token = <const T extends readonly [string, ...string[]]>(label: string, tokens: T) =>
   Schema.Literals(tokens)
     .annotate({ message: `${label} must be one of: ${tokens.join(", ")}.`, description: label })
@@ -201,7 +201,7 @@ export const documentId = (label: string) => {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Adds every sentence of a failed decoding, keyed by dotted path with list indexes. */
+/** Adds every sentence of a failed decoding under its dotted path, with list indexes. */
 export const addIssues = (issue: SchemaIssue.Issue, add: AddError): void => {
   for (const found of format(issue).issues) {
     add((found.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."), found.message)
@@ -210,7 +210,7 @@ export const addIssues = (issue: SchemaIssue.Issue, add: AddError): void => {
 
 /** A decoder that passes every sentence to `add` and returns the value, or undefined when a sentence was found. */
 export const decoderOf = <A, I>(schema: Schema.Codec<A, I>) => {
-  // Every write decodes a body: code generated once from the schema is several times faster than walking it.
+  // Every write decodes a body. Code generated once from the schema is several times faster than interpreting the schema.
   enable(schema.ast)
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (value: unknown, add: AddError): A | undefined => {
@@ -222,7 +222,7 @@ export const decoderOf = <A, I>(schema: Schema.Codec<A, I>) => {
 }
 
 /**
- * A copy without null members down to `depth` containers: a null field counts as not sent, whether optional or
+ * A copy without null members, down to `depth` containers, because a null field counts as not sent, whether optional or
  * required. Deeper values are shared, not copied.
  */
 export const withoutNulls = (value: unknown, depth: number): unknown => {
@@ -236,9 +236,9 @@ export const withoutNulls = (value: unknown, depth: number): unknown => {
 }
 
 /**
- * Removes the given optional members from the service's copy of a body when their text is blank: a blank counts as not sent. A
- * member of another type stays, and the schema rejects it. Orders and requests for quotes never use this function: a stop with
- * a blank price must be rejected, not accepted without its price.
+ * Removes the given optional members from the service's copy of a body when their text is blank: a blank counts as not sent.
+ * A member of another type stays, so that the schema refuses it. Orders and requests for quotes never use this function,
+ * because a stop with a blank price must be refused, not accepted without its price.
  */
 export const dropBlanks = (schema: Schema.Top, raw: unknown): void => dropBlanksOf(SchemaAST.toType(schema.ast), raw)
 
@@ -287,8 +287,8 @@ export const eachDuplicate = (values: readonly unknown[], found: (index: number)
 }
 
 /**
- * Refuses a list longer than any valid one and removes it from the raw section: errors for each entry of a body under its cap
- * could make a response of many megabytes.
+ * Refuses a list that is longer than any valid one, and removes it from the raw section: errors for each of its entries could
+ * make a response of many megabytes.
  */
 export const limitList = (raw: JsonRecord, key: string, label: string, max: number, add: AddError): void => {
   const value = raw[key]
@@ -298,8 +298,8 @@ export const limitList = (raw: JsonRecord, key: string, label: string, max: numb
 }
 
 /**
- * Refuses a document reference, which is then removed from the raw section, or checks whether it names a document of this
- * client; one id or a list. The schema handles values that are not ids.
+ * Checks a document reference (one id or a list): refuses it and removes it from the raw section where references are not
+ * allowed; otherwise it must name a document of this client. The schema refuses values that are not ids.
  */
 export const checkDocumentReference = (raw: JsonRecord, key: string, facts: SectionFacts, add: AddError): void => {
   const { documents } = facts

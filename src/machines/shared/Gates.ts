@@ -1,6 +1,7 @@
 /**
- * Gates as data: named, and in the order that the contract promises. A write stops at the first gate that refuses; `explain`
- * runs the same list and shows each. A gate that passes allocates nothing: this is the hot path (A2-110, A3-02).
+ * Gates as data: named checks, in the order that the contract promises. A write stops at the first gate that refuses;
+ * `explain` runs the same list and shows each gate. A gate that passes allocates no memory, because this is the hot path
+ * (A2-110, A3-02).
  */
 import type { Refusal } from "./Refusal.ts"
 import type { Reason } from "./RefusalReason.ts"
@@ -15,22 +16,22 @@ export interface Compared {
 export interface Gate<Facts> {
   readonly gate: string
   readonly refusal: (facts: Facts) => Refusal | null
-  /** Used by `explain` only. Null: the gate compares nothing for this request. */
+  /** Used by `explain` only. Null when the gate compares no figures for this request. */
   readonly compared: (facts: Facts) => Compared | null
 }
 export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
 
-/** A gate whose refusal is only a sentence. It can also serve where a request is only judged, such as a preview. */
+/** A check whose result is only a sentence, so that it also serves where a request is checked but not refused. */
 export interface Rule<Facts, Sentence extends string = string> {
   readonly gate: string
-  /** Null: the rule holds. */
+  /** Null when the rule is met. */
   readonly sentence: (facts: Facts) => Sentence | null
-  /** The reason token; a function of the sentence where the rule has several sentences. */
+  /** The reason token; a function of the sentence when the rule has several sentences. */
   readonly reason: Reason | ((facts: Facts, sentence: Sentence) => Reason)
   readonly compared: (facts: Facts) => Compared | null
 }
 
-/** The first sentence in the rules' order, or null when all hold. */
+/** The first sentence in the order of the rules, or null when all are met. */
 export const firstSentence = <Facts>(rules: ReadonlyArray<Rule<Facts>>, facts: Facts): string | null => {
   for (const rule of rules) {
     const sentence = rule.sentence(facts)
@@ -39,7 +40,7 @@ export const firstSentence = <Facts>(rules: ReadonlyArray<Rule<Facts>>, facts: F
   return null
 }
 
-/** The token of a rule's refusal. */
+/** The reason token of a rule's refusal. */
 export const reasonOf = <Facts, Sentence extends string>(
   { reason }: Rule<Facts, Sentence>,
   facts: Facts,
@@ -47,8 +48,8 @@ export const reasonOf = <Facts, Sentence extends string>(
 ): Reason => (typeof reason === "string" ? reason : reason(facts, sentence))
 
 /**
- * The gate that refuses with a rule's sentence (400 4000). `seen` returns the part of the gate's facts that the rule checks;
- * null: the rule does not apply.
+ * A gate that refuses with a rule's sentence (400 4000). `seen` selects the part of the gate's facts that the rule checks;
+ * null when the rule does not apply.
  */
 export const gateOf = <Facts, Seen, Sentence extends string>(
   rule: Rule<Seen, Sentence>,
@@ -80,11 +81,11 @@ export interface GateResult {
   readonly gate: string
   readonly result: "passed" | "failed" | "notReached"
   readonly compared: Compared | null
-  /** The write's refusal; only for the gate that failed. */
+  /** The refusal that the write would return; only for the gate that failed. */
   readonly refusal: Refusal | null
 }
 
-/** Every gate up to the first that refuses; later gates have no result. */
+/** Results of all gates; those after the first refusal are without a result. */
 export const walkGates = <Facts>(gates: Gates<Facts>, facts: Facts): ReadonlyArray<GateResult> => {
   let failed = false
   return gates.map(({ gate, refusal, compared }) => {

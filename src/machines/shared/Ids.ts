@@ -11,8 +11,8 @@ export type Id = typeof Id.Type
 const canonical = /^[1-9][0-9]{0,18}$/
 
 /**
- * The id of a path segment, or undefined when it can't name any object: not canonical decimal, or above the ids this service
- * issues. The object is unknown in both cases (404 4004).
+ * The id of a path segment. Undefined when it can't name any object: not canonical decimal, or above all ids that this
+ * service issues. Both count as an unknown object (404 4004).
  */
 export const parseId = (segment: string): Id | undefined => {
   if (!canonical.test(segment)) return undefined

@@ -1,6 +1,6 @@
 /**
  * The specification's limit tables as constants, each with its clause, so that each number exists once. "Ours" marks a limit
- * that the specification leaves open. Mailbox and queue capacities belong to the engine (doc 1 Limits; doc 2 Limits; doc 3
+ * that the specification does not set. Mailbox and queue capacities belong to the engine (doc 1 Limits; doc 2 Limits; doc 3
  * Limits; A1-05, A1-37, A1-27, A1-52, A1-53, DATE-003, A3-15, A2-13, A2-22, F19, A2-94, A1-44, A3-32, A2-65, A2-75, STS-15,
  * STS-21).
  */
@@ -10,13 +10,13 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Per partner and per direct account, requests in a sliding window. */
+/** Requests per partner, and per direct account, in a sliding window. */
 export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
 
 /**
- * Timeout of a read by the class of its route, wall milliseconds. It covers the time until the answer is complete or begins. A
- * `long` answer is sent piece by piece, and each piece has the same timeout. A `stream` has no end. `operator` is for the
- * operator surface, where one read may combine many. Ours.
+ * Timeout of a read by the class of its route, wall milliseconds. It ends when the answer is complete or begins. A `long`
+ * answer is sent in pieces, and each piece has the same timeout. A `stream` has no end. `operator` is for the operator
+ * surface, where one read may combine many. Ours.
  */
 export const readTimes = {
   quick: 8 * second,
@@ -26,8 +26,8 @@ export const readTimes = {
 } as const
 
 /**
- * The most time that the reader of a `long` answer may take for one piece (a quarter of a megabyte at most), and for the whole,
- * wall milliseconds: the service keeps the resources of the answer that long. Ours.
+ * The time that the reader of a `long` answer may take for one piece (at most a quarter of a megabyte) and for the whole
+ * answer, wall milliseconds. The service holds the resources of the answer for so long. Ours.
  */
 export const readerTimes = { piece: 30 * second, whole: 600 * second } as const
 
@@ -36,9 +36,9 @@ export const bodyCaps = {
   onboarding: 256 * 1024,
   /** Ours: the specification has no cap. The longest documented report has under 4 KB, even with every character escaped. */
   collateral: 64 * 1024,
-  /** Ours, like the cap of `collateral`. */
+  /** Ours, for the reason given at `collateral`. */
   deposit: 64 * 1024,
-  /** Ours, like the cap of `collateral`. */
+  /** Ours, for the reason given at `collateral`. */
   settlementReport: 64 * 1024,
   /** Ours: 500 of the longest valid entries with every character escaped have under 4 MB. */
   bulkSettlementReport: 4 * 1024 * 1024,
@@ -59,9 +59,12 @@ export const bodyCaps = {
   /** Ours: the longest valid request for a statement has under 200 bytes. */
   statement: 16 * 1024,
   documentFile: 8 * 1024 * 1024,
-  /** Base64 of a full 8 MB file. */
+  /** The length of 8 MB in base64. */
   documentBase64: 11_184_812,
-  /** Ours: space for the other fields, and for encoders that write a slash as two characters (one in 64 of base64 is one). */
+  /**
+   * Ours: base64, space for the other fields, and for encoders that write a slash as two characters (one in 64 characters of
+   * base64 is a slash).
+   */
   documentBody: 11_184_812 + 512 * 1024,
   /** Ours, for an operator's command: the longest, 256 address ranges of a partner, has under 13 KB. */
   operator: 64 * 1024,
@@ -73,22 +76,23 @@ export const bodyCaps = {
 } as const
 
 /**
- * Limit on the members and entries of one body, on every surface; the contract sets none. The longest valid body (an onboarding
- * with every list full) has under 30,000. Large dictionaries cost a parser many times their bytes.
+ * Limit on the members and entries of one body, on every surface; the contract sets none. The longest valid body (an
+ * onboarding with every list full) has fewer than 30,000. Parsing large dictionaries costs much more than their bytes
+ * suggest.
  */
 export const bodyMembers = 50_000
 
 /**
  * Limit on the faults that one answer names; the contract sets none. A body of wrong entries must not cause an answer of
- * megabytes. Partners get all faults that a form can have; operators, whose lists are long, get fewer.
+ * megabytes. A partner's form fits completely; operators, who send long lists, get fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const
 
 /**
- * Memory of bodies that are still being read; the contract sets no limit. An eighth is reserved for routes with caps up to
- * `smallCap`, the remainder for larger bodies. One partner may use a share of each part: eight full onboardings, or two full
- * documents. A second large body of one partner must leave space for two full documents of other partners. So if three partners
- * send two each, a fourth partner's full document still fits.
+ * Memory for bodies that are being received; the contract sets no limit. One eighth is reserved for routes with caps up to
+ * `smallCap`. In each part, one partner may use a share: two full documents, or eight full onboardings. A partner's second
+ * large body must leave space for two full documents of others. So a fourth partner's full document still fits beside three
+ * partners that send two each.
  */
 export const bodyBudget = {
   bytes: 64 * 1024 * 1024,
@@ -101,10 +105,10 @@ export const bodyBudget = {
 } as const
 
 /**
- * Limits on the work for pages of lists; the contract sets none. There are two equal budgets: for pages up to `small` rows, and
- * for larger pages. In each, `rows` are read at once for all principals of a surface, `share` for one principal. A page counts
- * as at least `least` rows, a read of an operator as `operatorRows`. At most `waiting` pages of one principal wait, at most
- * `waitMillis`. A page yields to requests that write for `pauseMillis`.
+ * Limits on the work for pages of lists; the contract sets none. `rows` may be read at the same time for all principals of a
+ * surface, `share` for one principal. Pages up to `small` rows have such a budget, and larger pages another. A page counts as
+ * at least `least` rows, an operator's read as `operatorRows`. At most `waiting` pages of one principal wait, each at most
+ * `waitMillis`. A page yields to writes for `pauseMillis`.
  */
 export const pageBudget = {
   rows: 1_000,
@@ -117,7 +121,7 @@ export const pageBudget = {
   pauseMillis: 2
 } as const
 
-/** Live partner documents per client, and length of a file name. */
+/** Number of a client's documents that are not deleted, length of a file name, and years of retention. */
 export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYears: 5 } as const
 
 /** Limits on the Idempotency-Key header. */
@@ -140,18 +144,18 @@ export const collateralSkewMillis = 5 * minute
 export const contractLimits = {
   /** The quoting window. */
   window: { minMillis: second, maxMillis: day, defaultMillis: minute },
-  /** The least distance of a barrier from the price, basis points of the price. */
+  /** The minimum distance of a barrier from the price, basis points of the price. */
   minDistanceBps: 10,
   openRequests: 50,
   openContracts: 1_000,
-  /** Quotes in the answer for an OPEN request, and quotes kept afterwards besides the accepted one. */
+  /** The number of quotes in the answer for an OPEN request, and of those kept afterwards besides the accepted one. */
   quotes: 100,
   quotesKept: 20,
   /** The largest distance from the mark of a closing quote that is accepted automatically, basis points of the mark. */
   closeQuoteMaxDeviationBps: 100
 } as const
 
-/** Staking swaps of one client with expected or possible payments: more would make every figure of its account slow. */
+/** Swaps of one client with expected or possible payments: with more, every figure of the account would be slow. */
 export const swapLimits = { open: 1_000 } as const
 
 export const orderLimits = {
@@ -179,7 +183,7 @@ export const pageLimits = {
   collateral: { max: 200, default: 50 },
   settlementItems: { max: 500, default: 100 },
   interfirm: { max: 500, default: 50 },
-  /** The specification has no default; the other lists of 1 to 200 have 50. */
+  /** The specification gives no default here; other lists of 1 to 200 rows have 50. */
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
 
@@ -205,15 +209,15 @@ export const kycLengths = {
 } as const
 
 /**
- * Longest onboarding lists, for the lists that no rule against repeated entries limits; the contract sets none. A body under the
- * cap holds no more valid associations (each at least 170 bytes), and no client has more documents.
+ * Limits of onboarding lists that no rule against repeated entries limits; the contract sets none. A body under its cap can't
+ * hold more valid associations (each has at least 170 bytes), and no client has more documents.
  */
 export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as const
 
 /** Lengths of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
-  /** The specification gives this length for the employment status. The other two texts of the section get the same length. */
+  /** The specification gives this length for the status; the section's other two texts have the same. */
   employmentOther: 100,
   employerName: 100,
   sourceOther: 200
@@ -248,7 +252,10 @@ export const webhookLimits = {
   failureBodyKeptBytes: 256
 } as const
 
-/** Limits of the notification feed: intervals of the sweep, rows in a response, and the usual age of the oldest row. */
+/**
+ * Limits of the notification feed: intervals of the sweep, rows in a response, and the age of the oldest row in a query
+ * without `since`.
+ */
 export const notificationLimits = {
   sweepEveryMillis: 5 * second,
   rereadMillis: 30 * second,
@@ -256,7 +263,7 @@ export const notificationLimits = {
   usualMillis: day
 } as const
 
-/** Limits on statements. The contract sets none on running and waiting builds: these apply to each partner. */
+/** Limits on statements. The contract sets none on running and waiting builds; these apply to each partner. */
 export const statementLimits = {
   /** Sliding window, per client. */
   builds: { most: 30, windowMillis: hour },
@@ -266,17 +273,17 @@ export const statementLimits = {
   waiting: 4,
   /** Models built at a time, and the heartbeat timeout of the thread that builds them, wall milliseconds. */
   models: { running: 16, silentMillis: 30 * second },
-  /** How long a caller waits for a build, wall milliseconds; the build continues afterwards. */
+  /** A caller waits this long for a build, wall milliseconds; afterwards the build continues without it. */
   patienceMillis: 20 * second,
   /**
-   * How long a build without a waiting caller stays available. A retry gets it, although the end of the retry's own period
-   * would be later.
+   * A build without a waiting caller stays available to a retry for this long, although the retry's period ends at another
+   * time.
    */
   keptMillis: 10 * minute,
   /**
-   * Limits on making files. In order: threads in all; files that wait for a thread, and their timeout; the time after which a
-   * partner with more threads than its share loses a slow reader; threads and waiting files of one partner; the heartbeat
-   * timeout of a thread while its reader takes every piece. Wall milliseconds.
+   * Limits on rendering files, in this order: all threads; files that wait for a thread, and their timeout; the time after
+   * which a partner with more threads than its share loses a slow reader; threads and waiting files of one partner; the
+   * heartbeat timeout of a thread whose reader accepts every piece. Wall milliseconds.
    */
   files: {
     threads: 2,
@@ -288,5 +295,5 @@ export const statementLimits = {
   }
 } as const
 
-/** The largest single advance of the sandbox's clock: ten years, more than any deadline, far below the limit of Unix ms. */
+/** The largest single advance of the sandbox's clock: ten years, longer than any deadline and far below the limit of Unix ms. */
 export const maxAdvanceMillis = 10 * 366 * 86_400_000

@@ -1,6 +1,6 @@
 /**
- * Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and ceiling are
- * checked once (doc 3, "positive decimal string"; doc 1, conventions; F1, F2, RND-012, RND-011).
+ * Money: only this file converts decimal strings to minor units (bigint) and back, so that grammar, scale and ceiling are
+ * checked in one place (doc 3, "positive decimal string"; doc 1, conventions; F1, F2, RND-012, RND-011).
  */
 import { Decimal } from "decimal.js"
 import { Schema } from "effect"
@@ -16,7 +16,7 @@ export type MoneyDecimal = Decimal
 
 /**
  * Formats a figure as a decimal text with `places` places, by default all of them. Every figure is formatted here, because a
- * rounded small loss or a product with zero must not show a minus before a zero. Rounding is half up by default.
+ * small loss rounded to zero, or a product with zero, must not show a minus. Rounding is half up by default.
  */
 export const decimalText = (figure: Decimal, places?: number, rounding?: Decimal.Rounding): string => {
   const text =
@@ -47,8 +47,8 @@ const powers = Array.from({ length: 19 }, (_, places) => 10n ** BigInt(places))
 const power = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
 
 /**
- * Parses an amount of a partner into minor units of the currency; zero is allowed. A string result is the sentence of a
- * refusal. Written decimals count, zeros included.
+ * Parses a partner's amount into minor units of the currency; zero is allowed. A string result is the sentence of a refusal.
+ * Written decimal places count, trailing zeros included.
  */
 export const parseAmount = (value: unknown, currency: Currency): bigint | string => {
   if (typeof value !== "string") return notText
@@ -62,7 +62,7 @@ export const parseAmount = (value: unknown, currency: Currency): bigint | string
   return minor > maxMinor ? tooLarge : minor
 }
 
-/** As `parseAmount`, and greater than zero ("positive decimal string"). */
+/** Like `parseAmount`, but refuses zero ("positive decimal string"). */
 export const parsePositiveAmount = (value: unknown, currency: Currency): bigint | string => {
   const minor = parseAmount(value, currency)
   return minor === 0n ? notPositive : minor
@@ -79,7 +79,7 @@ export const formatAmount = (minor: bigint, currency: Currency): string => {
 /** A USDC text written by the service, in micro-USDC. */
 export const usdcMinor = (text: string): bigint => floorToMinor(text, "USDC")
 
-/** A signed figure seen by the client, in minor units, rounded towards minus infinity. */
+/** A signed figure from the client's view, in minor units, rounded towards minus infinity. */
 export const floorToMinor = (figure: Decimal | string, currency: Currency): bigint => toMinor(figure, currency, false)
 
 /** A requirement or charge written as a positive figure, in minor units, rounded towards plus infinity. */
@@ -93,7 +93,7 @@ export const MoneyText = Schema.String.annotate({ message: "The amount must be a
   .check(Schema.isPattern(/^-?(0|[1-9][0-9]*)\.[0-9]+$/u, { message: notDecimal }))
   .annotate({ description: "Money: decimal string in the currency's full scale" })
 
-/** Money that a partner may send: at most the currency's places, more than zero. */
+/** An amount from a partner: at most the currency's places, more than zero. */
 export const PositiveAmountText = (currency: Currency) =>
   Schema.String.annotate({
     message: notText,
@@ -112,7 +112,7 @@ export const PositiveAmountText = (currency: Currency) =>
 
 const signedGrammar = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/
 
-/** `isUp`: rounds towards plus infinity, else towards minus infinity. A text that is not a number is a defect. */
+/** `isUp` rounds towards plus infinity, otherwise towards minus infinity. A text that is not a number is a defect. */
 const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): bigint => {
   const text = typeof figure === "string" ? figure : figure.toFixed()
   const minor = roundedMinor(text, currency, isUp) ?? roundedMinor(new MoneyDecimal(text).toFixed(), currency, isUp)
@@ -120,7 +120,7 @@ const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): b
   return minor
 }
 
-/** Rounds by digits: a fifth of the time of decimal arithmetic. Null: a text in another form. */
+/** Rounds the digits directly, five times faster than decimal arithmetic. Null for a text in another form. */
 const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint | null => {
   const match = signedGrammar.exec(text)
   if (match === null) return null
@@ -144,7 +144,7 @@ export const amountPlus = (currency: Currency, ...amounts: ReadonlyArray<string>
 /** Whether an amount in any form is zero. */
 export const isNothing = (amount: string): boolean => !/[1-9]/.test(amount)
 
-/** Minor units of an amount written by the service, signed; "--" is a plus. */
+/** Signed minor units of an amount that the service wrote; a double minus cancels out. */
 export const minorOf = (amount: string, currency: Currency): bigint => {
   const signs = /^-*/.exec(amount)?.[0].length ?? 0
   const minor = floorToMinor(amount.slice(signs), currency)

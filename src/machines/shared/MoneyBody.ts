@@ -1,5 +1,5 @@
 /**
- * The common parts of a deposit notice and a withdrawal request: their first fields, and the role that decides them (doc 3,
+ * The common parts of a deposit notice and a withdrawal request: their first fields, and the roles that decide them (doc 3,
  * Endpoints and Limits; A3-01, A3-03, A3-06).
  */
 import { Schema } from "effect"
@@ -9,11 +9,11 @@ import { Id } from "./Ids.ts"
 import { moneyLengths } from "./Limits.ts"
 import { parsePositiveAmount } from "./Money.ts"
 
-/** The deciding role: finance or an administrator; PARTNER for a cancel and for the instant decision of a sandbox. */
+/** The roles that decide: finance or an administrator. PARTNER stands for a cancel, and for the instant decision of a sandbox. */
 export const moneyDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
 export type MoneyDecider = (typeof moneyDeciders)[number]
 
-/** Client, reference and amount, as in every answer and list. */
+/** The client, the reference and the amount, in every answer and list. */
 export const filedFields = {
   partnerId: Id,
   clientId: Id,
@@ -47,7 +47,10 @@ export interface MoneyBody {
   readonly amount: bigint
 }
 
-/** The currency determines the places, so an amount with an unknown currency is checked with the widest scale. */
+/**
+ * Parses the amount. The currency determines the number of places, so an amount with an unknown currency is checked with the
+ * largest scale.
+ */
 export const amountOf = ({ amount, currency }: Fields.JsonRecord, add: Fields.AddError): bigint | undefined => {
   if (typeof amount !== "string") return undefined
   const minor = parsePositiveAmount(amount, isCurrency(currency) ? currency : "SOL")

@@ -1,4 +1,4 @@
-/** The end of a page of a list (doc 1, Limits: Paging; A1-09). */
+/** The end of a page, in every list (doc 1, Limits: Paging; A1-09). */
 import { Schema } from "effect"
 import { Id } from "./Ids.ts"
 

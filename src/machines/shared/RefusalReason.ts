@@ -1,12 +1,12 @@
 /**
- * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason, except code
- * 5020 without data, where nothing was done. A token keeps its name and its meaning; new tokens may be added. The published
- * description and the guide on errors list the tokens for partners; operatorReasons.ts lists those for operators only (doc 1,
- * Envelope: data is machine facts).
+ * Tokens for the reason of a refusal. A refusal has `data.reason` exactly when its code has more than one reason. The
+ * exception is code 5020 without data, where the service did nothing. A token keeps its name and its meaning; new tokens may
+ * be added. The published description and the guide on errors list the tokens for partners; operatorReasons.ts lists those
+ * for operators only (doc 1, Envelope: data is machine facts).
  */
 import { operatorReasons } from "./operatorReasons.ts"
 
-/** Reasons that are answered with the same code, each with its meaning in a sentence. */
+/** Reasons with the same HTTP status and code, each with its meaning as a sentence. */
 export interface ReasonGroup {
   /** HTTP status and code. */
   readonly answers: ReadonlyArray<readonly [status: number, code: number]>
@@ -80,7 +80,7 @@ const ofTrading = {
   REFUSED_BY_VENUE: "The venue has refused it; the sentence, or data.rejectReason, has its words."
 } as const
 
-/** The reasons on money: 400 4000 for a request, 409 4092 for something filed or reported that can't be applied. */
+/** 400 4000 for a request; 409 4092 for a filed or reported object that can't be applied. */
 const ofMoney = {
   ACCOUNT_FROZEN: "The account is frozen: money can be neither deposited nor withdrawn.",
   WITHDRAWALS_RESTRICTED: "Withdrawals are restricted on the account.",
@@ -110,13 +110,13 @@ const ofUnknown = {
   OFFER_GONE: "The offer has left the board since it was read."
 } as const
 
-/** The reasons of 409 4090. */
+/** 409 4090: conflicts of e-mail or margin. */
 const ofClash = {
   EMAIL_IN_USE: "The e-mail address is used by an open account.",
   WOULD_BREACH_MARGIN: "The leverage needs more margin than the account has, and force was not sent."
 } as const
 
-/** The reasons of 409 4092. */
+/** 409 4092: the present state of an object does not allow the request. */
 const ofState = {
   IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used for another request.",
   IN_PROGRESS: "The request with the same Idempotency-Key has no answer yet.",
@@ -137,14 +137,14 @@ const ofState = {
   WEBHOOK_INACTIVE: "The webhook is not active: register it again first."
 } as const
 
-/** The reasons of 429 4290. */
+/** 429 4290: too many requests or builds. */
 const ofPace = {
   RATE_LIMITED: "The requests of this minute are used up.",
   RETAKE_TOO_EARLY: "The cooling period after the last attempt at the test is not over: data.retakeAt.",
   TOO_MANY_STATEMENTS: "The client has had as many statements made within an hour as it may have."
 } as const
 
-/** The reasons of 502 5020. The answer has no `data` when nothing was done. */
+/** 502 5020: the venue; without data when the service did nothing. */
 const ofVenue = {
   OUTCOME_PENDING:
     "The request is in flight at the venue and is resolved by itself: read its state before you send another.",
@@ -152,7 +152,7 @@ const ofVenue = {
     "The venue was not reached and nothing was executed: send the request again under a new Idempotency-Key."
 } as const
 
-/** The reasons of 503 5030. */
+/** 503 5030: the service itself. */
 const ofService = {
   UNAVAILABLE: "The service has no room for the request now, or its database is away.",
   NO_VENUE: "No venue is attached to the service, so it has no markets."
@@ -185,7 +185,7 @@ type KeysOf<Group> = Group extends { readonly reasons: infer Reasons } ? keyof R
 /** The token of a refusal. */
 export type Reason = KeysOf<(typeof partnerReasons)[number] | (typeof operatorReasons)[number]>
 
-/** The tokens that partners may receive with a status, in their order; limited to one code where it is given. */
+/** The tokens that partners may receive with a status, in the order of the registry; with `code`, only those of that code. */
 export const reasonsOf = (status: number, code?: number): ReadonlyArray<Reason> =>
   partnerReasons.flatMap(({ answers, reasons }) =>
     (answers as ReasonGroup["answers"]).some(([of, each]) => of === status && (code === undefined || each === code))
@@ -201,7 +201,7 @@ export const meaningOf: Readonly<Record<Reason, string>> = Object.assign(
   ...reasonGroups.map(({ reasons }) => reasons)
 )
 
-/** The reasons of 404 4004 by the missing object, as the sentence names the object. */
+/** Reason tokens by the missing object, as the sentence names it. */
 export const unknownReasons = {
   Client: "UNKNOWN_CLIENT",
   "KYC package": "UNKNOWN_KYC_PACKAGE",

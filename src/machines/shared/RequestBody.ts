@@ -7,8 +7,8 @@ import { checkFields, invalidFields, type Refusal } from "./Refusal.ts"
 import type { Reason } from "./RefusalReason.ts"
 
 /**
- * The faults of a body: the sentence of the first failing field, and every failing field with its own; no field when the body
- * is no object.
+ * The faults of a body: the sentence of the first failing field, and all failing fields with their sentences. There is no
+ * field when the body is no object.
  */
 export interface BodyFaults {
   readonly ok: false
@@ -18,7 +18,7 @@ export interface BodyFaults {
 
 export const notAnObject = "The request body must be a JSON object."
 
-/** The refusal without a failing field: the sentence alone. */
+/** A refusal that names no field, only a sentence. */
 export const invalidWhole = (reason: Reason, sentence: string): Refusal => ({
   _tag: "Invalid",
   reason,
@@ -29,19 +29,20 @@ export const invalidWhole = (reason: Reason, sentence: string): Refusal => ({
 /** The refusal of a body that is no JSON object. */
 export const notABody: Refusal = invalidWhole("INVALID_BODY", notAnObject)
 
-/** The refusal of a body with faults, with their sentence; `reason` for a field refused by a rule with its own reason. */
+/** The refusal of a body with faults. `reason` is given when a rule with its own reason refused a field. */
 export const invalidBody = ({ sentence, errors }: Omit<BodyFaults, "ok">, reason: Reason = "INVALID_FIELDS"): Refusal =>
   Object.keys(errors).length === 0
     ? invalidWhole("INVALID_BODY", sentence)
     : { _tag: "Invalid", reason, sentence, errors }
 
-/** The refusal of a body of sections: the general sentence; without a field to name, the body is no object. */
+/** The refusal of a body of sections, with the general sentence. When no field is named, the body is no object. */
 export const invalidSections = (errors: Readonly<Record<string, string>>): Refusal =>
   Object.keys(errors).length === 0 ? notABody : invalidFields(errors)
 
 /**
- * Checks a body. `judge` gets it without its null members and returns the result when it can be computed; every sentence that
- * it adds still refuses the body. Faults are named in the order of `labels`, whichever pass found them.
+ * Checks a body. `judge` receives the body without its null members, and returns the result when it can be computed. Any
+ * sentence that it adds refuses the body all the same. Faults are named in the order of `labels`, not in the order in which
+ * they were found.
  */
 export const judgeBody = <A extends { readonly ok: true }>(
   body: unknown,

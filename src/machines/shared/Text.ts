@@ -1,11 +1,14 @@
 /**
- * Normalises the text of partners: trimmed of Unicode white space, NFC, counted in code points, without control characters,
- * line breaks or lone surrogates, and empty without a visible character. E-mail follows the WHATWG pattern. Short ASCII text,
- * the usual case, needs no allocation, because collateral reports use these functions thousands of times a second (A1-14,
- * A1-15).
+ * Normalises text from partners: trimmed of Unicode white space, NFC, counted in code points, without control characters,
+ * line breaks or lone surrogates. A text without a visible character counts as empty. E-mail follows the WHATWG pattern.
+ * Short ASCII text, the usual case, allocates no memory, because collateral reports use these functions thousands of times a
+ * second (A1-14, A1-15).
  */
 
-/** Unicode White_Space plus the byte order mark. Written by hand: a trailing-space regular expression is quadratic. */
+/**
+ * White space: Unicode White_Space and the byte order mark. Written by hand, because a regular expression for trailing space
+ * takes quadratic time.
+ */
 const isWhiteSpace = (unit: number): boolean =>
   unit === 0x20 ||
   (unit >= 0x09 && unit <= 0x0d) ||
@@ -37,7 +40,7 @@ export const cleanText = (text: string): string => {
   return visible.test(trimmed) ? trimmed.normalize("NFC") : ""
 }
 
-/** Any character except white space, characters that only turn, join or hide others, and the blank of Braille. */
+/** A visible character: no white space, no character that only turns, joins or hides others, and not the blank of Braille. */
 const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}\u2800]/u
 
 /** Number of Unicode code points. */
@@ -48,8 +51,8 @@ export const codePointLength = (text: string): number => {
 }
 
 /**
- * The fault of a text of at most `max` code points, as a sentence that starts with `label`; undefined without a fault. An empty
- * text is refused only when required.
+ * The fault of a text of at most `max` code points, as a sentence that starts with `label`; undefined when the text is valid.
+ * An empty text is a fault only when required.
  */
 export const textSentence = (text: string, label: string, max: number, required: boolean): string | undefined => {
   const clean = cleanText(text)
@@ -62,7 +65,10 @@ export const textSentence = (text: string, label: string, max: number, required:
 
 const forbidden = /[\p{Cc}\u2028\u2029]/u
 
-/** As `textSentence`, for a name: characters that change the direction of writing could make it read as another name. */
+/**
+ * Like `textSentence`, for a name: also refuses characters that change the direction of writing, because they could make it
+ * read as another name.
+ */
 export const nameSentence = (text: string, label: string, max: number, required: boolean): string | undefined => {
   const sentence = textSentence(text, label, max, required)
   if (sentence !== undefined || isPrintableAscii(text) || !turning.test(cleanText(text))) return sentence
@@ -101,5 +107,5 @@ export const isEmail = (text: string): boolean => {
   return trimmed.length <= maxEmailLength && emailPattern.test(trimmed)
 }
 
-/** The address as stored and compared: trimmed, lower case; a valid address is ASCII, so this is ASCII lowering. */
+/** The address as stored and compared: trimmed, in lower case. A valid address is ASCII. */
 export const normaliseEmail = (text: string): string => trimText(text).toLowerCase()

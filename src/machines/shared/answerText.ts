@@ -1,6 +1,6 @@
 /**
- * The text of an answer, and whether a retry gets it: pure, so that a turn that ends a request stores the bytes that every
- * replay repeats (doc 1, Envelope; A1-03, A1-51).
+ * Renders the text of an answer, and decides whether a retry may get the same answer again. Pure, so that the turn that ends
+ * a request stores exactly the bytes that every replay repeats (doc 1, Envelope; A1-03, A1-51).
  */
 import type { Verdict } from "./Refusal.ts"
 import { refusalText, toWire, type WireRefusal } from "./wireRefusal.ts"
@@ -9,34 +9,31 @@ import { refusalText, toWire, type WireRefusal } from "./wireRefusal.ts"
 export interface Rendered {
   readonly status: number
   readonly body: string
-  /** When the request can succeed, Unix ms of business time, where the refusal knows it (A1-04). */
+  /** The time at which the request can succeed, Unix ms of business time, when the refusal knows it (A1-04). */
   readonly retryAt?: number
-  /**
-   * True if the answer also depends on other requests: whatever its status, it is not stored, and its Idempotency-Key is freed
-   * (A1-51).
-   */
+  /** Set when the answer depends on more than the request, whatever its status: the request's key is freed (A1-51). */
   readonly passing?: true
 }
 
-/** How a success of a route is written as JSON: its statuses, and whether it has the envelope (A1-03). */
+/** The JSON form of a route's success: its statuses, and whether it has the envelope (A1-03). */
 export interface JsonForm {
   readonly statuses: ReadonlyArray<number>
   readonly enveloped: boolean
 }
 
-/** Adds a route's own members to its refusals. */
+/** Adds a route's own members to a refusal. */
 export type Refusing = (refusal: WireRefusal) => WireRefusal
 
 /**
- * Statuses of answers that are not stored: unauthorised, too large, rate limited, defect, unavailable. The Idempotency-Key is
- * freed, so that a retry is executed (A1-51).
+ * Statuses of answers that a retry must not get again (no key, too large, too often, trouble): the request's key is freed
+ * (A1-51).
  */
 const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
 
 /** Whether an answer is stored under the request's key. */
 export const isKept = ({ status, passing: passes }: Rendered): boolean => passes !== true && !passing.has(status)
 
-/** The status of a success. `status` null: the only one of the contract. Throws for a status that the contract lacks. */
+/** The status of a success; null selects the only one of the contract. Throws for a status that the contract lacks. */
 export const statusOf = ({ statuses }: Pick<JsonForm, "statuses">, status: number | null): number => {
   const chosen = status ?? (statuses.length === 1 ? statuses[0] : undefined)
   if (chosen === undefined || !statuses.includes(chosen)) throw new Error(`the contract has no status ${status} here`)
@@ -57,7 +54,7 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** A verdict whose value is the data of the route's only success. */
+/** The answer to a verdict; its value is the data of the route's only success. */
 export const renderVerdict = (form: JsonForm, verdict: Verdict<unknown>, refusing?: Refusing): Rendered => {
   if (verdict.ok) return renderJson(form, verdict.value, null)
   const refusal = toWire(verdict.refusal)

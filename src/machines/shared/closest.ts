@@ -9,7 +9,10 @@ export const closest = (word: string, known: ReadonlyArray<string>): string => {
   return best === undefined ? "" : `; did you mean "${best.each}"?`
 }
 
-/** Letters inserted, omitted, exchanged or swapped with their neighbour (optimal string alignment). */
+/**
+ * The number of edits between two words: letters inserted, omitted, exchanged or swapped with their neighbour (optimal string
+ * alignment).
+ */
 const distance = (a: string, b: string): number => {
   const rows: Array<Array<number>> = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0

@@ -1,11 +1,11 @@
 /**
- * Parses JSON so that `JSON.stringify` writes the same text again, apart from white space between tokens and escapes in names.
- * `JSON.parse` alone changes the digits of numbers such as 1.10 and the order of names such as "2", and drops duplicate names.
- * Here a number or a string that JavaScript would write differently becomes a raw JSON value, and an object keeps the order of
- * its names. An object that lost a duplicate name is recorded as lossy (doc 3, Endpoints; A3-07).
+ * Parses JSON so that `JSON.stringify` writes the same text again, apart from white space between tokens and escapes in
+ * names. `JSON.parse` alone would change the digits of numbers such as 1.10 and the order of names such as "2", and would
+ * drop duplicate names. Here, a number or string that JavaScript would write differently becomes a raw JSON value, and an
+ * object keeps the order of its names. An object that lost a duplicate name is recorded as lossy (doc 3, Endpoints; A3-07).
  */
 
-/** The compiler's library lacks raw JSON values. */
+/** TypeScript's library has no types for raw JSON values. */
 const raw = JSON as typeof JSON & {
   rawJSON(text: string): RawValue
   isRawJSON(value: unknown): value is RawValue
@@ -25,12 +25,12 @@ export const parseExact = (text: string): unknown => {
   return JSON.stringify(parsed) === text ? parsed : new Parser(text).value()
 }
 
-/** Whether no object inside the value has a duplicate name or the name `__proto__`. */
+/** Whether no object in the value has lost a duplicate name or the name `__proto__`. */
 export const isWhole = (value: unknown): boolean =>
   !isContainer(value) ||
   (!lossy.has(value) && !Object.hasOwn(value, "__proto__") && Object.values(value).every(isWhole))
 
-/** Whether `JSON.parse` keeps each member of the text, and each number as written. The order of names does not count. */
+/** Whether `JSON.parse` keeps each member of the text, and each number as written. The order of names is not compared. */
 export const isPlain = (value: unknown): boolean =>
   raw.isRawJSON(value)
     ? value.rawJSON.startsWith('"')
@@ -42,7 +42,7 @@ export const plainOf = (value: unknown): unknown => {
   return value.rawJSON.startsWith('"') ? JSON.parse(value.rawJSON) : value.rawJSON
 }
 
-/** Restores the exact members of `written` (from `parseExact`) in `value`, which another parser made from the same text. */
+/** Restores in `value`, which another parser made from the same text, the exact members of `written` (from `parseExact`). */
 export const restoreExact = (value: unknown, written: unknown): void => {
   if (!isContainer(value) || !isContainer(written)) return
   for (const [name, member] of Object.entries(written)) {
@@ -112,7 +112,10 @@ class Parser {
   }
 }
 
-/** JavaScript puts names that are whole numbers first. A proxy lists the names in their original order. */
+/**
+ * An object that lists its names in their original order. JavaScript would put names that are whole numbers first, so a proxy
+ * gives the order.
+ */
 const inOrder = (members: Record<string, unknown>, names: ReadonlyArray<string>): object => {
   const ordered = new Proxy(members, { ownKeys: () => names })
   reordered.add(ordered)

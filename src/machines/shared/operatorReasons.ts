@@ -21,7 +21,7 @@ const ofUnknown = {
   UNKNOWN_PAGE: "The atlas has no such page."
 } as const
 
-/** The reasons of 409 4092 on partners and clients. */
+/** 409 4092: conflicts about partners and clients. */
 const ofParties = {
   CODE_TAKEN: "Another partner has the code.",
   UID_PREFIX_TAKEN: "Another partner has the uid prefix.",
@@ -44,7 +44,7 @@ const ofParties = {
   CLIENT_STATE: "The client's own rules refuse the command, for a reason that partners are told."
 } as const
 
-/** The reasons of 409 4092 on money and its records. */
+/** 409 4092: conflicts about money and its records. */
 const ofBooks = {
   BOOKED_ALREADY: "The reference was booked before, with other content where it says so.",
   BELOW_ZERO: "The client's balance would be below zero.",
@@ -60,7 +60,7 @@ const ofBooks = {
   STATEMENT_UNCHANGED: "A new version of the statement would say the same as the one there is."
 } as const
 
-/** The reasons of 409 4092 on four eyes. */
+/** 409 4092: conflicts of four-eyes approval. */
 const ofApprovals = {
   APPROVAL_DECIDED: "The approval was decided before.",
   APPROVAL_EXPIRED: "The approval has expired: ask for the command again.",
@@ -72,7 +72,7 @@ const ofApprovals = {
   COMMAND_REFUSED: "The approval is used, and its command was refused: data.refusal says why."
 } as const
 
-/** 409 4092: encryption keys, watch lists, venue and sandbox. */
+/** 409 4092: conflicts about encryption keys, watch lists, the venue and the sandbox. */
 const ofDesk = {
   KEYS_ELSEWHERE: "The keys of the service are not in a key file of its own.",
   ROTATION_RUNNING: "Values are still being sealed again after the last rotation.",

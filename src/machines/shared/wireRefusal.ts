@@ -13,15 +13,15 @@ export interface WireRefusal {
   readonly code: number
   readonly msg: string
   readonly data: JsonObject | null
-  /** When the request can succeed, Unix ms of business time: Retry-After counts down to it. */
+  /** The time at which the request can succeed, Unix ms of business time; Retry-After counts down to it. */
   readonly retryAt?: number
   /** Members of the answer beside code, sentence and data. */
   readonly beside?: JsonObject
-  /** True for a refusal that other requests caused: whatever its status, its Idempotency-Key is freed. */
+  /** Set when other requests caused the refusal, whatever its status: the request's Idempotency-Key is freed. */
   readonly passing?: true
 }
 
-/** A refusal whose code has one reason. */
+/** A refusal whose code has only one reason. */
 const wire = (status: number, code: number, msg: string, data: JsonObject | null = null): WireRefusal => ({
   status,
   code,
@@ -29,7 +29,7 @@ const wire = (status: number, code: number, msg: string, data: JsonObject | null
   data
 })
 
-/** A refusal whose code has several reasons: `data` names this one, beside its other facts. */
+/** A refusal whose code has several reasons: `data` names the reason beside its other facts. */
 const reasoned = (
   status: number,
   code: number,
@@ -79,13 +79,13 @@ export const invalid = (
 ): WireRefusal =>
   reasoned(400, 4000, reason, msg, errors === null ? null : { errors: shownErrors(errors, shownFaults.partner) })
 
-/** 400 4000 of query parameters, by parameter. */
+/** 400 4000 for query parameters, with a sentence by parameter. */
 export const invalidQuery = (errors: Readonly<Record<string, string>>): WireRefusal => {
   const sentences = Object.values(errors)
   return invalid("INVALID_PARAMETERS", sentences.length === 1 ? (sentences[0] ?? checkFields) : checkFields, errors)
 }
 
-/** 500 5000: the answer contains the id alone. */
+/** 500 5000: the answer shows only the id. */
 export const defect = (id: string): WireRefusal => wire(500, 5000, "The request failed inside the service.", { id })
 
 type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { readonly _tag: T }>) => WireRefusal }
@@ -125,7 +125,7 @@ const table: Table = {
     }),
     retryAt: retakeAt
   }),
-  // Other requests caused the refusal, and it ends within an hour, so its key is freed.
+  // Other requests of the client caused this refusal, and it ends within an hour, so the request's key is freed.
   TooManyBuilds: ({ retryAt }) => ({
     ...reasoned(
       429,
@@ -136,10 +136,10 @@ const table: Table = {
     retryAt,
     passing: true
   }),
-  // A refusal without data wrote nothing; data is the only difference.
+  // Without data, the refused request wrote nothing; data is the only difference between the two.
   VenueAway: ({ reason, sentence, data }) =>
     data === undefined ? { ...wire(502, 5020, sentence), passing: true } : reasoned(502, 5020, reason, sentence, data),
-  // A stored refusal would replace the answer of the key's first request.
+  // Stored under the key, this refusal would replace the answer of the key's first request.
   KeyReused: () => ({ ...gateRefusals.keyReused, passing: true }),
   NoVenue: ({ sentence }) => reasoned(503, 5030, "NO_VENUE", sentence),
   Conflict: ({ reason, sentence, data }) => reasoned(409, 4092, reason, sentence, data)
