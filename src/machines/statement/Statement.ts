@@ -1,6 +1,7 @@
 /**
- * A statement. Its content is in its model, stored apart; the row names the client, the period and the version, and the hash
- * and renderer that reproduce its bytes (doc 2, Statements; D20, A2-66, STS-16, STS-18, STS-20, STS-21, STS-33, STS-29).
+ * A statement. Its content is in its model, which is stored apart. The row names the client, the period and the version, and
+ * the hash and renderer that reproduce its bytes (doc 2, Statements; D20, A2-66, STS-16, STS-18, STS-20, STS-21, STS-33,
+ * STS-29).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
@@ -13,12 +14,12 @@ export const isStatementKind = (name: string): name is StatementKind =>
 
 export const statementStates = ["GENERATED", "SUPERSEDED"] as const
 
-/** The renderer of new statements. A change of its bytes needs a new number, and the old renderer stays. */
+/** The renderer of new statements. A change of the rendered bytes needs a new number, and the old renderer stays. */
 export const currentRenderer = 3
-/** All renderers so far: statements of each can be rendered again. */
+/** All renderers that ever existed: statements of each can be rendered again. */
 export const renderers = [1, 2, currentRenderer] as const
 
-/** The schema of a kind's model, as the model names it. */
+/** The name of the schema of a kind's model, as the model gives it. */
 export const schemaOf: { readonly [K in StatementKind]: string } = {
   ACCOUNT: "account/1",
   COSTS: "costs/1",
@@ -27,18 +28,18 @@ export const schemaOf: { readonly [K in StatementKind]: string } = {
   CLIENT_ASSETS: "client-assets/1"
 }
 
-/** The input of a version's bytes besides its model. */
+/** The data besides the model from which a version's bytes are made. */
 export interface StatementVersion {
   readonly statementId: number
   readonly version: number
-  /** The version that it replaces; null: the first of its period. */
+  /** The version that this one replaces; null for the first of its period. */
   readonly supersedes: { readonly statementId: number; readonly version: number; readonly sha256: string } | null
 }
 
 export interface StatementInput {
   readonly statementId: number
   readonly clientId: number
-  /** Part of the files' names. */
+  /** A part of the files' names. */
   readonly clientUid: string
   readonly kind: StatementKind
   /** Unix ms, inclusive. */
@@ -50,11 +51,11 @@ export interface StatementInput {
   readonly supersedes: StatementVersion["supersedes"]
   /** SHA-256 of the model's canonical text, hex. */
   readonly sha256: string
-  /** Rows of all sections. */
+  /** The number of rows in all sections. */
   readonly rows: number
   readonly renderer: number
   readonly correctionReason: string | null
-  /** A short text of the model's input: while it is unchanged, so is the model. */
+  /** A short text of the model's input. While it is unchanged, the model is unchanged too. */
   readonly facts: string
 }
 
@@ -66,7 +67,7 @@ export interface StatementContext extends StatementInput {
 
 export type StatementEvent =
   | { readonly type: "GENERATE"; readonly at: number; readonly by: string }
-  /** A later version of the same period has other content. */
+  /** A later version of the same period has different content. */
   | { readonly type: "SUPERSEDE"; readonly supersededBy: number; readonly reason: string | null }
 
 const millis = (description: string) => Schema.Int.annotate({ description })
@@ -112,7 +113,7 @@ export const statementRowOf = (state: StatementRow["state"], context: StatementC
   renderer: context.renderer
 })
 
-/** The unique claim of a version within its period: once made, a version is never made again. */
+/** The unique claim of a version within its period. A claim is taken once, so no version is built twice. */
 export const versionClaim = ({
   kind,
   clientId,

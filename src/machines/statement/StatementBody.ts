@@ -44,7 +44,7 @@ export const StatementBody = Fields.objectOf(
 export type StatementRequest =
   | {
       readonly kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS"
-      /** Null: the last calendar month. */
+      /** Null for the last calendar month. */
       readonly range: { readonly from: number; readonly to: number } | null
     }
   | { readonly kind: "TAX"; readonly taxYear: number | null }
@@ -61,7 +61,7 @@ const takes: { readonly [K in StatementKind]: ReadonlyArray<string> } = {
   CLIENT_ASSETS: ["quarter"]
 }
 
-/** Checks the body of a request for a statement; refuses with 400 code 4000, like every body. */
+/** Checks the body of a request for a statement; refuses with 400 code 4000, as all bodies do. */
 export const decodeStatement = (body: unknown): DecodedStatement =>
   judgeBody(body, labels, (raw, add) => {
     const { kind } = raw
@@ -85,7 +85,7 @@ const requestOf = (body: typeof StatementBody.Type, add: Fields.AddError): State
   if (kind === "CLIENT_ASSETS") {
     const [, year, number] = quarterShape.exec((quarter ?? "").trim()) ?? []
     if (year === undefined) return { kind, quarter: null }
-    // JavaScript maps years below 100 to the last century, so they must not pass.
+    // Such years must not pass, because JavaScript maps years below 100 to the last century.
     if (Number(year) < earliestYear || Number(year) > latestYear)
       add("quarter", `${labels.quarter} must be of a year from ${earliestYear} to ${latestYear}.`)
     return { kind, quarter: { year: Number(year), number: Number(number) } }

@@ -23,8 +23,8 @@ export interface EquityThen {
 }
 
 /**
- * Cash plus the unrealized PnL of positions and contracts at these marks. An item without a mark counts as zero and is counted
- * in `unvalued`.
+ * Cash plus the unrealized PnL of positions and contracts at these marks. An item without a mark counts as zero; `unvalued`
+ * is the number of such items.
  */
 export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: MarksThen): EquityThen => {
   let equity = cash
@@ -42,8 +42,8 @@ export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: Mar
   return { equity, unvalued }
 }
 
-/** The unrealized PnL of an open contract at a mark. Micro-USDC. */
-export const unrealizedOfContract = (context: ContractContext, mark: string): bigint =>
+/** The unrealized PnL of an open contract at a mark, micro-USDC. */
+export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
   pnlAt(
     {
       ...context,

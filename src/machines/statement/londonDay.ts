@@ -1,6 +1,6 @@
 /**
- * Days in London, numbered: HMRC's same-day and 30-day rules count them. British summer time runs from the last Sunday of March
- * to the last Sunday of October, both at 01:00 UTC (A2-83).
+ * Days in London by number, for HMRC's same-day and 30-day rules. British summer time runs from the last Sunday of March to
+ * the last Sunday of October, both at 01:00 UTC (A2-83).
  */
 
 const hourMillis = 3_600_000

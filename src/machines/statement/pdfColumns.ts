@@ -1,7 +1,7 @@
 /**
- * The tables of a statement's PDF: columns of each section, their widths, and their text in a row. All rows of a table have the
- * same number of lines, one or two, so the number of pages is known beforehand. Sizes are in points; the page is A4, landscape,
- * with margins of 36 at each side (STS-31).
+ * The tables of a statement's PDF: the columns of each section, their widths, and their text in a row. All rows of a table
+ * have the same number of lines, one or two, so the number of pages is known before drawing. Sizes are in points; the page is
+ * A4, landscape, with margins of 36 at each side (STS-31).
  */
 import type { Json } from "../shared/Json.ts"
 import { figureText, momentText, plainText } from "./pdfTexts.ts"
@@ -15,12 +15,12 @@ export interface PdfColumn {
   readonly width: number
   readonly align: "left" | "right"
   /**
-   * How a text fits that is wider than its column. `narrow` squeezes figures, ids, times and sentences, and never cuts them.
-   * `cut` ends the text in an ellipsis. `flow` continues in the second line: renderers 1 and 2 then cut the text, later ones break
-   * it between its `parts` and squeeze it.
+   * The treatment of a text that is wider than its column. `narrow` squeezes figures, ids, times and sentences, and never
+   * cuts them. `cut` ends the text in an ellipsis. `flow` continues in the second line; if that is full too, renderers 1 and
+   * 2 cut the text, and later ones break it between its `parts` and squeeze it.
    */
   readonly wide: "narrow" | "cut" | "flow"
-  /** For a text that flows: the parts within which no line may break. */
+  /** For `flow`: the parts of the text, inside which no line may break. */
   readonly parts?: (row: ModelRow) => ReadonlyArray<string>
   /** The texts of a row, one for each line. */
   readonly lines: ReadonlyArray<CellText>
@@ -65,7 +65,7 @@ const texts = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "
 const times = (width: number, ...lines: ReadonlyArray<Line>) => column("left", "narrow", width, lines)
 const figures = (width: number, ...lines: ReadonlyArray<Line>) => column("right", "narrow", width, lines)
 
-/** The causes that a posting names: the partner's reference first, then by name. */
+/** The causes that a posting names: the partner's reference first, the others sorted by name. */
 const references = ({ refs }: ModelRow): ReadonlyArray<string> => {
   if (typeof refs !== "object" || refs === null || Array.isArray(refs)) return [plainText(refs)]
   const { partnerRef, ...others } = refs as { readonly [name: string]: Json }

@@ -25,10 +25,7 @@ const titles: { readonly [K in StatementKind]: string } = {
 
 export const titleOf = (kind: string): string => titles[kind as StatementKind] ?? inWords(kind)
 
-/**
- * The texts for PARTNER custody. Renderer 1 wrote the first, which is wrong for other currencies: the partner holds only USDC.
- * Later renderers write the second.
- */
+/** The custody text by renderer. Renderer 1 stated it for all of the client's money, but it is true for USDC only. */
 const custodyOfPartner = [
   "PARTNER: held by the partner, as collateral",
   "PARTNER: USDC held by the partner, as collateral"
@@ -43,7 +40,7 @@ const custodyText = (model: string, renderer: number): string => {
 export const momentText = (value: Json | undefined): string =>
   typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
 
-/** The period in its time zone; renderer 1 wrote UTC beside London's name. */
+/** The period, in its time zone. Renderer 1 wrote UTC times beside the name of London. */
 export const periodText = (
   { periodFrom, periodTo, timeZone }: Pick<ModelHead, "periodFrom" | "periodTo" | "timeZone">,
   renderer: number
@@ -85,7 +82,7 @@ export const headLines = (
 
 const entry = (label: string, text: string): PdfEntry => ({ label, text })
 
-/** Characters in a line of a note. */
+/** Longest line of a note, characters. */
 const noteLength = 160
 
 /** The notes that hold for all rows, in lines. */
@@ -110,9 +107,9 @@ export const sectionTitle = ({ name, currency }: SectionFacts): string => {
   return typeof currency === "string" ? `${words}, ${currency}` : words
 }
 
-/** Facts in front of the rows, which start from them; all other facts are results and follow the rows. */
+/** Facts printed in front of the rows, because the rows start from them. All other facts are results and follow the rows. */
 const before: ReadonlyArray<string> = ["opening", "counterparty"]
-/** The facts after the rows, in the order in which they are printed, two a line. */
+/** Facts printed after the rows: in this order, two per line. */
 const behind: ReadonlyArray<string> = [
   "closing",
   "totals",
@@ -148,7 +145,7 @@ const labels: Readonly<Record<string, string>> = {
   disposals: "Number of disposals"
 }
 
-/** A section's facts, those in front of its rows and those after them; a missing figure is "n/a". */
+/** A section's facts, in front of its rows and after them; a missing figure is "n/a". */
 export const sectionFacts = (
   facts: SectionFacts
 ): { readonly before: ReadonlyArray<PdfEntry>; readonly after: ReadonlyArray<PdfEntry> } => {

@@ -1,6 +1,6 @@
 /**
- * The cost of trading by category. Money is micro-USDC, percentages have four places, half up; a percentage of zero is null.
- * The total is commissions, fees, net funding, entry spreads and third parties (A2-70, STS-24).
+ * The cost of trading by category. Money is micro-USDC; percentages have four places, half up, and are null when the base is
+ * zero. The total is commissions, fees, net funding, entry spreads and third parties (A2-70, STS-24).
  */
 import { decimalText, MoneyDecimal, formatAmount } from "../shared/Money.ts"
 import type { ModelRow, SectionFacts } from "./StatementModel.ts"
@@ -12,7 +12,7 @@ export interface CostRow {
   readonly category: CostCategory
   readonly family: CostFamily | "ALL"
   readonly description: string
-  /** Positive: the client paid it. */
+  /** Positive when the client paid it. */
   readonly amount: bigint
 }
 
@@ -20,13 +20,13 @@ export interface CostRow {
 export interface CostBase {
   /** Sum of all traded amounts. */
   readonly turnover: bigint
-  /** Mean of the daily equities; null without any. */
+  /** Mean of the daily equities; null when the period has none. */
   readonly averageEquity: bigint | null
   readonly startEquity: bigint
   readonly endEquity: bigint
-  /** Money that entered equity less money that left it, without results and charges. */
+  /** Money that entered equity less money that left it; trading results and charges are not counted. */
   readonly netDeposits: bigint
-  /** Whether every open item had a mark at the midnights of the equities; an item without one counts as zero. */
+  /** True when every open item had a mark at each midnight of the equities. An item without a mark counts as zero. */
   readonly holdingsValued: boolean
 }
 
@@ -57,7 +57,7 @@ export const costRows = (rows: ReadonlyArray<CostRow>, base: CostBase): Readonly
     pctOfAverageEquity: percentOf(amount, base.averageEquity)
   }))
 
-/** The totals, third parties apart, and the effect of the costs on the return. */
+/** The totals, with third parties shown separately, and the effect of the costs on the return. */
 export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): SectionFacts => {
   const total = rows.reduce((sum, { amount }) => sum + amount, 0n)
   const thirdParties = rows.reduce((sum, row) => (row.category === "THIRD_PARTY" ? sum + row.amount : sum), 0n)
@@ -76,14 +76,14 @@ export const costFacts = (rows: ReadonlyArray<CostRow>, base: CostBase): Section
     pctOfAverageEquity: percentOf(total, averageEquity),
     returnBeforeCostsPct: percentOf(gained + total, averageEquity),
     returnAfterCostsPct: percentOf(gained, averageEquity),
-    // Present only when false, so that statements with fully valued equities keep their bytes.
+    // Present only when false, so that statements with complete values keep their bytes.
     ...(base.holdingsValued ? {} : { holdingsValued: false })
   }
 }
 
 const dayMillis = 86_400_000
 
-/** Days, given as midnights in rising order; consecutive days appear as the first and the last of them. */
+/** A list of days (given as midnights in rising order) as text; a run of consecutive days shows its first and last day. */
 export const daysText = (days: ReadonlyArray<number>): string => {
   const runs: Array<[first: number, last: number]> = []
   for (const day of days) {

@@ -1,7 +1,7 @@
 /**
- * A statement as CSV: RFC 4180 with CRLF, a first line with the column names, UTF-8 without byte order mark, ISO 8601 times. A
- * text that a spreadsheet would interpret as a formula gets an apostrophe; numbers, times and ids never do, so that a negative
- * amount stays a number (A2-74, STS-30).
+ * A statement as CSV: RFC 4180 with CRLF, a first line with the column names, UTF-8 without byte order mark, ISO 8601 times.
+ * A text that a spreadsheet would interpret as a formula gets an apostrophe. Numbers, times and ids never get one, so a
+ * negative amount stays a number (A2-74, STS-30).
  */
 import type { StatementKind } from "./Statement.ts"
 import type { ModelHead, ModelRow, SectionFacts } from "./StatementModel.ts"
@@ -51,10 +51,10 @@ export const csvColumns: { readonly [K in StatementKind]: ReadonlyArray<CsvColum
 
 const dayMillis = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, "0"))
-/** Cache of the last written day: the times of a statement are in order. */
+/** The last written day, cached: the times of a statement are in order. */
 let lastDay = { begins: 0, text: "1970-01-01T" }
 
-/** A time (Unix ms) in the form of Date, at a fifth of the cost: a large statement has very many. */
+/** A time (Unix ms) as `Date.toISOString` writes it, five times faster: a large statement has very many. */
 const isoTime = (ts: number): string => {
   const of = ts - lastDay.begins
   if (!(of >= 0 && of < dayMillis)) {
@@ -81,7 +81,7 @@ export const csvCell = (value: unknown, kind: CellKind): string => {
   return quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A row; a missing member has the value of its section (`csvCommon`). */
+/** A row as one line. A member that the row lacks has the value of its section (`csvCommon`). */
 export const csvLine = (
   layout: ReadonlyArray<CsvColumn>,
   common: ModelRow,
@@ -109,7 +109,7 @@ export const csvCommon = (head: ModelHead, section: SectionFacts): ModelRow => (
 
 type Held = { readonly cash: string; readonly reserved: string }
 
-/** The opening and closing balances of an ACCOUNT section: a row for each kind, without amount, venue's time and ids. */
+/** The opening and closing balances of an ACCOUNT section: one row each, without amount, venue time and ids. */
 export const csvEdges = (
   head: ModelHead,
   section: SectionFacts,

@@ -1,7 +1,7 @@
 /**
- * The scheduled jobs of statements, and their due times: the equities of each midnight, executions of the day before, assets of
- * the quarter, costs and tax of the year. Due times are London's for British tax and UTC for everything else. Unix ms (A2-68,
- * STS-26, STS-28, STS-29).
+ * The scheduled jobs of statements and their due times: the equities of each midnight, the executions of the day before, the
+ * assets of the quarter, and costs and tax of the year. Due times are London's for British tax and UTC for the others. Unix
+ * ms (A2-68, STS-26, STS-28, STS-29).
  */
 import type { StatementKind } from "./Statement.ts"
 import { type RequestedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
@@ -19,7 +19,7 @@ export const statementJobNames = [
 export type StatementJobName = (typeof statementJobNames)[number]
 export type StatementMakingJob = Exclude<StatementJobName, "EQUITIES">
 
-/** The stored form of a job: the period of equities includes both midnights. */
+/** A job as it is stored. For equities, the period includes both midnights. */
 export interface JobPlan extends Period {
   readonly name: StatementJobName
   readonly dueAt: number
@@ -34,13 +34,13 @@ const yearAt = (at: number): number => new Date(at).getUTCFullYear()
 
 interface Schedule {
   readonly kind: StatementKind
-  /** The first due job after a moment. */
+  /** The first job that is due after a moment. */
   readonly next: (after: number) => Omit<JobPlan, "name">
-  /** True: a period gets one statement only. False: a changed content gets the next version. */
+  /** True when a period gets only one statement. False when changed content makes a new version. */
   readonly once: boolean
 }
 
-/** A yearly job: the first due time after a moment, with `of` as the plan of a year. */
+/** A yearly job. `of` makes the plan of a year; `next` is the first plan due after a moment. */
 const yearly =
   (of: (year: number) => Omit<JobPlan, "name">) =>
   (after: number): Omit<JobPlan, "name"> => {
@@ -59,7 +59,7 @@ const nextNight = (after: number): Omit<JobPlan, "name"> => {
   return { dueAt, from: midnight(dueAt) - dayMillis, to: midnight(dueAt) }
 }
 
-/** The second day after the end of a quarter. */
+/** The first quarterly job that is due after a moment: on the second day after the quarter's end. */
 const nextQuarter = (after: number): Omit<JobPlan, "name"> => {
   const year = yearAt(after)
   for (const [of, number] of [
@@ -97,14 +97,14 @@ export const schedules: { readonly [J in StatementMakingJob]: Schedule } = {
 
 const makingJobs = statementJobNames.filter((name): name is StatementMakingJob => name !== "EQUITIES")
 
-/** The place in the sequence of jobs that make statements: the last one that was begun. */
+/** The position in the sequence of jobs that make statements: the last job that was begun. */
 export type JobPlace = Pick<JobPlan, "name" | "dueAt">
 
 const isBefore = (one: JobPlace, other: JobPlace): boolean =>
   one.dueAt < other.dueAt || (one.dueAt === other.dueAt && orderOf(one) < orderOf(other))
 const orderOf = ({ name }: JobPlace): number => statementJobNames.indexOf(name)
 
-/** The job that follows another, in the order of due times. */
+/** The job after another one, in the order of due times. */
 export const jobAfter = (place: JobPlace): JobPlan => {
   const plans = makingJobs.map((name): JobPlan => {
     const { next } = schedules[name]
@@ -114,10 +114,13 @@ export const jobAfter = (place: JobPlace): JobPlan => {
   return plans.reduce((first, plan) => (isBefore(plan, first) ? plan : first))
 }
 
-/** The first place of a service that has never made a statement by itself: the last midnight. */
+/** The first position of a service that has never made a scheduled statement: the last midnight. */
 export const firstPlace = (day: number): JobPlace => ({ name: "EQUITIES", dueAt: day })
 
-/** The equities of all past midnights after `kept`; null without any. `kept` null: only the last one. */
+/**
+ * The job for the equities of all past midnights after `kept`; null when there are none. With `kept` null, only the last
+ * midnight.
+ */
 export const equitiesDue = (now: number, kept: number | null): JobPlan | null => {
   const to = midnight(now)
   const from = kept === null ? to : kept + dayMillis
@@ -137,5 +140,8 @@ export const daysOf = ({ from, to }: Period): ReadonlyArray<number> =>
   Array.from({ length: (to - from) / dayMillis + 1 }, (_, n) => from + n * dayMillis)
 
 const minute = 60_000
-/** The pause between two attempts for a client that failed: a minute, doubled each time, at most six hours. */
+/**
+ * The pause before the next attempt for a client whose statement failed: one minute, doubled after each attempt, at most six
+ * hours.
+ */
 export const retryAfter = (tries: number): number => Math.min(minute * 2 ** Math.min(tries - 1, 20), 360 * minute)

@@ -19,7 +19,7 @@ const replaced = statement.assign(({ event }) =>
   event.type === "SUPERSEDE" ? { supersededBy: event.supersededBy } : {}
 )
 
-/** Notifies of every new statement, also of a requested one. */
+/** Notifies the client's feed of every new statement, requested or scheduled. */
 const ready = statement.emit(({ context }) => ({
   type: "notify",
   kind: "STATEMENT_READY",

@@ -1,7 +1,7 @@
 /**
- * The period of a statement: the requested one, or the last one that has ended. Unix ms, `from` inclusive, `to` exclusive. All
- * periods are in UTC except the British tax year, which begins on 6 April 00:00 in London. London has summer time on that day
- * in every year, so the year begins at 23:00 UTC of 5 April (A2-65, A2-68, A2-72, STS-15, TAX-011).
+ * The period of a statement: the requested one, or the last one that has ended. Unix ms, `from` inclusive, `to` exclusive.
+ * All periods are in UTC, except the British tax year. That year begins on 6 April 00:00 in London, which has summer time
+ * then: 23:00 UTC of the day before (A2-65, A2-68, A2-72, STS-15, TAX-011).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { statementLimits } from "../shared/Limits.ts"
@@ -15,11 +15,11 @@ export interface Period {
 
 export interface RequestedPeriod extends Period {
   readonly kind: StatementKind
-  /** The requested end when it is in the future: the statement ends now instead. */
+  /** The requested end, when it lies in the future and the statement therefore ends now; otherwise null. */
   readonly cutFrom: number | null
   /** The start year of a TAX statement. */
   readonly taxYear: number | null
-  /** For a TAX statement: British tax year and matching order. */
+  /** For a TAX statement: true for the British tax year and the British matching order. */
   readonly isBritish: boolean
 }
 
@@ -30,7 +30,7 @@ export const startOfDay = (at: number): number => at - (at % dayMillis)
 
 const yearAt = (at: number): number => new Date(at).getUTCFullYear()
 const monthAt = (at: number): number => new Date(at).getUTCMonth()
-/** 00:00 UTC of the first of a month; `month` counts from 0 and may lie outside the year. */
+/** 00:00 UTC of the first day of a month. `month` counts from 0, and values outside 0 to 11 continue into other years. */
 const monthStart = (year: number, month: number): number => Date.UTC(year, month, 1)
 
 /** The last calendar month that has ended. */
@@ -54,7 +54,7 @@ export const calendarYear = (year: number): Period => ({ from: monthStart(year, 
 
 const britishStart = (year: number): number => Date.UTC(year, 3, 5, 23)
 
-/** The tax year that begins in a year: the British one from 6 April in London, otherwise the calendar year. */
+/** The tax year that begins in a calendar year: the British one from 6 April in London, or the calendar year itself. */
 export const taxPeriod = (year: number, isBritish: boolean): Period =>
   isBritish ? { from: britishStart(year), to: britishStart(year + 1) } : calendarYear(year)
 
@@ -64,10 +64,10 @@ export const taxYearAt = (at: number, isBritish: boolean): number => {
   return isBritish && at < britishStart(year) ? year - 1 : year
 }
 
-/** Days after the end in which an acquisition still decides the cost of a British disposal (HMRC, 30-day rule). */
+/** HMRC's 30-day rule, ms: an acquisition up to this long after a disposal can still decide the disposal's cost. */
 export const thirtyDaysMillis = 30 * dayMillis
 
-/** The period of a request for any kind except TAX, whose years depend on the client (taxYears.ts). */
+/** The period of a request for any kind except TAX, because tax years depend on the client (taxYears.ts). */
 export const periodOf = (
   request: Exclude<StatementRequest, { kind: "TAX" }>,
   now: number
@@ -90,7 +90,7 @@ const rangeOf = (kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS", { from, to }: Perio
   const errors: Record<string, string> = {}
   if (from >= now) errors["from"] = "The period must begin in the past."
   if (from >= to) errors["to"] = "The period must end after it begins."
-  // The future part is cut off, so it does not count.
+  // The future part of the period is cut off first, so it does not count toward the limit.
   else if (Math.min(to, now) - from > statementLimits.periodMillis)
     errors["to"] = "The period must have at most 366 days."
   if (Object.keys(errors).length > 0) return refuse(invalidFields(errors))

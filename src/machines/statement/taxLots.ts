@@ -1,8 +1,8 @@
 /**
- * The cost of each disposal of an asset, lot by lot, for the tax statement. British residents: HMRC's order (same day, then the
- * next 30 days with the earliest first, then the section 104 pool). Others: first in first out. Costs include the commission of
- * the acquisition, and proceeds exclude the commission of the disposal. Quantities are the asset's minor units, money
- * micro-USDC. Shares are rounded half to even, and the last slice takes the remaining cost, so that costs always add up (A2-72,
+ * The cost of each disposal of an asset, lot by lot, for the tax statement. British residents: HMRC's order (same day, then
+ * the next 30 days with the earliest first, then the section 104 pool). Others: first in, first out. Costs include the
+ * acquisition's commission; proceeds are net of the disposal's commission. Quantities are the asset's minor units, money
+ * micro-USDC. Shares are rounded half to even, and the last slice takes the remainder, so the costs always add up (A2-72,
  * A2-83, F21, STS-26, STS-9).
  */
 import { takeLots } from "../order/spotLots.ts"
@@ -10,25 +10,25 @@ import type { Currency } from "../shared/Currency.ts"
 
 export type TaxMethod = "SAME_DAY" | "THIRTY_DAY" | "S104" | "FIFO"
 
-/** An asset is acquired, is sold, or leaves the service without a disposal. */
+/** A movement of an asset: acquired, sold, or withdrawn without a disposal. */
 export interface AssetMove {
   readonly kind: "ACQUIRED" | "DISPOSED" | "LEFT"
   readonly asset: Currency
   readonly at: number
   /** More than zero. */
   readonly qty: bigint
-  /** The price paid with commission, or the proceeds after it; zero for an asset that leaves. */
+  /** The price paid including commission, or the proceeds net of commission; zero for LEFT. */
   readonly money: bigint
-  /** The cost is a value at a mark, not a price paid. */
+  /** True when the cost is a value at a mark instead of a price paid. */
   readonly assumed: boolean
-  /** The posting of an acquisition with an unknown value: its cost counts as zero. */
+  /** The id of the posting, for an acquisition of unknown value: its cost counts as zero. */
   readonly unvalued?: number
 }
 
-/** The part of a disposal that one lot, or the pool, covers. */
+/** The part of a disposal that is covered by one lot, or by the pool. */
 export interface TaxSlice {
   readonly asset: Currency
-  /** The time of the acquisition, Unix ms; null: from the pool, or without a known acquisition. */
+  /** The time of the acquisition. Null for a slice from the pool, and for one without a known acquisition. */
   readonly acquired: number | null
   readonly disposed: number
   readonly quantity: bigint
@@ -36,11 +36,11 @@ export interface TaxSlice {
   readonly cost: bigint
   readonly method: TaxMethod
   readonly assumed: boolean
-  /** Acquisitions in the cost whose value is unknown. */
+  /** The acquisitions of unknown value in the cost. */
   readonly unvalued: ReadonlyArray<AssetMove>
 }
 
-/** The part of `amount` for `qty` of `all`, half to even; no argument is negative. */
+/** The share of `amount` that belongs to `qty` out of `all`, rounded half to even; no argument is negative. */
 const share = (amount: bigint, qty: bigint, all: bigint): bigint => {
   if (qty === all) return amount
   const below = (amount * qty) / all
@@ -48,7 +48,7 @@ const share = (amount: bigint, qty: bigint, all: bigint): bigint => {
   return twice > all || (twice === all && below % 2n === 1n) ? below + 1n : below
 }
 
-/** The uncovered part of a disposal, with its proceeds. The last piece takes all remaining proceeds. */
+/** The part of a disposal that is not covered yet, with its proceeds. The last slice takes the remaining proceeds. */
 class Selling {
   readonly asset: Currency
   readonly at: number
@@ -76,7 +76,7 @@ class Selling {
 
 const unvaluedOf = (move: AssetMove): ReadonlyArray<AssetMove> => (move.unvalued === undefined ? [] : [move])
 
-/** First in first out. `moves` of one asset in their order. */
+/** First in, first out. `moves` are those of one asset, in order. */
 export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSlice> => {
   const assumed = new Set<number>()
   let lots: ReadonlyArray<Parameters<typeof takeLots>[0][number]> = []
@@ -103,7 +103,7 @@ export const fifoSlices = (moves: ReadonlyArray<AssetMove>): ReadonlyArray<TaxSl
   return slices
 }
 
-/** The remaining part of a day's acquisitions. HMRC counts all acquisitions of one day as one. */
+/** The unmatched acquisitions of one day, which HMRC counts as one acquisition. */
 interface Bought {
   readonly day: number
   readonly at: number
@@ -120,12 +120,12 @@ interface Day {
   left: bigint
 }
 
-/** Days within which a later acquisition is matched with a disposal. */
+/** A disposal is matched with acquisitions up to this many days later. */
 const matchedDays = 30
 
 /**
- * HMRC's order (CRYPTO22250 and following). `moves` of one asset in their order, up to 30 days after the last requested
- * disposal; `dayOf` numbers the days of the residency's zone.
+ * HMRC's order (CRYPTO22250 and following). `moves` are those of one asset, in order, up to 30 days after the last requested
+ * disposal. `dayOf` numbers the days in the time zone of the residency.
  */
 export const hmrcSlices = (
   moves: ReadonlyArray<AssetMove>,
@@ -185,16 +185,16 @@ const sell = (entry: Day, move: AssetMove): void => {
   })
 }
 
-/** The holding at one pooled cost. It names its unvalued acquisitions until the holding is zero. */
+/** The holding with one pooled cost. It lists its acquisitions of unknown value until the holding is zero. */
 type Pool = Pick<Bought, "qty" | "cost" | "assumed" | "unvalued">
 
 const emptyPool: Readonly<Pool> = { qty: 0n, cost: 0n, assumed: false, unvalued: [] }
 
-/** Most days add no unvalued acquisition: the pool then keeps its list without a copy. */
+/** Joins two lists. Most days add no acquisition of unknown value, and the pool then keeps its list without a copy. */
 const joined = (all: ReadonlyArray<AssetMove>, more: ReadonlyArray<AssetMove>): ReadonlyArray<AssetMove> =>
   more.length === 0 ? all : [...all, ...more]
 
-/** Moves that no earlier rule has matched enter or leave the pool, day by day. */
+/** Applies the moves that no earlier rule has matched to the pool, day by day. */
 const pooled = (days: ReadonlyArray<Day>) => {
   const slices: Array<TaxSlice> = []
   let pool = emptyPool

@@ -1,9 +1,8 @@
 /**
- * The part of a tax year that a client's statement covers. The tax residency at the end of a year decides whether the year is
- * British or the calendar year. Each of the two years contains an end of the other. Where the residency changed, the year under
- * the old residency ends at the last year's end with that residency, and the year under the new residency begins there. So
- * every day is in exactly one statement, no statement is longer than a year, and each statement follows the residency at its
- * end. Unix ms (A2-72, STS-26).
+ * The part of a tax year that a client's statement covers. A year is British or the calendar year, according to the tax
+ * residency at its end, so the end of one kind lies within a year of the other. When the residency changes, the last year of
+ * the old kind ends as usual, and the first year of the new kind begins there. So every day is in exactly one statement, no
+ * statement is longer than a year, and each statement follows the residency at its end. Unix ms (A2-72, STS-26).
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { type RequestedPeriod, calendarYear, type Period, taxPeriod } from "./statementPeriod.ts"
@@ -14,23 +13,23 @@ export interface TaxYear {
   readonly isBritish: boolean
 }
 
-/** Known facts of a client at the ends of years. */
+/** Facts about a client at the ends of tax years. */
 export interface TaxFacts {
   /**
-   * True if the tax residency is British at the end of the year (`atEnd`), and at the other rule's year end inside it
-   * (`within`).
+   * Whether the tax residency is British at the end of the year (`atEnd`), and at the other kind's end that lies within the
+   * year (`within`).
    */
   readonly atEnd: boolean
   readonly within: boolean
-  /** Whether any posting lies before the year end inside the year. Without such a posting the year needs no split. */
+  /** Whether any posting is older than that other end. Without one, the year needs no split. */
   readonly isBookedBefore: boolean
 }
 
-/** The year end by the other rule that lies inside a year: 1 January inside a British year, 6 April inside a calendar year. */
+/** The end of the other kind of year within a year: 1 January in a British year, 6 April in a calendar year. */
 export const endWithin = ({ year, isBritish }: TaxYear): number =>
   isBritish ? calendarYear(year).to : taxPeriod(year, true).from
 
-/** The part of an ended year that a statement by its rule covers; null: another statement covers all of it. */
+/** The part of an ended year that its statement covers; null when another statement covers the whole year. */
 export const partOfYear = (taxYear: TaxYear, { atEnd, within, isBookedBefore }: TaxFacts): Period | null => {
   const { year, isBritish } = taxYear
   const { from, to } = taxPeriod(year, isBritish)
@@ -45,13 +44,12 @@ export const isPartOfYear = ({ from, to }: Period): boolean => to - from < short
 const shortestYear = 365 * 86_400_000
 
 /**
- * The ended years that a request may mean, the latest first: both years with the requested start year, else the latest. The
- * first of them that has a statement is answered.
+ * The ended years that a request may mean, the latest first: the two years with the requested start year, or the latest years
+ * when none is requested. The caller takes the first of them that has a statement.
  */
 export const requestedYears = (requested: number | null, now: number): ReadonlyArray<TaxYear> => {
   const thisYear = new Date(now).getUTCFullYear()
-  // Three start years, because the latest ended British year may have begun two calendar years ago, and one of the latest two
-  // may have no statement of its own.
+  // At least one of the two kinds has a statement. The latest ended British year may have begun the year before last.
   const years = requested === null ? [thisYear - 1, thisYear - 2, thisYear - 3] : [requested]
   return years
     .flatMap((year) => [
@@ -61,7 +59,7 @@ export const requestedYears = (requested: number | null, now: number): ReadonlyA
     .filter((each) => taxPeriod(each.year, each.isBritish).to <= now)
 }
 
-/** The statement's period; `part` null: no ended year matches the request. */
+/** The statement's period. `part` is null when no ended year matches the request. */
 export const requestedTaxPeriod = (part: (TaxYear & Period) | null): Verdict<RequestedPeriod> =>
   part === null
     ? refuse(invalidFields({ taxYear: "The tax year has not ended yet." }))
