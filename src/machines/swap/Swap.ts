@@ -1,7 +1,7 @@
 /**
- * A staking swap: a writer takes the notional and owes it back with a reward at maturity. Its terms are frozen at the take; the
- * paid, written-off and charged amounts grow with the venue's reports. Amounts are decimal strings in the asset's scale,
- * initially "0" (doc 2, Swap; D8, STS-7, STS-6, A2-95, STS-2, A2-57, A2-59, A2-111).
+ * A staking swap: a writer receives the notional, and owes it back with a reward at maturity. The terms are frozen at the
+ * take; the paid, written-off and charged amounts grow with the venue's reports. Amounts are decimal strings in the asset's
+ * scale, initially "0" (doc 2, Swap; D8, STS-7, STS-6, A2-95, STS-2, A2-57, A2-59, A2-111).
  */
 import type { Currency } from "../shared/Currency.ts"
 import { minorOf } from "../shared/Money.ts"
@@ -18,10 +18,10 @@ export const swapStates = [
 ] as const
 export type SwapState = (typeof swapStates)[number]
 
-/** States with possible future payments; a default counts while a claim exists. */
+/** States in which payments may still come; a defaulted swap counts while it has a claim. */
 export const liveSwapStates = ["ACCEPTING", "OPEN", "DEFAULTED"] as const
 
-/** Why a swap ended, as partners read it. */
+/** The reasons why a swap ended, as partners read them. */
 export const settleReasons = ["matured", "default", "cured", "finalSettlement"] as const
 export type SettleReason = (typeof settleReasons)[number]
 
@@ -40,15 +40,15 @@ export interface SwapInput {
   readonly rateBps: number
   readonly tenorDays: number
   readonly reward: string
-  /** The venue's taker fee, as estimated at the reservation. */
+  /** The venue's taker fee as estimated when the money was reserved. */
   readonly estimatedFee: string
-  /** The reservation until the venue answers: notional and estimated fee. */
+  /** The amount reserved until the venue answers: notional plus estimated fee. */
   readonly hold: string
   readonly commissionRewardBps: number
   readonly createdAt: number
 }
 
-/** A payment of the writer, with the venue's id of it. */
+/** A payment by the writer, with the venue's id. */
 export interface SwapPayment {
   readonly id: number
   readonly amount: string
@@ -56,8 +56,8 @@ export interface SwapPayment {
 }
 
 /**
- * A part of a claim that staff wrote off. `at`: business time, Unix ms. `paid`: the amount received before the write-off, which
- * places it among the payments.
+ * A part of a claim that staff wrote off. `at`: business time, Unix ms. `paid`: the total received before the write-off,
+ * which gives its position among the payments.
  */
 export interface SwapWriteOff {
   readonly amount: string
@@ -66,27 +66,27 @@ export interface SwapWriteOff {
 }
 
 export interface SwapContext extends SwapInput {
-  /** The venue's id of the contract, and of its trade; null until the take is known. Zero: confirmed by staff only. */
+  /** The venue's ids of the contract and of its trade. Null until the take is known; zero when only staff have confirmed it. */
   readonly contractId: number | null
   readonly tradeId: number | null
   readonly openedTs: number | null
   readonly maturityTs: number | null
   readonly defaultedTs: number | null
   readonly closedTs: number | null
-  /** The present taker fee of the venue. */
+  /** The venue's taker fee, as last corrected. */
   readonly fee: string
-  /** Ids of the booked corrections; zero is the fee of the take itself. */
+  /** Ids of the booked corrections; id zero stands for the fee of the take itself. */
   readonly corrections: ReadonlyArray<number>
   readonly payments: ReadonlyArray<SwapPayment>
-  /** Impossible reports of the venue on it, each reported to staff once. */
+  /** Impossible reports of the venue on this swap. Each is reported to staff once. */
   readonly doubts: ReadonlyArray<string>
   readonly paid: string
   readonly writtenOff: string
-  /** All write-offs in their order, including those that later payments have undone. */
+  /** All write-offs in order, including those that later payments have reversed. */
   readonly writeOffs: ReadonlyArray<SwapWriteOff>
   /** Payments received after the default. */
   readonly recovered: string
-  /** Commission charged so far, and the number of its postings. */
+  /** Commission charged, and the number of postings that charged it. */
   readonly commission: string
   readonly charges: number
   readonly settleReason: SettleReason | null
@@ -111,7 +111,7 @@ export interface Taken {
 export type SwapEvent =
   | ({ readonly type: "TOOK" } & Taken)
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string }
-  /** The venue's report on a contract that staff had resolved: its ids and its times. */
+  /** The venue now reports ids and times of a contract that staff had resolved without it. */
   | {
       readonly type: "NAMED"
       readonly at: number
@@ -120,14 +120,17 @@ export type SwapEvent =
       readonly openedTs: number
       readonly maturityTs: number
     }
-  /** An impossible report of the venue: another contract, or another amount for a booked payment. */
+  /** The venue sent an impossible report: another contract, or another amount for a booked payment. */
   | { readonly type: "DOUBT"; readonly at: number; readonly of: string }
-  /** The venue definitely does not have the take: its reservation is released after a while. */
+  /**
+   * The venue definitely does not have the take. The reservation is released after a while, because the take may still
+   * arrive.
+   */
   | { readonly type: "MISSED"; readonly at: number; readonly releaseAt: number }
   | { readonly type: "RELEASE"; readonly at: number }
-  /** The taker fee has changed; each correction of the venue applies once. */
+  /** The venue corrected the taker fee; each correction applies once. */
   | { readonly type: "FEE"; readonly at: number; readonly correctionId: number; readonly fee: string }
-  /** The writer paid; `final`: the last payment of a delisted market. */
+  /** The writer paid. `final`: the last payment of a delisted market. */
   | ({ readonly type: "PAID"; readonly final: boolean } & Payment)
   /** The venue reports at or after maturity that the writer can't pay everything. */
   | { readonly type: "SHORT"; readonly at: number }
@@ -143,18 +146,18 @@ interface Payment {
   readonly amount: string
 }
 
-/** How long a take that the venue does not know stays in flight, ms. */
+/** A take that the venue does not know stays in flight for this long, ms. */
 export const releaseMillis = 300_000
-/** How long after maturity a swap without full payment is in default by the service's clock, ms. */
+/** A swap that is not fully paid this long after maturity is in default by the service's clock, ms. */
 export const overdueMillis = 3_600_000
 
-/** The most doubts of one swap; further ones add no information. */
+/** Limit of the doubts that one swap records; more would add no information. */
 export const doubtsAtMost = 32
 
 /** The venue ref of a take. */
 export const swapRef = (swapId: number): string => `S-${swapId}`
 
-/** The terms of a swap for its figures. */
+/** The terms of a swap in minor units, for its figures. */
 export const termsOfSwap = ({
   asset,
   notional,

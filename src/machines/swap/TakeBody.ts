@@ -1,4 +1,4 @@
-/** The body of POST .../staking/{offerId}/accept: the quantity to take of the offer (doc 2, Staking). */
+/** The body of POST .../staking/{offerId}/accept: the quantity to take from the offer (doc 2, Staking). */
 import * as Fields from "../shared/Fields.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { trimText } from "../shared/Text.ts"
@@ -14,7 +14,7 @@ export interface TakeRequest {
 
 export type DecodedTake = { readonly ok: true; readonly body: TakeRequest } | BodyFaults
 
-/** Checks a take; refuses with 400 code 4000, like every body. */
+/** Checks a take; refuses with 400 code 4000, as all bodies do. */
 export const decodeTake = (body: unknown): DecodedTake =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)

@@ -1,18 +1,18 @@
 /**
- * The figures of a staking swap, all in whole minor units of its asset, exact and with fixed rounding. Payments count toward
- * the principal first; a payment after a write-off undoes the write-off first (F22, STS-6, F1).
+ * The figures of a staking swap, in whole minor units of its asset, exact and with fixed rounding. A payment repays the
+ * principal first and then the reward. A payment after a write-off reverses the write-off first (F22, STS-6, F1).
  */
 
-/** Divisor of rate x days, for a rate in basis points a year of 365 days. */
+/** The divisor for a rate in basis points per year of 365 days, times days: 10,000 x 365. */
 export const rewardDivisor = 3_650_000n
 
 export const dayMillis = 86_400_000
 
-/** floor(notional x rateBps x tenorDays / 3,650,000). */
+/** The reward: floor(notional x rateBps x tenorDays / 3,650,000). */
 export const swapReward = (notional: bigint, rateBps: number, tenorDays: number): bigint =>
   (notional * BigInt(rateBps) * BigInt(tenorDays)) / rewardDivisor
 
-/** ceil(notional x takerFeeRate), the rate in basis points. */
+/** The taker fee: ceil(notional x takerFeeBps / 10,000). */
 export const takerFee = (notional: bigint, takerFeeBps: number): bigint =>
   (notional * BigInt(takerFeeBps) + 9_999n) / 10_000n
 
@@ -24,7 +24,7 @@ export interface SwapTerms {
   readonly commissionRewardBps: number
 }
 
-/** Payments and write-offs so far. */
+/** Total payments and write-offs. */
 export interface SwapProgress {
   readonly paid: bigint
   readonly writtenOff: bigint
@@ -37,7 +37,7 @@ export const expectedPayout = ({ notional, reward }: Pick<SwapTerms, "notional" 
 export const outstandingOf = (terms: SwapTerms, { paid, writtenOff }: SwapProgress): bigint =>
   atLeastZero(expectedPayout(terms) - paid - writtenOff)
 
-/** The paid part of the reward: the principal comes first, and the excess over the reward does not count. */
+/** The part of the reward that is paid. Payments repay the principal first; an excess over the reward does not count. */
 export const rewardReceived = (
   { notional, reward }: Pick<SwapTerms, "notional" | "reward">,
   { paid }: Pick<SwapProgress, "paid">
@@ -50,16 +50,16 @@ export const rewardReceived = (
 export const rewardCommission = (terms: SwapTerms, progress: Pick<SwapProgress, "paid">): bigint =>
   commissionOn(rewardReceived(terms, progress), terms.commissionRewardBps)
 
-/** floor(reward x bps / 10,000). */
+/** The commission on a reward: floor(reward x bps / 10,000). */
 export const commissionOn = (reward: bigint, bps: number): bigint => (reward * BigInt(bps)) / 10_000n
 
-/** A payment reduces the write-off before it reduces the outstanding amount. */
+/** The totals after a payment. A payment reverses the write-off before it reduces the outstanding amount. */
 export const afterPayment = ({ paid, writtenOff }: SwapProgress, amount: bigint): SwapProgress => ({
   paid: paid + amount,
   writtenOff: atLeastZero(writtenOff - amount)
 })
 
-/** Splits a payment into principal, reward, and the excess over everything expected. */
+/** Splits a payment into principal, reward, and the excess over the expected total. */
 export const partsOfPayment = (terms: SwapTerms, { paid }: Pick<SwapProgress, "paid">, amount: bigint) => {
   const principalLeft = atLeastZero(terms.notional - paid)
   const principal = amount < principalLeft ? amount : principalLeft

@@ -1,7 +1,7 @@
 /**
- * A staking swap. The commit that sends the take to the venue reserves its possible cost; only the venue's reports take, pay
- * and end it, and each payment and correction applies once. A take that is found after its release is booked all the same (D8,
- * STS-2).
+ * A staking swap. The commit that sends the take to the venue reserves the highest cost of it. Only the venue's reports open,
+ * pay and end the swap, and each payment and correction applies once. A take that is found after the release of its
+ * reservation is booked all the same (D8, STS-2).
  */
 import { notReceived } from "../venue/venueCalls.ts"
 import { setup } from "xstate"
@@ -96,7 +96,7 @@ const release = swap.emit(({ context }) => {
   return posting(context, "SWAP_RELEASE", `swapRelease:${swapId}`, hold, { swapId, offerId })
 })
 
-/** Freezes the terms as executed by the venue. */
+/** Freezes the terms as the venue executed them. */
 const taken = swap.assign(({ context, event }) => {
   if (event.type !== "TOOK") return {}
   const { contractId, tradeId, notional, rateBps, tenorDays, reward, openedTs, maturityTs, at } = event
@@ -106,8 +106,8 @@ const taken = swap.assign(({ context, event }) => {
 })
 
 /**
- * Moves notional and estimated fee from the reserve to the venue. A shortage of the reserve, because it was released or the
- * venue took more, is reserved first, whatever the balance; a surplus is returned.
+ * Moves notional and estimated fee from the reserve to the venue. If the reserve is too small (it was released, or the venue
+ * took more), the missing amount is reserved first, whatever the balance. A surplus returns to cash.
  */
 const principal = (held: "held" | "released") =>
   swap.enqueueActions(({ context, event, enqueue }) => {
@@ -125,7 +125,7 @@ const principal = (held: "held" | "released") =>
     enqueue.emit(posting(context, "SWAP_PRINCIPAL", `swapPrincipal:${swapId}`, `-${cost}`, refs))
   })
 
-/** Books the difference to the known fee, to or from cash. */
+/** Books the difference between the booked and the corrected fee, to or from cash. */
 const adjustFee = swap.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "FEE") return
   const { swapId, contractId, asset, fee: feeBefore } = context
@@ -137,7 +137,7 @@ const adjustFee = swap.enqueueActions(({ context, event, enqueue }) => {
   enqueue.emit(posting(context, "SWAP_FEE_ADJUST", `swapFee:${swapId}:${correctionId}`, difference, refs))
 })
 
-/** Books a payment: all of it belongs to the client, principal first; an excess over everything expected is an alarm. */
+/** Books a payment. All of it belongs to the client, principal first; an excess over the expected total raises an alarm. */
 const pay = swap.enqueueActions(({ context, event, enqueue }) => {
   if (event.type !== "PAID") return
   const { swapId, contractId, symbol, asset, defaultedTs } = context
@@ -162,7 +162,7 @@ const pay = swap.enqueueActions(({ context, event, enqueue }) => {
   enqueue.emit({ type: "audit", action: "swap.beyond", before: null, after: null, reason })
 })
 
-/** Charges the share of the received reward, less earlier charges. */
+/** Charges the commission on the received reward, less earlier charges. */
 const charge = swap.enqueueActions(({ context, enqueue }) => {
   const { swapId, contractId, symbol, asset, commissionRewardBps, settleReason, charges } = context
   const terms = termsOfSwap(context)
@@ -184,7 +184,7 @@ const charge = swap.enqueueActions(({ context, enqueue }) => {
   enqueue.emit(posting(context, "COMMISSION", key, `-${formatAmount(due, asset)}`, refs))
 })
 
-/** After a default is written off as a whole, the reward in each further payment is charged at once. */
+/** Charges each further payment at once when a default was written off completely. */
 const chargeIfClosed = swap.enqueueActions(({ context, enqueue }) => {
   if (context.closedTs !== null) enqueue(charge)
 })
@@ -225,7 +225,7 @@ const named = swap.assign(({ event }) =>
       }
     : {}
 )
-/** An impossible report is recorded once, however often the venue repeats it. */
+/** Records an impossible report once, however often the venue repeats it. */
 const doubt = swap.assign(({ context: { doubts }, event }) =>
   event.type === "DOUBT" ? { doubts: [...doubts, event.of] } : {}
 )
@@ -295,7 +295,7 @@ const corrections = {
   DOUBT: { guard: "newDoubt", actions: doubt }
 } as const
 
-/** A payment after the end belongs to the client too, with an alarm. */
+/** Transitions of an ended swap: a late payment still belongs to the client, and raises an alarm. */
 const after = (state: "MATURED" | "CURED" | "FINAL_SETTLEMENT") =>
   ({
     PAID: { guard: "newPayment", actions: [pay, charge, note("swap.latePayment", state, state)] },

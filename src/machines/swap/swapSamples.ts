@@ -21,7 +21,7 @@ export const swapInput: SwapInput = {
   createdAt: 100
 }
 
-/** The maturity, used as the time of most samples: events that differ only in time lead to one state. */
+/** The maturity. Most samples use it as their time, because events that differ only in time lead to the same state. */
 const at = 604_800_105
 
 export const took: SwapEvent = {
@@ -37,7 +37,7 @@ export const took: SwapEvent = {
   maturityTs: 604_800_105
 }
 
-/** Confirmed by staff, before the venue has named it. */
+/** Confirmed by staff; the venue has not reported its ids yet. */
 export const tookUnnamed: SwapEvent = { ...took, contractId: 0 } as SwapEvent
 export const named: SwapEvent = {
   type: "NAMED",
@@ -78,7 +78,7 @@ export const swapSamples: ReadonlyArray<SwapEvent> = [
   { type: "SHORT", at },
   { type: "OVERDUE", at },
   { type: "DELISTED", at },
-  // The only write-off of this kind: a repeatable event makes many rows that differ in nothing else.
+  // Only one partial write-off, because a repeatable event makes many rows that differ in nothing else.
   { type: "WRITE_OFF", at, amount: "7.00000000", reason: "the writer is insolvent" },
   { type: "WRITE_OFF", at, amount: "10.00767123", reason: "the writer is insolvent" }
 ]

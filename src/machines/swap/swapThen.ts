@@ -1,21 +1,21 @@
 /**
- * The state of a swap at a moment of the past, for statements: lent principal, claim and write-offs. Booked postings give the
- * payments; write-offs keep their own place among the payments (F22, STS-6, STS-27).
+ * The state of a swap at a past moment, for statements: lent principal, claim and write-offs. Booked postings give the
+ * payments; each write-off knows its position among them (F22, STS-6, STS-27).
  */
 import { minorOf } from "../shared/Money.ts"
 import { type SwapContext, type SwapWriteOff, termsOfSwap } from "./Swap.ts"
 import { outstandingOf } from "./swapFigures.ts"
 
 export interface SwapThen {
-  /** Principal neither repaid nor written off. */
+  /** The principal that is neither repaid nor written off. */
   readonly principal: bigint
-  /** The open claim of a defaulted swap, reward included; otherwise zero. */
+  /** The open claim of a default, reward included; otherwise zero. */
   readonly claim: bigint
   readonly writtenOff: bigint
   readonly state: "OPEN" | "DEFAULTED"
 }
 
-/** The write-off that remains after these write-offs and this total of payments: a payment reduces it first. */
+/** The write-off that remains after these write-offs and this total of payments. A payment reduces it first. */
 const writtenOffBy = (
   writeOffs: ReadonlyArray<SwapWriteOff>,
   paid: bigint,

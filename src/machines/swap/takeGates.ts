@@ -1,6 +1,6 @@
 /**
- * The gates of a take after its fields and its offer, as data: the write and `explain` run the same ones. Gates of new risk
- * come first, then the market, the size and the money (STS-1, F3, F2, F22, F20).
+ * The gates of a take, run in a fixed order after the checks of its fields and its offer. The write and `explain` run the
+ * same gates: new risk first, then the market, the size and the money (STS-1, F3, F2, F22, F20).
  */
 import { account, halt, type OpeningClient, partner, restriction, venue } from "../client/openingGates.ts"
 import type { RiskState } from "../margin/accountRisk.ts"
@@ -27,7 +27,7 @@ export interface RequestedTake {
 
 /** The figures of a take: amounts in minor units of the asset. */
 export interface TakeFigures {
-  /** On the lot grid, with its places. */
+  /** Written with the places of the lot grid. */
   readonly qty: string
   readonly notional: bigint
   readonly reward: bigint
@@ -37,32 +37,32 @@ export interface TakeFigures {
 export interface TakeFacts {
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** The risk state on live marks, and the recorded one. */
+  /** The risk state that live marks imply, and the recorded one. */
   readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
-  /** The client's own swaps, including those that the venue has not answered; a default counts while a claim exists. */
+  /** The number of the client's swaps, including those that the venue has not answered. A default counts while it has a claim. */
   readonly openSwaps: number
   readonly venueConnected: boolean
-  /** The message of a halt that covers the market; null: the market trades. */
+  /** The message of a halt that covers the market; null while the market trades. */
   readonly halt: string | null
   readonly asked: RequestedTake
-  /** Null: the quantity is invalid. */
+  /** Null when the quantity is invalid. */
   readonly figures: TakeFigures | null
-  /** The amount that can be reserved: free cash of the asset, for USDC at most the free margin. */
+  /** The amount that can be reserved: free cash of the asset; for USDC, at most the free margin. */
   readonly free: bigint
-  /** The largest balance possible once every pending amount has returned to it. */
+  /** The highest possible balance: the one after all pending amounts have returned. */
   readonly atMost: bigint
-  /** Every mark that the account's figures use is fresh. */
+  /** True when every mark that the account's figures use is fresh. */
   readonly marksFresh: boolean
 }
 
-/** The quantity has more places than the asset; zeros count, as in every amount. */
+/** Whether the quantity has more decimal places than the asset. Trailing zeros count, as in every amount. */
 const isOverlong = ({ asset, qty }: RequestedTake): boolean =>
   (qty.split(".")[1] ?? "").length > currencyFacts[asset].scale
 
 /** A size of the market or the offer, in the form of its grid. */
 const sizeOf = ({ market: { qtyStep } }: RequestedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
 
-/** The figures of a quantity; null: it is off the grid, has too many places, or exceeds the largest amount. */
+/** The figures of a quantity. Null when it is off the grid, has too many places, or exceeds the largest amount. */
 export const takeFigures = (asked: RequestedTake): TakeFigures | null => {
   const { offer, market, asset, qty } = asked
   const grid = gridOf(market.qtyStep)
@@ -86,7 +86,7 @@ const verification: Gate<TakeFacts> = {
 
 const sentenceGate = (rule: Rule<TakeFacts>): Gate<TakeFacts> => gateOf(rule, (facts: TakeFacts) => facts)
 
-/** The specification sets no limit on open swaps. The refusal has the same form as the refusal for too many open contracts. */
+/** Limits the number of open swaps. The specification sets no limit, so the refusal is that of too many open contracts. */
 const openSwaps = sentenceGate({
   gate: "openSwaps",
   reason: "TOO_MANY_SWAPS",
@@ -110,7 +110,7 @@ const market = sentenceGate({
   })
 })
 
-/** A rule on a field: its sentence also stands at the field. */
+/** The gate of a rule on the field `qty`; its sentence is also given for the field. */
 const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
   gate: rule.gate,
   compared: rule.compared,
@@ -124,11 +124,11 @@ const ofQuantity = (rule: Rule<TakeFacts>): Gate<TakeFacts> => ({
 
 const isMore = (one: string, other: string): boolean => compared(scaled(one), scaled(other)) > 0n
 
-/** The smaller of the market's maximum for one take and the offer's remaining quantity. */
+/** The smaller of the market's maximum per take and the remaining quantity of the offer. */
 const largestOf = ({ market: of, offer }: RequestedTake): string =>
   isMore(of.maxQty, offer.remainingQty) ? offer.remainingQty : of.maxQty
 
-/** The next rule refuses a quantity beyond the largest, whatever its decimal places. */
+/** A quantity that is too large passes here whatever its places, because the next rule refuses it. */
 const step = ofQuantity({
   gate: "step",
   reason: "OFF_STEP",
@@ -164,7 +164,7 @@ const largest = ofQuantity({
   compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${sizeOf(asked, largestOf(asked))}` })
 })
 
-/** Payments in USDC depend on the figures of the whole account: all of its marks must be live. */
+/** Requires fresh marks of the whole account, because payments in USDC depend on all its figures. */
 const usedMarks = sentenceGate({
   gate: "usedMarks",
   reason: "PRICES_STALE",
@@ -194,7 +194,7 @@ const balance = sentenceGate({
   })
 })
 
-/** The balance must be able to hold a reward when it is paid. */
+/** The balance must have room for the reward when it is paid. */
 const room = sentenceGate({
   gate: "room",
   reason: "AMOUNT_TOO_LARGE",

@@ -1,28 +1,28 @@
 /**
- * The venue's one stream of numbered events. Numbers grow by one, so a reader that sends its last committed number misses no
- * event. Events of an account also have a sequence of their own without a gap (A2-95, A2-96, F14, A2-97).
+ * The venue's stream of numbered events. Numbers grow by one, so a reader that sends its last committed number misses no
+ * event. Events of an account also have their own sequence without gaps (A2-95, A2-96, F14, A2-97).
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq, VenueSwap } from "./venueObjects.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "./values.ts"
 
-/** The version of the stream's form: a reader of another version does not read it. */
+/** The version of the stream's format. A reader does not read a stream of another version. */
 export const venueStreamVersion = 1
 
 const ofAccount = { account: Ref, sequence: Schema.Int }
 
 /**
- * A funding stamp of a position. Its first event gives its place in the account's sequence. If the venue did not know mark or
- * rate at that time, they are null, and a second event of the same stamp has both, with the quantity of the first.
+ * A funding stamp of a position. Its first event has a place in the account's sequence. If the venue did not know mark or
+ * rate then, they are null, and a second event of the same stamp has both, with the quantity of the first.
  */
 export const VenueFunding = Schema.Struct({
   symbol: Symbol,
   settledAt: Millis,
   mark: Schema.NullOr(DecimalText),
   rate: Schema.NullOr(SignedText),
-  /** The position that the funding is paid on. */
+  /** The signed position that pays or receives the funding. */
   netQty: SignedText,
-  /** USDC, from the account's view; null: not paid yet. */
+  /** USDC, from the account's view; null while not paid. */
   amount: Schema.NullOr(SignedText)
 })
 export type VenueFunding = typeof VenueFunding.Type
@@ -31,15 +31,15 @@ const facts = [
   Schema.Struct({ type: Schema.Literal("order"), ...ofAccount, order: VenueOrder }),
   Schema.Struct({ type: Schema.Literal("fill"), ...ofAccount, fill: VenueFill, order: VenueOrder }),
   Schema.Struct({ type: Schema.Literal("funding"), ...ofAccount, funding: VenueFunding }),
-  /** A new or ended request, with its quotes at that time. */
+  /** A new or ended request for quotes, with its quotes at that time. */
   Schema.Struct({ type: Schema.Literal("rfq"), ...ofAccount, rfq: VenueRfq }),
   /** A new quote, or a quote in a new state. */
   Schema.Struct({ type: Schema.Literal("quote"), ...ofAccount, rfqRef: Ref, quote: VenueQuote }),
   Schema.Struct({ type: Schema.Literal("contract"), ...ofAccount, contract: VenueContract }),
   Schema.Struct({ type: Schema.Literal("swap"), ...ofAccount, swap: VenueSwap }),
-  /** A trade that the venue has reversed. */
+  /** The venue has reversed a trade. */
   Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: Words }),
-  /** The listing has changed: halted, resumed, delisted. */
+  /** The listing of a market has changed: halted, resumed or delisted. */
   Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol })
 ] as const
 
@@ -101,7 +101,10 @@ export const objectsOfFact = (fact: VenueFact): FactObjects => {
 export const VenueEvent = Schema.Struct({ number: VenueId, at: Millis, fact: VenueFact })
 export type VenueEvent = typeof VenueEvent.Type
 
-/** The first line of a stream, and one every second: a sign of life with the number of the last event. */
+/**
+ * The first line of a stream, repeated every second. It shows that the venue is alive, and gives the number of the last
+ * event.
+ */
 export const VenueHeartbeat = Schema.Struct({
   heartbeat: Schema.Literal(true),
   version: Schema.Int,
@@ -112,6 +115,6 @@ export const VenueHeartbeat = Schema.Struct({
 })
 export type VenueHeartbeat = typeof VenueHeartbeat.Type
 
-/** Whether a line is a heartbeat: one of another version may have any other form. */
+/** Whether a line is a heartbeat. Only the member name counts, because other versions may have other members. */
 export const isHeartbeat = (line: unknown): line is object =>
   typeof line === "object" && line !== null && "heartbeat" in line

@@ -23,15 +23,15 @@ export const VenueMarket = Schema.Struct({
   minNotional: DecimalText,
   /** The largest distance of a limit price from the mark, basis points. */
   bandBps: Schema.Int,
-  /** 0 except on perpetuals. */
+  /** 0 for every family except perpetuals. */
   fundingIntervalHours: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 })),
-  /** Set while the venue has halted it. */
+  /** Set while the venue halts the market. */
   halt: Schema.NullOr(Schema.Struct({ since: Millis, message: Words })),
   delisted: Schema.Boolean
 })
 export type VenueMarket = typeof VenueMarket.Type
 
-/** Hours from one funding to the next; 0 on every market except a perpetual, even if the venue reports another value. */
+/** Hours between two funding payments; 0 on every market except a perpetual, even if the venue reports another value. */
 export const fundingHoursOf = ({ family, fundingIntervalHours }: VenueMarket): number =>
   family === "PERP" ? fundingIntervalHours : 0
 
@@ -74,6 +74,9 @@ export const VenueListing = Schema.Struct({
 export type VenueListing = typeof VenueListing.Type
 
 const each = Schema.Array(Schema.Unknown)
-/** A listing and a board of offers on the wire: one unreadable market or offer must not hide the others. */
+/**
+ * A listing and a board of offers as received. Markets and offers are parsed one by one, so that an unreadable one does not
+ * hide the others.
+ */
 export const ListingAnswer = Schema.Struct({ ...VenueListing.fields, markets: each, stakingMarkets: each })
 export const OffersAnswer = Schema.Struct({ offers: each, at: Millis })

@@ -1,7 +1,7 @@
 /**
- * Market data in the venue's stream. Each market has three channels, each with a sequence of its own that grows by one a
- * message: `ticker` (every message is complete), `book` and `trades` (a snapshot, then changes). After a jump of the sequence
- * or a wrong checksum the reader requests a snapshot (doc 2, GET /klines; A2-02, F30, A2-04, A2-05).
+ * Market data in the venue's stream. Each market has three channels: `ticker` (every message is complete), `book` and
+ * `trades` (a snapshot, then changes). Each channel has its own sequence, which grows by one per message. After a gap in the
+ * sequence or a wrong checksum, the reader requests a snapshot (doc 2, GET /klines; A2-02, F30, A2-04, A2-05).
  */
 import { Schema } from "effect"
 import { DecimalText, Millis, Side, SignedText, Symbol, VenueId } from "./values.ts"
@@ -11,7 +11,7 @@ export type Channel = (typeof channels)[number]
 
 const stamp = { symbol: Symbol, seq: Schema.Int, ts: Millis }
 
-/** Every figure of a market except its book. A price is null before the first one; funding is null except on perpetuals. */
+/** All figures of a market except its book. A price is null before the first one; funding is null except on perpetuals. */
 export const TickerMessage = Schema.Struct({
   channel: Schema.Literal("ticker"),
   kind: Schema.Literal("snapshot"),
@@ -23,7 +23,7 @@ export const TickerMessage = Schema.Struct({
   bestAsk: Schema.NullOr(DecimalText),
   volume24h: DecimalText,
   openInterest: Schema.NullOr(DecimalText),
-  /** Fractions per interval. */
+  /** `rate` and `predicted` are fractions per interval. */
   funding: Schema.NullOr(Schema.Struct({ rate: SignedText, predicted: SignedText, nextAt: Millis }))
 })
 export type TickerMessage = typeof TickerMessage.Type
@@ -31,8 +31,8 @@ export type TickerMessage = typeof TickerMessage.Type
 const levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
 
 /**
- * Up to 100 levels a side, best first; in an update a quantity of 0 removes a level. `checksum` is that of the book after the
- * update.
+ * Up to 100 levels per side, best first. In an update, quantity 0 removes a level, and `checksum` is that of the book after
+ * the update.
  */
 export const BookMessage = Schema.Struct({
   channel: Schema.Literal("book"),
@@ -57,7 +57,7 @@ export const PublicTrade = Schema.Struct({
 })
 export type PublicTrade = typeof PublicTrade.Type
 
-/** A snapshot has the newest 500, newest first; an update has the trades since the message before. */
+/** A snapshot has the newest 500 trades, newest first. An update has the trades since the previous message. */
 export const TradesMessage = Schema.Struct({
   channel: Schema.Literal("trades"),
   kind: Schema.Literals(["snapshot", "update"]),
@@ -94,8 +94,8 @@ export const Kline = Schema.Struct({
 export type Kline = typeof Kline.Type
 
 /**
- * A page of klines, oldest first, cut to the limit. Buckets without trades are absent, and readers fill the gaps: `before` is
- * the close for gaps ahead of the first row (null: no trade happened before it).
+ * A page of klines, oldest first, cut to the limit. Buckets without trades are absent, and readers fill them: `before` is the
+ * last close before the first row, or null when no earlier trade exists.
  */
 export const KlinePage = Schema.Struct({
   klines: Schema.Array(Kline),

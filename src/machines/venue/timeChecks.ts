@@ -1,40 +1,41 @@
 /**
- * The rule for every time in a venue message: not later than the venue's clock can be, and not before the request that it
- * answers. Otherwise the venue could choose a time with unknown marks, and no price would be checked (A2-115).
+ * The rule for every time in a venue message: not later than the venue's clock can be, and not earlier than the request that
+ * the message answers. Without it, the venue could choose a time with unknown marks, and no price would be checked (A2-115).
  */
 
-/** A time may lie this much outside the limits that the known clocks allow, ms. */
+/** Tolerance for times outside the limits of the known clocks, ms. */
 export const clockSlackMillis = 5_000
-/** The largest difference between its clock and the venue's that the service accepts as drift, ms. */
+/** The largest difference between the service's clock and the venue's that the service accepts as drift, ms. */
 export const driftLimit = 15_000
 
-/** The clock of the venue as the service knows it, Unix ms of business time. */
+/** The service's knowledge of the venue's clock, Unix ms of business time. */
 export interface VenueTime {
-  /** The latest time that this clock can have, plus the slack. */
+  /** The latest time that the venue's clock can show now, plus the tolerance. */
   readonly latest: number
-  /** How far this clock may be behind the service's, ms: as measured, or `driftLimit` before the first measurement. */
+  /** How far the venue's clock may be behind the service's, ms: as measured, or `driftLimit` before the first measurement. */
   readonly lag: number
   /**
-   * The largest lag of at least the last hour, ms. A request keeps the time of its clock, even if the clock was corrected since.
+   * The largest lag of at least the last hour, ms. A request keeps the lag of its time, even if the clock was corrected
+   * afterwards.
    */
   readonly pastLag: number
-  /** How far this clock may be ahead of the service's, ms. */
+  /** How far the venue's clock may be ahead of the service's, ms. */
   readonly lead: number
   /**
-   * The last time at which this clock was behind the service's. A request sent before this time may be executed at an earlier
-   * time than its own. Only in a sandbox, where each start of the service counts as such a time.
+   * The last time at which the venue's clock was behind the service's. A request sent before this time may be executed at a
+   * time earlier than its own. Used in a sandbox only, where each start of the service counts as such a time.
    */
   readonly behindUntil: number
 }
 
-/** The venue's clock is unknown: every time is possible. */
+/** For an unknown clock of the venue: every time is possible. */
 export const anyTime: VenueTime = { latest: Infinity, lag: 0, pastLag: 0, lead: 0, behindUntil: Infinity }
 
 interface Dated {
-  /** The name of the time in the sentence. */
+  /** The name of the checked time, for the sentence. */
   readonly called: string
   readonly at: number
-  /** When the request was sent; null: no request precedes the message. */
+  /** The time when the request was sent; null when the message answers no request. */
   readonly sentAt: number | null
 }
 

@@ -7,22 +7,22 @@ export interface Trade {
   readonly side: "BUY" | "SELL"
   readonly qty: string
   readonly price: string
-  /** The ref of its order at the venue; null: the venue's own order. */
+  /** The ref of the trade's order; null for an order that the venue created. */
   readonly ref?: string | null
 }
 
-/** The latest trades. `from`: the lowest id from which no trade is missing; infinite when unknown. */
+/** The latest trades. From id `from` on, no trade is missing; infinite when this is unknown. */
 export interface LatestTrades {
   readonly trades: ReadonlyArray<Trade>
   readonly from: number
 }
 
-/** The most rows of the service in a comparison; events of the venue are fewer (Venue.accountEvents). */
+/** Limit of the service's trades in one comparison. The venue's events are fewer (Venue.accountEvents). */
 export const tradesCompared = 2_000
 
 /**
- * The booked trades, newest first, at most `tradesCompared`. A late booking may lie among newer rows. At the limit only the
- * trades beyond the older half therefore count as complete.
+ * The booked trades, newest first, at most `tradesCompared`. A trade that was booked late may stand among newer rows. So when
+ * the limit is reached, only the newer half counts as complete.
  */
 export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
   if (newest.length < tradesCompared) return { trades: newest, from: 0 }
@@ -31,8 +31,8 @@ export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
 }
 
 /**
- * The trades in an account's latest events, queried after a sequence while `last` was the newest one; fills of one identity are
- * one trade. If the venue no longer keeps all of these events, trades are missing: the result is then unknown.
+ * The trades in an account's latest events, which were queried after a sequence while `last` was the newest one. Fills of one
+ * identity count as one trade. If the venue no longer keeps all of these events, the set of trades is unknown.
  */
 export const venueTrades = (
   events: ReadonlyArray<VenueEvent | { readonly unreadable: string }>,
@@ -56,17 +56,17 @@ export const venueTrades = (
   if (next <= last) return unknown
   const ids = [...trades.keys()]
   const from = after === 0 ? 0 : ids.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...ids)
-  // Staff decide about a reversed trade: a break is open for it.
+  // Reversed trades are left out: each has an open break, and staff decide it.
   return { trades: [...trades.values()].filter(({ tradeId }) => !busted.has(tradeId)), from: floorOf(from, busted) }
 }
 
 const unknown: LatestTrades = { trades: [], from: Number.POSITIVE_INFINITY }
 
-/** The lowest id after every reversed trade. */
+/** The lowest id after every reversed trade, at least `from`. */
 const floorOf = (from: number, busted: ReadonlySet<number>): number =>
   Math.max(from, ...[...busted].map((id) => id + 1))
 
-/** The trades that both sides know without a gap. */
+/** The trades in the id range that both sides know without a gap. */
 export const tradesKnownToBoth = (
   ours: LatestTrades,
   theirs: LatestTrades

@@ -1,7 +1,7 @@
 /**
- * The calls to the venue. Each call has a name chosen by the service, `ref`, which the venue executes at most once however
- * often it arrives. The response reports the outcome of that name, and a later lookup by it reports the same. So a lost
- * response never stays in doubt for ever, and no call is made twice (A2-26, A2-111, F9, A2-115).
+ * The calls to the venue. The service names each call by a `ref`, and the venue executes a ref at most once, however often it
+ * arrives. The response gives the outcome of the ref, and a later lookup gives the same. So a call whose response was lost
+ * does not stay in doubt for ever, and no call is executed twice (A2-26, A2-111, F9, A2-115).
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
@@ -18,7 +18,7 @@ export const venueRequests = {
     symbol: Symbol,
     side: Side,
     price: Schema.NullOr(DecimalText),
-    /** For an order with a trigger: the allowed distance from the mark at which it fires, basis points. */
+    /** For a conditional order: the allowed distance of its trades from the mark at which it triggers, basis points. */
     boundBps: BoundBps,
     qty: DecimalText,
     tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
@@ -27,7 +27,7 @@ export const venueRequests = {
     group: Schema.NullOr(Schema.String)
   }),
   cancelOrder: Schema.Struct({ ...named, target: Ref }),
-  /** Sets the order's whole quantity. `boundBps` also sets the bound of a conditional order that has not fired. */
+  /** Sets the order's whole quantity. `boundBps` also sets the bound of a conditional order that has not triggered. */
   amendOrder: Schema.Struct({ ...named, target: Ref, qty: DecimalText, boundBps: BoundBps }),
   requestQuotes: Schema.Struct({
     ...named,
@@ -41,7 +41,7 @@ export const venueRequests = {
     premiumBps: Schema.Int,
     windowEndsAt: Millis
   }),
-  /** A request to close a contract, sent to its writer only. */
+  /** Requests quotes to close a contract, from the contract's writer only. */
   requestClose: Schema.Struct({ ...named, contractId: VenueId, windowEndsAt: Millis }),
   cancelRequest: Schema.Struct({ ...named, target: Ref }),
   acceptQuote: Schema.Struct({ ...named, target: Ref, quoteId: VenueId }),
@@ -57,25 +57,28 @@ export type VenueCall = {
 }[VenueCallName]
 
 /**
- * The outcome of a ref. EXECUTED: the venue accepted the call, and the created or changed object shows the progress. REFUSED:
- * the venue will not execute the call; `reason` in the venue's words. VOID: the call never arrived and never will be executed.
- * UNKNOWN: the call has not arrived (yet).
+ * The outcome of a ref. EXECUTED: the venue accepted the call, and the created or changed object shows its progress. REFUSED:
+ * the venue will not execute it; `reason` is the venue's text. VOID: it never arrived and never will be executed. UNKNOWN: it
+ * has not arrived (yet).
  */
 export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
 
 /** The venue's reason when the unfilled part of an IOC or FOK order finds no counterparty at its price. */
 export const notFilledAtOnce = "not filled at once"
 
-/** The reason that a row keeps for a voided call: the venue never received it and will never execute it. */
+/** The stored reason of a voided call: the venue never received it and will never execute it. */
 export const notReceived = "not found at the venue"
 
-/** The reason that a row keeps for a call without an execution. A refusal in the words of a voided call is still a refusal. */
+/**
+ * The reason to store for a call that was not executed. A refusal whose text equals that of a voided call is still a refusal,
+ * so its text is changed.
+ */
 export const refusalReason = ({ outcome, reason }: Pick<VenueOutcome, "outcome" | "reason">): string => {
   if (outcome === "VOID") return notReceived
   return reason === null || reason === notReceived ? "refused" : reason
 }
 
-/** The most trades in one outcome. */
+/** Limit of the trades in one outcome. */
 export const outcomeFillLimit = 100
 
 export const VenueOutcome = Schema.Struct({
@@ -88,8 +91,8 @@ export const VenueOutcome = Schema.Struct({
   contract: Schema.NullOr(VenueContract),
   swap: Schema.NullOr(VenueSwap),
   /**
-   * Sequences of the account's events that the call caused and that report no more than this outcome. A reader of the outcome
-   * needs none of these events. Absent in a lookup.
+   * The range of the account's events that the call caused and that this outcome already covers: a reader of the outcome
+   * needs none of them. Absent in a lookup.
    */
   events: Schema.optionalKey(Schema.Struct({ first: Schema.Int, last: Schema.Int })),
   /** The order's trades among these events, each with the sequence of its event. Further trades come with the stream. */
@@ -99,12 +102,13 @@ export const VenueOutcome = Schema.Struct({
 })
 export type VenueOutcome = typeof VenueOutcome.Type
 
-/** The most events besides trades that one call causes for its object: accepted, triggered, ended. */
+/** Most events besides trades that one call causes for its object: accepted, triggered, ended. */
 const ownReports = 3
 
 /**
- * The events that an outcome covers, or null. Null as well for a range that holds more than the outcome's trades and the few
- * reports of its own object, or that does not hold its trades in order: a false range would hide other events of the account.
+ * The events that an outcome covers, or null. Also null when the range is implausible: it holds more than the outcome's
+ * trades and the few reports of the call's own object, or the trades are not in order. A false range would hide other events
+ * of the account.
  */
 export const coveredEvents = ({
   events,
@@ -117,8 +121,8 @@ export const coveredEvents = ({
   return others <= ownReports && rises ? events : null
 }
 
-/** The most refs in one lookup or one voiding. */
+/** Limit of the refs in one lookup, and in one request to void refs. */
 export const lookupLimit = 500
 export const Refs = Schema.Struct({ refs: Schema.Array(Ref).check(Schema.isMaxLength(lookupLimit)) })
-/** Parsed one by one: an unreadable outcome must not hide the others. */
+/** The outcomes of a lookup, parsed one by one, so that an unreadable one does not hide the others. */
 export const Outcomes = Schema.Struct({ outcomes: Schema.Array(Schema.Unknown) })

@@ -1,6 +1,6 @@
 /**
- * The objects of an account at the venue: orders and fills, requests and quotes, contracts, swaps. Each client has one account,
- * named by its uid (A2-95, A2-97, F12).
+ * The objects of an account at the venue: orders and fills, requests and quotes, contracts, swaps. Each client has one
+ * account, named by the client's uid (A2-95, A2-97, F12).
  */
 import { Effect, Schema } from "effect"
 import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, Words } from "./values.ts"
@@ -16,12 +16,12 @@ export const venueOrderStates = ["WAITING", "WORKING", "FILLED", "CANCELLED", "R
 
 export const VenueOrder = Schema.Struct({
   id: VenueId,
-  /** Null: an order of the venue itself, such as a deleveraging. */
+  /** Null for an order of the venue itself, such as a deleveraging. */
   ref: Schema.NullOr(Ref),
   account: Ref,
   symbol: Symbol,
   side: Side,
-  /** For an order with a bound: the resulting price, once it has fired. */
+  /** The limit price. An order with a bound gets it when it triggers. */
   price: Schema.NullOr(DecimalText),
   qty: DecimalText,
   filledQty: DecimalText,
@@ -35,7 +35,7 @@ export const VenueOrder = Schema.Struct({
 })
 export type VenueOrder = typeof VenueOrder.Type
 
-/** The identity of a fill is (order, trade): both sides of a trade have its id. */
+/** A fill. Its identity is (order, trade), because the two orders of a trade share the trade's id. */
 export const VenueFill = Schema.Struct({
   tradeId: VenueId,
   orderId: VenueId,
@@ -51,7 +51,7 @@ export const VenueFill = Schema.Struct({
   at: Millis
 })
 export type VenueFill = typeof VenueFill.Type
-/** The most fills of one order in a response: the newest. */
+/** Limit of one order's fills in a response: the newest ones. */
 export const fillLimit = 10_000
 export const OrderFills = Schema.Struct({ fills: Schema.Array(VenueFill).check(Schema.isMaxLength(fillLimit)) })
 
@@ -99,7 +99,7 @@ export const venueContractStates = [
 
 export const VenueContract = Schema.Struct({
   id: VenueId,
-  /** The ref of the accept that opened it. */
+  /** The ref of the accept that opened the contract. */
   ref: Ref,
   account: Ref,
   symbol: Symbol,
@@ -121,11 +121,11 @@ export type VenueContract = typeof VenueContract.Type
 
 export const VenuePayment = Schema.Struct({ id: VenueId, amount: DecimalText, at: Millis })
 
-/** Another taker fee from then on; each correction has its own id. */
+/** Sets another taker fee from `at` on; each correction has its own id. */
 export const VenueFeeCorrection = Schema.Struct({ id: VenueId, fee: DecimalText, at: Millis })
 
 /** Amounts are decimal strings in the market's asset. */
-/** Most payments, and most corrections, of one swap. */
+/** Limit of the payments, and of the corrections, of one swap. */
 const swapPartsAtMost = 1_000
 
 export const VenueSwap = Schema.Struct({
@@ -142,12 +142,12 @@ export const VenueSwap = Schema.Struct({
   fee: DecimalText,
   openedAt: Millis,
   maturityAt: Millis,
-  /** In order of creation. Empty when the venue reports none. */
+  /** In the order of creation; empty when the venue reports none. */
   corrections: Schema.Array(VenueFeeCorrection)
     .check(Schema.isMaxLength(swapPartsAtMost))
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   payments: Schema.Array(VenuePayment).check(Schema.isMaxLength(swapPartsAtMost)),
-  /** The writer has reported at maturity that it can't pay everything. */
+  /** True when the writer has reported at maturity that it can't pay everything. */
   short: Schema.Boolean,
   end: Schema.NullOr(Schema.Literals(["PAID", "FINAL_SETTLEMENT"]))
 })
@@ -157,13 +157,16 @@ export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText 
 export type VenuePosition = typeof VenuePosition.Type
 
 /**
- * The kinds of money: trades with their full value, results of contracts, funding payments, swaps with their taker fee, and the
- * venue's charges for trades, which clients never see.
+ * The kinds of money in the venue's books: trades with their full value, results of contracts, funding payments, swaps with
+ * their taker fee, and the venue's charges for trades, which clients never see.
  */
 export const venueMoneyKinds = ["trades", "contracts", "funding", "swaps", "fees"] as const
 export type VenueMoneyKind = (typeof venueMoneyKinds)[number]
 
-/** Received less paid since the account was opened, in one asset; a trade on a perpetual counts with its full value too. */
+/**
+ * The amount of one kind and asset received less paid since the account was opened. A trade on a perpetual counts with its
+ * full value too.
+ */
 export const VenueMoney = Schema.Struct({
   kind: Schema.Literals(venueMoneyKinds),
   asset: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
@@ -171,7 +174,7 @@ export const VenueMoney = Schema.Struct({
 })
 export type VenueMoney = typeof VenueMoney.Type
 
-/** An account in the venue's own books at this moment, for a comparison. `sequence` is that of its last event. */
+/** An account in the venue's own books at this moment, for the reconciliation. `sequence` is that of the account's last event. */
 export const VenueAccount = Schema.Struct({
   account: Ref,
   sequence: Schema.Int,
@@ -179,7 +182,7 @@ export const VenueAccount = Schema.Struct({
   orders: Schema.Array(VenueOrder),
   contracts: Schema.Array(VenueContract),
   swaps: Schema.Array(VenueSwap),
-  /** Null: the venue has not kept the whole history. A venue that omits the member keeps none. */
+  /** Null when the venue has not kept the whole history, and when it omits the member. */
   money: Schema.NullOr(Schema.Array(VenueMoney)).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 })
 export type VenueAccount = typeof VenueAccount.Type

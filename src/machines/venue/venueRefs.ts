@@ -1,10 +1,10 @@
 /**
- * The refs of the service's calls to the venue: letters, a hyphen, the id of the object, and a suffix that distinguishes
- * its calls. So a ref names its object even when no call of it is in flight (A2-111).
+ * The refs of the service's calls to the venue: letters, a hyphen, the id of the object, and a suffix that distinguishes the
+ * object's calls. So a ref names its object even when no call of it is in flight (A2-111).
  */
 
 /**
- * The kinds of objects that call the venue, by the first letters of their refs; each has a machine (tradingRegistry.ts).
+ * The kinds of objects that call the venue, by the first letters of their refs. Each kind has a machine (tradingRegistry.ts).
  * Letters are never reused.
  */
 export const refLetters = {
@@ -33,7 +33,7 @@ export const ownerOfRef = (ref: string): RefOwner | null => {
   return Object.hasOwn(refLetters, letters) ? { owner: refLetters[letters as Letters], id: Number(id) } : null
 }
 
-/** The object of one of our refs, in the form that the audit uses (KIND:ID). */
+/** The object that one of the service's refs names, in the form of the audit (KIND:ID). */
 export const objectOfRef = (ref: string): `${VenueOwner}:${number}` => {
   const named = ownerOfRef(ref)
   if (named === null) throw new Error(`${ref} is no ref of ours`)

@@ -1,6 +1,6 @@
 /**
- * A probe of the venue: one order that can neither fill nor rest, sent like every call. It shows that a call is executed at
- * most once and its outcome becomes known, even when answers or processes are lost. Only sandboxes have probes (operator
+ * A probe of the venue: one order that can neither fill nor rest, sent like every call. It proves that a call is executed at
+ * most once and that its outcome becomes known, even when answers or processes are lost. Only sandboxes have probes (operator
  * surface, sim venue; A2-95).
  */
 import type { VenueRequest } from "../venue/venueCalls.ts"
@@ -8,10 +8,10 @@ import type { VenueRequest } from "../venue/venueCalls.ts"
 export const venueProbeStates = ["IN_FLIGHT", "EXECUTED", "REFUSED", "VOID"] as const
 export type VenueProbeState = (typeof venueProbeStates)[number]
 
-/** Probes that one command starts. */
+/** The number of probes that one command may start. */
 export const probesAtOnce = 100
 
-/** An order without its refs at the venue. */
+/** The order's members that are not refs. */
 export type ProbeOrder = Pick<VenueRequest<"placeOrder">, "symbol" | "side" | "price" | "qty">
 
 export interface VenueProbeInput extends ProbeOrder {
@@ -24,9 +24,9 @@ export interface VenueProbeInput extends ProbeOrder {
 
 export interface VenueProbeContext extends VenueProbeInput {
   readonly endedAt: number | null
-  /** The venue's id of the order; null unless it was executed. */
+  /** The venue's id of the order; null unless the order was executed. */
   readonly venueOrderId: number | null
-  /** Why it was refused, in the venue's words. */
+  /** The venue's reason for a refusal; null otherwise. */
   readonly reason: string | null
 }
 
@@ -34,5 +34,5 @@ export type VenueProbeEvent =
   /** The venue accepted the order under this id. */
   | { readonly type: "EXECUTED"; readonly at: number; readonly venueOrderId: number | null }
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string | null }
-  /** The venue never received it, and never will execute it. */
+  /** The venue never received the order, and never will execute it. */
   | { readonly type: "VOID"; readonly at: number }

@@ -1,20 +1,20 @@
 /**
- * Compares each member of a venue message with the service's own request. A message has one table with a row for each member of
- * its schema; a missing row does not compile.
+ * Compares each member of a venue message with the service's own request. Each message has one table with a row for every
+ * member of its schema; a missing row does not compile.
  */
 import { isLess, scaled } from "../shared/Exact.ts"
 
-/** An error sentence on a misfit; null: the member fits. */
+/** Returns an error sentence for a member that does not fit, or null. */
 export type Check<Report, Expected> = (report: Report, expected: Expected) => string | null
 
-/** Why a member has no check of its own: no decision depends on it, or other code checks it. */
+/** The reason why a member has no check: no decision depends on it, or other code checks it. */
 export interface Unchecked {
   readonly because: string
 }
 
 export type Checks<Report, Expected> = { readonly [Member in keyof Report]-?: Check<Report, Expected> | Unchecked }
 
-/** Compares all members of a message with the request; returns the first error sentence, or null. */
+/** Combines the checks of all members: returns the first error sentence, or null. */
 export const misfitBy = <Report, Expected>(checks: Checks<Report, Expected>): Check<Report, Expected> => {
   const all = Object.values<Check<Report, Expected> | Unchecked>(checks).filter((row) => typeof row === "function")
   return (report, expected) => {
@@ -26,7 +26,7 @@ export const misfitBy = <Report, Expected>(checks: Checks<Report, Expected>): Ch
   }
 }
 
-/** Whether two decimals are equal, in any form. */
+/** Whether two decimals are equal; "1.50" equals "1.5". */
 export const isSame = (one: string | null, other: string | null): boolean => {
   if (one === other) return true
   if (one === null || other === null) return false
@@ -36,11 +36,11 @@ export const isSame = (one: string | null, other: string | null): boolean => {
 
 export type Plain = string | number | boolean | null
 
-/** The sentence of a member that differs. `called`: its name in the sentence. */
+/** The sentence for a member that differs. `called`: the member's name in the sentence. */
 export const differs = (called: string, there: Plain, here: Plain): string =>
   `the ${called} is ${there ?? "none"} instead of ${here ?? "none"}`
 
-/** A check that a member equals the service's own value. `called`: its name in the sentence. */
+/** A check that a member equals the service's own value. `called`: the member's name in the sentence. */
 export const exactly =
   <Report extends { readonly [Member in Name]: Plain }, Expected, Name extends keyof Report & string>(
     called: string,
@@ -52,7 +52,7 @@ export const exactly =
     return there === here ? null : differs(called, there, here)
   }
 
-/** Like `exactly`, for decimals. */
+/** Like `exactly`, but compares decimals by value. */
 export const sameFigure =
   <Report extends { readonly [Member in Name]: string | null }, Expected, Name extends keyof Report & string>(
     called: string,
@@ -64,7 +64,7 @@ export const sameFigure =
     return isSame(there, here) ? null : differs(called, there, here)
   }
 
-/** Why a contract can't be settled with its market, or null. `isListed` as `RecentMarket.isListed`. */
+/** The reason that a contract can't be settled with its market, or null. `isListed` as in `RecentMarket.isListed`. */
 export const settlementMisfit = (isListed: boolean | null): string | null => {
   if (isListed === false) return null
   return isListed === null

@@ -1,6 +1,6 @@
 /**
- * The check of every member of every venue message, or the reason why it has none. Market data has no checks here, because no
- * request precedes it: the mirrors check it, MarketMirror.ts (D8).
+ * For every member of every venue message: its check, or the reason why it has none. Market data has no checks here, because
+ * no request precedes it; the market mirrors check it (MarketMirror.ts) (D8).
  */
 import type { VenueOutcome } from "../venue/venueCalls.ts"
 import type { AccountFact, VenueEvent, VenueFact, VenueFunding, VenueHeartbeat } from "../venue/VenueEvent.ts"
@@ -21,9 +21,9 @@ import { ownOrderChecks, ownTradeChecks } from "./ownTradeChecks.ts"
 import { requestChecks } from "./requestChecks.ts"
 import { swapChecks } from "./swapChecks.ts"
 
-/** Rows for messages that other code checks, or that no decision depends on. */
+/** Rows of messages that other code checks, or on which no decision depends. */
 type Rows<Message> = { readonly [Member in keyof Message]-?: Unchecked }
-/** Rows for one kind of fact, besides the members of all facts. */
+/** Rows of one kind of fact, without the members that all facts have. */
 type FactRows<Type extends VenueFact["type"]> = Rows<
   Omit<Extract<VenueFact, { readonly type: Type }>, "type" | keyof typeof ofAccount>
 >

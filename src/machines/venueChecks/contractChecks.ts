@@ -1,6 +1,6 @@
 /**
- * Compares a knock-out contract with the service's own records: with the request and its accepted quote while it opens, with
- * its frozen terms later. Also checks its end (F17, D4).
+ * Compares a knock-out contract with the service's own records: at its opening with the request and the accepted quote, later
+ * with its frozen terms. Also checks the contract's end (F17, D4).
  */
 import type { ContractContext } from "../contract/Contract.ts"
 import { outsideBand, type PriceBand, shortOfLevel } from "../market/PriceBand.ts"
@@ -10,14 +10,14 @@ import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlement
 import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface RequestedContract {
-  /** The ref of the accept that opens it. */
+  /** The ref of the accept that opens the contract. */
   readonly ref: string
   /**
-   * The service's record of that accept. A refused one must not be executed; one that the venue never received may still be
-   * found.
+   * The service's record of that accept. A REFUSED accept must not be executed. NONE: the venue had not received the accept,
+   * and may still execute it.
    */
   readonly accept: "SENT" | "REFUSED" | "NONE"
-  /** When the accept was sent; null: the contract is open here already, or the time is unknown. */
+  /** The time when the accept was sent; null when the contract is open in the service already, or the time is unknown. */
   readonly sentAt: number | null
   readonly account: string
   readonly symbol: string
@@ -28,20 +28,23 @@ export interface RequestedContract {
   readonly expiryTs: number
   readonly strict: boolean
   readonly premiumBps: number
-  /** Entry price of the accepted quote, later of the contract; null: neither is known. */
+  /** The entry price: of the accepted quote at the opening, of the contract later; null when unknown. */
   readonly entry: string | null
-  /** Ids and time that the venue has already reported; null: no report yet. */
+  /** The ids and the time that the venue has already reported; null before its first report. */
   readonly known: { readonly id: number; readonly tradeId: number; readonly openedAt: number } | null
-  /** The accepted closing quote, with its price and the time of its accept if known; null: no closing quote was accepted. */
+  /**
+   * The accepted closing quote, with its price and the time of its accept where known. Null when no closing quote was
+   * accepted.
+   */
   readonly close: { readonly price: string | null; readonly sentAt: number | null } | null
   /**
-   * A tear-up that may be executed: in flight since `sentAt`, or never received (null). Null: none was requested, or it was
-   * refused.
+   * A tear-up that the venue may execute; `sentAt` is null for one that the venue had not received. Null when no tear-up was
+   * requested, or it was refused.
    */
   readonly tearUp: { readonly sentAt: number | null } | null
-  /** The band of the market's marks around a moment, widened by `bps` basis points; null: the marks are unknown. */
+  /** The band of the market's marks around a moment, widened by `bps` basis points; null when the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
-  /** Whether the market is listed and not delisted; null: unknown. */
+  /** Whether the market is listed and not delisted; null when unknown. */
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
 }
@@ -49,12 +52,12 @@ export interface RequestedContract {
 /** The frozen terms of a contract, and the ids that the venue has reported. */
 export const frozenTerms = (context: ContractContext) => {
   const { rfqId, quoteId, venueContractId: id, tradeId, openedAt } = context
-  // An id of zero: staff resolved the contract in place of the venue.
+  // Id zero: staff resolved the contract, and the venue has reported no ids.
   const known = id === 0 ? null : { id, tradeId, openedAt }
   return { ...context, ref: acceptRef(rfqId, quoteId), accept: "SENT", sentAt: null, known } as const
 }
 
-/** A check that a member equals the venue's earlier report. */
+/** A check that a member equals the one in the venue's earlier report. */
 const asBefore =
   (called: string, reportOf: (report: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
   (report: VenueContract, { known }: RequestedContract): string | null =>
@@ -82,7 +85,7 @@ const endMisfit = (report: VenueContract, expected: RequestedContract): string |
   }
 }
 
-/** The exact settlement price of an end; null: any price within the band of that time fits. */
+/** The exact settlement price of an end. Null when any price within the band of that time fits. */
 const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: RequestedContract): string | null => {
   if (state === "KNOCKED_OUT") return barrier
   if (state === "TAKE_PROFIT") return takeProfit
@@ -93,8 +96,8 @@ const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: Re
 const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
 
 /**
- * An error sentence if the mark did not touch the frozen level. The venue publishes the mark of each touch before the event, so
- * known marks decide it exactly. The contract settles at its level, however far the mark has passed it.
+ * An error sentence when the mark did not touch the frozen level. The venue publishes the mark of each touch before the
+ * event, so known marks decide this exactly. The contract settles at its level, however far the mark has passed the level.
  */
 const touchMisfit = (
   level: string,
@@ -114,13 +117,13 @@ const settleMisfit = (report: VenueContract, expected: RequestedContract): strin
   if (settlePrice === null || endedAt === null) return "it has ended without price or time"
   const exact = exactPrice(report, expected)
   if (exact !== null && !isSame(settlePrice, exact)) return differs(`price of ${state}`, settlePrice, exact)
-  // A quote has the dealer's own price, so it is not compared with the marks.
+  // A closing quote has the dealer's own price, so it is not compared with the marks.
   if (exact !== null) return isTouched(report) ? touchMisfit(exact, endedAt, report, expected) : null
-  // An expiry settles at the mark of the expiry, however late it is processed.
+  // An expiry settles at the mark of the expiry time, however late it is processed.
   return outsideBand(settlePrice, expected.bandAt(state === "EXPIRED" ? expected.expiryTs : endedAt))
 }
 
-/** When the request for an end was sent; null: the end follows no request, or the time is unknown. */
+/** The time when the service requested the end. Null when the end follows no request, or the time is unknown. */
 const endSentAt = ({ state }: VenueContract, { close, tearUp }: RequestedContract): number | null => {
   if (state === "EARLY_CLOSE") return close?.sentAt ?? null
   return state === "TORN_UP" ? (tearUp?.sentAt ?? null) : null
@@ -163,11 +166,11 @@ export const contractChecks: Checks<VenueContract, RequestedContract> = {
   }
 }
 
-/** Why a contract does not fit the service's records; null: it fits. */
+/** The reason that a contract report does not fit the service's records, or null. */
 export const contractMisfit = misfitBy(contractChecks)
 
-/** Why a contract that is open on both sides differs from its frozen terms; null: it does not. */
-export const openContractMisfit = (report: VenueContract, context: ContractContext): string | null =>
+/** The reason that a contract, open on both sides, differs from its frozen terms, or null. */
+export const openContractMisfit = (report: VenueContract, context: BarrierContractContext): string | null =>
   contractMisfit(report, { ...frozenTerms(context), ...nothingKnown })
 
 const nothingKnown = {

@@ -1,6 +1,6 @@
 /**
- * Compares a fill with its order: side, remaining quantity, price and time. The bound that the order was sent with limits its
- * price. Without a bound the price must lie in the band of the marks around the fill's time (F12).
+ * Compares a fill with its order: side, remaining quantity, price and time. The price must respect the bound with which the
+ * order was sent; without a bound, it must lie in the band of the marks around the fill's time (F12).
  */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { type OrderContext, orderRef } from "../order/Order.ts"
@@ -12,14 +12,14 @@ import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface ExpectedFill {
   readonly order: OrderContext
-  /** The order's report in the same message, which fits; null: the message has the fill alone. */
+  /** The order's own report in the same message, already checked; null when the message has only the fill. */
   readonly report: VenueOrder | null
-  /** The band of the market's marks around a moment; null: the marks are unknown. */
+  /** The band of the market's marks around a moment; null when the marks are unknown. */
   readonly bandAt: (at: number) => PriceBand | null
   readonly venueTime: VenueTime
 }
 
-/** The worst price that the order allows; null: the order was sent without a bound. */
+/** The worst price that the order allows; null when the order was sent without a bound. */
 const boundOf = ({ order: { venuePrice, trigger, boundBps }, report }: ExpectedFill): string | null =>
   boundBps !== null && report !== null ? report.price : (venuePrice ?? trigger?.limitPrice ?? null)
 
@@ -36,7 +36,8 @@ export const fillChecks: Checks<VenueFill, ExpectedFill> = {
   account: exactly("account", "account", ({ order }) => order.account),
   symbol: exactly("market", "symbol", ({ order }) => order.symbol),
   side: exactly("side", "side", ({ order }) => order.side),
-  // A price better than the bound fits, however far the marks are: the counterparty's order may have rested there for long.
+  // A price better than the bound always fits, however far from the marks: the counterparty's order may have rested there for
+  // a long time.
   price: ({ price, at }, expected) => {
     if (scaled(price).places > expected.order.priceDecimals) return `price ${price} is off the market's grid`
     const bound = boundOf(expected)
@@ -50,7 +51,7 @@ export const fillChecks: Checks<VenueFill, ExpectedFill> = {
     if (traded.units <= 0n) return "the quantity is zero"
     if (traded.places > order.qtyDecimals) return `quantity ${qty} is off the market's grid`
     if (!isLess(left, traded)) return null
-    // An amendment to a larger quantity may be on its way.
+    // An amendment to a larger quantity may be in flight, and then allows more.
     const more = order.amending === null ? left : difference(scaled(order.amending.qty), filled)
     return isLess(more, traded)
       ? `quantity ${qty} is traded, but only ${exactText(more)} is left of ${order.qty}`
@@ -61,5 +62,5 @@ export const fillChecks: Checks<VenueFill, ExpectedFill> = {
   at: ({ at }, { order, venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: order.createdAt }, venueTime)
 }
 
-/** Why a fill does not fit its order; null: it fits. */
+/** The reason that a fill does not fit its order, or null. */
 export const fillMisfit = misfitBy(fillChecks)

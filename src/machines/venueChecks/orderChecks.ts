@@ -9,16 +9,19 @@ import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface ExpectedOrder {
   readonly order: OrderContext
-  /** The band of the market's marks around a moment, widened by `bps` basis points; null: the marks are unknown. */
+  /** The band of the market's marks around a moment, widened by `bps` basis points; null when the marks are unknown. */
   readonly bandAt: (at: number, bps?: number) => PriceBand | null
   readonly venueTime: VenueTime
 }
 
-/** The venue's id of an order; null while unknown. Zero marks an order that staff resolved. */
+/** The venue's id of an order, null while unknown. A stored zero marks an order that staff resolved. */
 export const knownVenueId = ({ venueOrderId }: Pick<OrderContext, "venueOrderId">): number | null =>
   venueOrderId === 0 ? null : venueOrderId
 
-/** A sentence if the venue executes an order that it has refused. An order that it never received may still be found. */
+/**
+ * An error sentence when the venue executes an order that it has refused. An order that the venue had not received may still
+ * be executed.
+ */
 export const executedAfterRefusal = ({ reject, lastTradeId }: OrderContext): string | null =>
   reject === null || reject === notReceived || lastTradeId > 0 ? null : "it is executed, but the venue has refused it"
 
@@ -30,14 +33,14 @@ export const isWorse = (side: "BUY" | "SELL", price: string, limit: string): boo
 
 const samePrice = sameFigure<VenueOrder, ExpectedOrder, "price">("price", "price", ({ order }) => order.venuePrice)
 
-/** The bound in force. An amendment may set the first bound of an order that was sent without one. */
+/** The bound in force. An amendment may set a first bound for an order that was sent without one. */
 const boundOf = ({ boundBps, amending }: OrderContext): number | null => boundBps ?? amending?.boundBps ?? null
 const isBounded = (order: OrderContext, { price }: VenueOrder): boolean =>
   order.boundBps !== null || (boundOf(order) !== null && price !== null)
 
 /**
- * The venue derives the price of a conditional order from the mark at which it fires. It publishes this mark before the event, so
- * the known marks have it.
+ * Checks the price of a conditional order, which the venue derives from the mark at which the order triggers. The venue
+ * publishes this mark before the event, so it is among the known marks.
  */
 const derivedPrice: Check<VenueOrder, ExpectedOrder> = (
   { side, price, triggeredAt, state, filledQty },
@@ -46,7 +49,7 @@ const derivedPrice: Check<VenueOrder, ExpectedOrder> = (
   const { venuePrice } = order
   const boundBps = boundOf(order)
   if (boundBps === null || triggeredAt === null) return null
-  // An order that the venue rejects when it fires, without a trade, may have no derived price.
+  // An order that the venue rejects at its trigger, without a trade, may have no derived price.
   if (state === "REJECTED" && scaled(filledQty).units === 0n) return null
   if (price === null) return "it has fired without its bound"
   if (venuePrice !== null && isWorse(side, price, venuePrice)) return differs("price", price, venuePrice)
@@ -58,8 +61,8 @@ const derivedPrice: Check<VenueOrder, ExpectedOrder> = (
 }
 
 /**
- * A sentence if known marks refute that the order has fired. A trigger on the last price or the index is not checked: marks are
- * no evidence of these.
+ * An error sentence when known marks refute the trigger. Triggers on the last price or the index are not checked, because
+ * marks do not prove them.
  */
 const unreached = (triggeredAt: number, { order: { trigger }, bandAt }: ExpectedOrder): string | null =>
   trigger?.source === "MARK" ? shortOfLevel(trigger.price, trigger.direction, bandAt(triggeredAt, 0)) : null
@@ -77,7 +80,7 @@ export const orderChecks: Checks<VenueOrder, ExpectedOrder> = {
     isBounded(expected.order, report) && report.triggeredAt !== null
       ? derivedPrice(report, expected)
       : samePrice(report, expected),
-  // If the quantity was ever amended it is not compared, because a report may be older than the last amendment.
+  // The quantity of an amended order is not compared, because the report may be older than the last amendment.
   qty: ({ qty }, { order }) =>
     order.amends > (order.boundAmends ?? 0) || isSame(qty, order.qty) ? null : differs("quantity", qty, order.qty),
   filledQty: ({ qty, filledQty }, { order }) => {
@@ -105,7 +108,7 @@ export const orderChecks: Checks<VenueOrder, ExpectedOrder> = {
       if (order.trigger === null) return "it has fired, but it has no trigger"
       return (
         timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime) ??
-        // An order that has fired was checked when the report of its trigger arrived.
+        // The trigger of an order that is already recorded as triggered was checked when its report arrived.
         (order.triggeredAt === null ? unreached(triggeredAt, expected) : null)
       )
     }
@@ -113,5 +116,5 @@ export const orderChecks: Checks<VenueOrder, ExpectedOrder> = {
   }
 }
 
-/** Why a report does not fit the sent order; null: it fits. */
+/** The reason that a report does not fit the sent order, or null. */
 export const orderMisfit = misfitBy(orderChecks)

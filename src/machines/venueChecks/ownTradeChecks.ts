@@ -1,4 +1,7 @@
-/** Checks a trade that the venue started itself in an account, and its order: the trade may only reduce the position (A2-97). */
+/**
+ * Checks a trade that the venue itself started in an account, such as a deleveraging, and its order. The trade may only
+ * reduce the position (A2-97).
+ */
 import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
@@ -7,17 +10,20 @@ import { clockSlackMillis, timeMisfit, timeText, type VenueTime } from "../venue
 
 export interface ExpectedOwnTrade {
   readonly account: string
-  /** The account's signed position in the market before this trade, in the venue's order of trades. */
+  /** The account's signed position in the market before this trade, by the venue's order of trades. */
   readonly netQty: string
-  /** The band of the marks around the trade's time; null: the marks are unknown. */
+  /** The band of the marks around the trade's time; null when the marks are unknown. */
   readonly band: PriceBand | null
   readonly venueTime: VenueTime
-  /** The latest venue time of the account's events before this trade. Own trades come only by events, which are in order. */
+  /**
+   * The latest venue time of the account's events before this trade. The venue's own trades come only by events, and events
+   * are in order of time.
+   */
   readonly takenTo: number
 }
 
 export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
-  // The time is checked first, because the position is found by it.
+  // This check comes first, because the trade's time determines the position.
   at: ({ at }, { venueTime, takenTo }) =>
     at < takenTo - clockSlackMillis
       ? `the trade time ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`
@@ -44,10 +50,10 @@ export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
   reason: { because: "It names the right that the venue has used; all of these rights only reduce." }
 }
 
-/** Why the venue can't have started this trade itself; null: it can. */
+/** The reason that the venue can't have started this trade itself, or null. */
 export const ownTradeMisfit = misfitBy(ownTradeChecks)
 
-/** The venue's own order is booked only with its trade, so it must be the order of the trade. */
+/** The order must be the one of the trade, because an order of the venue itself is booked only with its trade. */
 export const ownOrderChecks: Checks<VenueOrder, VenueFill> = {
   id: exactly("order", "id", ({ orderId }) => orderId),
   ref: ({ ref }) => (ref === null ? null : differs("ref of the order", ref, null)),
@@ -68,5 +74,5 @@ export const ownOrderChecks: Checks<VenueOrder, VenueFill> = {
   triggeredAt: ({ triggeredAt }) => (triggeredAt === null ? null : "it has fired, but it has no trigger")
 }
 
-/** Why an order can't be the venue's own order of this trade; null: it can. */
+/** The reason that an order can't be the venue's own order of this trade, or null. */
 export const ownOrderMisfit = misfitBy(ownOrderChecks)

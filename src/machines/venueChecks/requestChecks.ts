@@ -27,5 +27,5 @@ export const requestChecks: Checks<VenueRfq, RfqContext> = {
   }
 }
 
-/** Why a report does not fit the sent request; null: it fits. */
+/** The reason that a report does not fit the sent request, or null. */
 export const requestMisfit = misfitBy(requestChecks)

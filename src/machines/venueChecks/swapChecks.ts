@@ -9,12 +9,12 @@ import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface ExpectedSwap {
   readonly swap: SwapContext
-  /** Whether the market is listed and not delisted; null: unknown. */
+  /** Whether the market is listed and not delisted; null when unknown. */
   readonly isListed: boolean | null
   readonly venueTime: VenueTime
 }
 
-/** Whether the venue has reported the swap's ids. False before its first report, and when staff resolved the take. */
+/** Whether the venue has reported the swap's ids. False before the first report, and when staff resolved the take. */
 const known = ({ contractId }: SwapContext): boolean => contractId !== null && contractId !== 0
 
 const asBefore =
@@ -24,11 +24,14 @@ const asBefore =
 
 const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "openedTs")
 
-/** A corrected fee above the listed rate is booked, with a break for the excess. A fee beyond the notional never fits. */
+/**
+ * Refuses a fee larger than the notional. A corrected fee above the listed rate is booked all the same, with a break for the
+ * excess.
+ */
 const feeMisfit = (fee: string, { swap: { notional } }: ExpectedSwap): string | null =>
   isLess(scaled(notional), scaled(fee)) ? `the fee ${fee} is larger than the notional ${notional}` : null
 
-/** Payments and corrections must not precede the opening. */
+/** An error sentence when a payment or a correction precedes the opening. */
 const partTimeMisfit = (
   called: string,
   parts: ReadonlyArray<{ readonly at: number }>,
@@ -49,7 +52,7 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
   symbol: exactly("market", "symbol", ({ swap }) => swap.symbol),
   offerId: exactly("offer", "offerId", ({ swap }) => swap.offerId),
   tradeId: ({ tradeId }, { swap }) => {
-    // A take that the venue never received may still be found.
+    // A take that the venue had not received may still be executed.
     const isRefused = swap.contractId === null && swap.rejectReason !== null && swap.rejectReason !== notReceived
     if (isRefused) return "it is executed, but the venue has refused it"
     return known(swap) && swap.tradeId !== tradeId ? differs("trade", tradeId, swap.tradeId) : null
@@ -58,7 +61,7 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
   rateBps: exactly("rate", "rateBps", ({ swap }) => swap.rateBps),
   tenorDays: exactly("tenor", "tenorDays", ({ swap }) => swap.tenorDays),
   reward: sameFigure("reward", "reward", ({ swap }) => swap.reward),
-  // The fee of the take, before any correction, equals the fee at the listed rate.
+  // Before any correction, the fee is the one of the take, at the listed rate.
   fee: ({ fee, corrections }, expected) =>
     expected.swap.contractId === null && corrections.length === 0 && !isSame(fee, expected.swap.estimatedFee)
       ? differs("fee", fee, expected.swap.estimatedFee)
@@ -80,11 +83,11 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
     }
     return partTimeMisfit("the correction time", report.corrections, report, expected)
   },
-  // Each payment is booked once by its id; an amount beyond the outstanding one is a break.
+  // Each payment is booked once by its id; an amount beyond the outstanding one opens a break.
   payments: (report, expected) => partTimeMisfit("the payment time", report.payments, report, expected),
   short: { because: "It counts only at or after maturity (swapMachine.ts, mature)." },
   end: ({ end }, { isListed }) => (end === "FINAL_SETTLEMENT" ? settlementMisfit(isListed) : null)
 }
 
-/** Why a swap does not fit its take; null: it fits. */
+/** The reason that a swap does not fit its take, or null. */
 export const swapMisfit = misfitBy(swapChecks)

@@ -1,6 +1,6 @@
 /**
- * A misfit: its object is read again with growing pauses. If no answer fits, the misfit stands, and a break pauses the client's
- * money. The object is then read less often. A fitting answer ends the misfit in either state (A2-115).
+ * A misfit. Its object is read again with growing pauses. If no answer fits, the misfit stands, and its break pauses the
+ * client's money; the object is then read less often. A fitting answer ends the misfit in either state (A2-115).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,6 +1,6 @@
 /**
- * A probe of the venue: in flight from the commit that emits its call until the commit that takes the outcome. A late report of
- * the order is accepted: the venue decides about its own orders (late finds) (D6).
+ * A probe of the venue. It is in flight from the commit that emits its call until the commit that records the outcome. A late
+ * report of the order is accepted, because the venue decides about its own orders (D6).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
