@@ -60,7 +60,7 @@ export type FeedEventName =
   | "swap.defaulted"
   | "statement.ready"
 
-/** Kinds of the client's notification feed that become webhook events. */
+/** Feed kinds that also become a webhook event. */
 export type ForwardedKind =
   | "VERIFICATION_DECISION"
   | "RESTRICTION_SET"
@@ -88,7 +88,10 @@ export type PolledKind =
 export type NotificationKind = ForwardedKind | PolledKind
 
 export type MachineEffect =
-  /** One balanced ledger transaction. `amount` is signed from the client's view, a decimal string in the currency's scale; `key` is unique for ever. */
+  /**
+   * One balanced ledger transaction. `amount` is signed from the client's view, a decimal string in the currency's scale.
+   * `key` is unique for ever.
+   */
   | {
       readonly type: "ledger.post"
       readonly entry: LedgerEntryType
@@ -108,8 +111,8 @@ export type MachineEffect =
   | { readonly type: "timer.set"; readonly name: TimerName; readonly at: number }
   | { readonly type: "timer.clear"; readonly name: TimerName }
   /**
-   * A venue call under a ref of this object, made once and outside the mailbox. It is in flight from this commit until the
-   * commit that takes its result.
+   * A venue call under a ref of this object, made once and outside the mailbox. The call is in flight from this commit until
+   * the commit that records its result.
    */
   | { readonly type: "venue.call"; readonly call: VenueCall }
   /** A row of the audit streams. `before` and `after` name states or facts, never personal data. */

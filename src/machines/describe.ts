@@ -19,7 +19,10 @@ export interface Reached {
   readonly path: ReadonlyArray<EventObject>
 }
 
-/** One row of a transition table. `guard` is "otherwise" behind guarded alternatives; `to` is "=" when the state stays. */
+/**
+ * One row of a transition table. `guard` is "otherwise" for the last alternative after guarded ones; `to` is "=" when the
+ * state stays.
+ */
 export interface TableRow {
   readonly from: string
   readonly event: string
@@ -98,7 +101,7 @@ const sampleEffects = (walkable: Walkable) => {
   return byTransition
 }
 
-/** Every transition of the machine, in the order it is written, with the effects its samples show. */
+/** All transitions of the machine in the order of its definition, with the effects that its samples showed. */
 export const tableOf = (walkable: Walkable): ReadonlyArray<TableRow> => {
   const sampled = sampleEffects(walkable)
   return statesOf(walkable.machine).flatMap(({ name }) => {
@@ -151,7 +154,7 @@ export const statesOf = (machine: AnyStateMachine): ReadonlyArray<StateDescripti
     final: node.type === "final"
   }))
 
-/** The name of the first state. */
+/** The name of the initial state. */
 export const initialOf = (machine: AnyStateMachine): string => machine.root.initial.target[0]?.key ?? ""
 
 /** One arrow of a picture: all transitions between two states, stacked. */

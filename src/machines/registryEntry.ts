@@ -3,9 +3,12 @@ import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xsta
 
 /** The way in which a sandbox brings an object into a state. */
 export interface Reach {
-  /** The partner by requests, the operator by a command, or neither, because no single request or command does it. */
+  /**
+   * The party that can do it with a request (partner) or a command (operator); `nobody` when no single request or command
+   * does it.
+   */
   readonly by: "partner" | "operator" | "nobody"
-  /** The requests or commands in words, commands in backticks. */
+  /** The requests or commands as a sentence, commands in backticks. */
   readonly how: string
 }
 
@@ -13,22 +16,22 @@ export const partner = (how: string): Reach => ({ by: "partner", how })
 export const operator = (how: string): Reach => ({ by: "operator", how })
 export const nobody = (how: string): Reach => ({ by: "nobody", how })
 
-/** The state names as stored: NEW decides a creation and never reaches a row. */
+/** The state names as stored. NEW is only the start of a creation, and no row ever has it. */
 export type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">
 
-/** Colour groups of states: a person or a system still has to act; the object has ended; the object was refused. */
+/** Colour groups of states: waiting for a person or a system, ended, or refused. */
 export interface Looks<S extends string = string> {
   readonly waiting: ReadonlyArray<S>
   readonly ended: ReadonlyArray<S>
   readonly refused: ReadonlyArray<S>
 }
 
-/** The registry's data on a machine besides the machine itself. */
+/** All that the registry knows of one machine. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
-  /** Events covering both sides of every guard. */
+  /** Sample events that cover both sides of every guard. */
   readonly samples: ReadonlyArray<EventFrom<M>>
-  /** Starting points; more than one where the input decides a guard or an effect. */
+  /** Starting points; several where the input decides a guard or an effect. */
   readonly inputs: ReadonlyArray<InputFrom<M>>
   readonly title: string
   readonly meaning: string

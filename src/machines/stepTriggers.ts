@@ -1,7 +1,7 @@
 /**
- * The trigger of each event of each machine: partners by a route, operators by a command, timers, the venue, or the service by
- * itself. The atlas shows from it which event can come next and who causes it; a test compares routes and commands with the
- * contracts.
+ * The triggers of each event of each machine: a partner's route, an operator's command, a timer, the venue, or the service
+ * itself. The atlas uses them to show which events can come next and who causes them; a test compares routes and commands
+ * with the contracts.
  */
 import type { EventFrom } from "xstate"
 import type { HandlerName } from "./timerNames.ts"

@@ -1,4 +1,4 @@
-/** The durable timers by the names of their handlers: a closed list, so that each timer has a handler. */
+/** The durable timers by the names of their handlers. The list is closed, so that each timer has a handler. */
 
 /** Decisions on a client that the sandbox takes by itself. */
 export type SandboxDecision =
@@ -39,5 +39,5 @@ export type HandlerName =
   | SandboxTimer
   | SystemTimer
 
-/** The only timer of its handler for a subject, or the timer of one object: `<handler>:<id>`. */
+/** The name of a timer: the handler's own when a subject has only one such timer, otherwise `<handler>:<id of the object>`. */
 export type TimerName = HandlerName | `${HandlerName}:${number}`

@@ -1,10 +1,10 @@
 /**
- * Coverage of the machines' transitions by public scenarios, the simulation, and tests. `npm run machine-coverage` records it
- * from the decisions that really happen. Each transition also has a row in the published tables, which
- * test/machines/transitions.test.ts plays. Pictures use the record.
+ * Coverage of the machines' transitions by public scenarios, the simulation and tests, for the pictures. `npm run
+ * machine-coverage` records it from decisions that really happen. Each transition also has a row in the published tables,
+ * which test/machines/transitions.test.ts plays.
  */
 
-/** Coverage of one transition, or of the first state. */
+/** Coverage of one transition, or of the initial state. */
 export interface Tried {
   /** Ids of scenarios, in their order. */
   readonly scenarios: ReadonlyArray<string>
@@ -13,13 +13,13 @@ export interface Tried {
   readonly tests: ReadonlyArray<string>
 }
 
-/** Coverage by the name of the row (describe.ts, rowName), or by `startOf` a state. */
+/** Coverage by the name of the transition's row (`rowName` in describe.ts), or by `startOf` a state. */
 export type MachineCoverage = ReadonlyMap<string, Tried>
 
 /** Kinds of coverage, the strongest first. */
 export type Trial = "scenarios" | "simulation or tests" | "its row of the table"
 
-/** The names of creations, which have no row in a table. */
+/** The name of a creation in a state: creations have no row in a table. */
 export const startOf = (state: string): string => `[*] ${state}`
 
 const untried: Tried = { scenarios: [], simulated: false, tests: [] }
@@ -50,7 +50,7 @@ export const arrivals = (coverage: MachineCoverage, state: string): Tried => {
   }
 }
 
-/** The most scenarios and test files that a sentence names; it counts the others. */
+/** A sentence names at most this many scenarios and test files, and counts the others. */
 const named = 4
 
 const someOf = (names: ReadonlyArray<string>): string => {
@@ -58,7 +58,7 @@ const someOf = (names: ReadonlyArray<string>): string => {
   return names.length > named ? `${shown} and ${names.length - named} more` : shown
 }
 
-/** The coverage besides the row of the table, in words; `names`: with the first scenarios by name. */
+/** The coverage as a sentence, without the row of the table. `names`: names the first scenarios. */
 export const triedText = ({ scenarios, simulated, tests }: Tried, names = true): string => {
   const counted = `${scenarios.length} ${scenarios.length === 1 ? "scenario" : "scenarios"}`
   const parts = [
@@ -69,7 +69,7 @@ export const triedText = ({ scenarios, simulated, tests }: Tried, names = true):
   return parts.length === 0 ? "its row of the table alone" : parts.join(", ")
 }
 
-/** The form in the file: `ORD 01 02; STK 01`; empty kinds are left out. */
+/** The form in the stored file: `ORD 01 02; STK 01`; empty kinds are left out. */
 export interface StoredTried {
   readonly scenarios?: string
   readonly simulated?: true

@@ -1,6 +1,6 @@
 /**
  * Positions of the parts of a machine's picture, in SVG units, and text sizes. The generator (scripts, elkjs) makes layouts;
- * the machine itself gives the content. Texts have a monospaced font: their width is known without a browser, so that boxes and
+ * the machine itself gives the content. Texts use a monospaced font, so their width is known without a browser, and boxes and
  * labels fit everywhere.
  */
 import type { AnyStateMachine } from "xstate"

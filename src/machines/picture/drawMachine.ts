@@ -1,7 +1,7 @@
 /**
- * A machine's picture as an SVG that is the same in browsers, on paper and in tools without style sheets: every colour is
- * written out. The colour of a state shows its meaning (registryEntry, Looks). The atlas recolours states in dark mode by their
- * classes, and puts its counts beside the boxes, which carry the names of their states.
+ * A machine's picture as an SVG. All colours are written out, so it looks the same in browsers, on paper and in tools without
+ * style sheets. The colour of a state shows its meaning (registryEntry, Looks). In dark mode, the atlas recolours states by
+ * their classes; it puts its counts beside the boxes, found by the states' names.
  */
 import { type Arrow, arrowsOf, moveText, rowName, statesOf } from "../describe.ts"
 import type { MachineEntry } from "../registryEntry.ts"
@@ -10,7 +10,7 @@ import { type Box, fonts, type MachineLayout, nameHeight } from "./MachineLayout
 
 export type Look = "unborn" | "standing" | "waiting" | "ended" | "refused"
 
-/** The colour group of a state; NEW decides a creation, and no row ever has it. */
+/** The colour group of a state. NEW is only the start of a creation: no row ever has it. */
 export const lookOf = ({ looks }: Pick<MachineEntry, "looks">, state: string): Look => {
   if (state === "NEW") return "unborn"
   const has = (list: ReadonlyArray<string>) => list.includes(state)
@@ -32,7 +32,10 @@ const ink = "#24292f"
 /** The colour of transitions that no scenario covers; its contrast on white is more than 5. */
 const faint = "#656d76"
 
-/** Line styles: solid when scenarios cover the transition, dashed when only simulation and tests do, dotted otherwise. */
+/**
+ * Line styles: solid when scenarios cover the transition, dashed when only the simulation or tests do, dotted when only its
+ * table row does.
+ */
 const dashes: Readonly<Record<Trial, string>> = {
   scenarios: "",
   "simulation or tests": ` stroke-dasharray="6 4"`,
@@ -43,7 +46,7 @@ const dashes: Readonly<Record<Trial, string>> = {
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0) ?? 0};`)
 
-/** The picture, ending with a line break. `coverage`: the known coverage, shown in titles. */
+/** The picture, ending with a line break. `coverage`, when known, is shown in titles. */
 export const drawMachine = (entry: MachineEntry, layout: MachineLayout, coverage?: MachineCoverage): string => {
   const { machine, title } = entry
   const arrows = arrowsOf(machine)
@@ -94,7 +97,7 @@ const triedArrow = (
   return { trial: trial ?? "its row of the table", title: titleOf([`${from} to ${to}`, ...words]) }
 }
 
-/** The lines of an arrow's transitions, from a position on; those without a scenario are in italics. */
+/** The lines of an arrow's transitions, starting at a position; transitions without a scenario are in italics. */
 const movesAt = (
   arrow: Arrow | undefined,
   coverage: MachineCoverage | undefined,
@@ -113,7 +116,7 @@ const movesAt = (
     return `<text ${look} fill="${paint}">${titleOf([`${text}: ${triedText(tried)}`])}${escaped(text)}</text>`
   })
 
-/** The tooltip of a part; the picture has one source line for each of its parts. */
+/** The tooltip of a part, on one source line. */
 const titleOf = (lines: ReadonlyArray<string>): string => `<title>${lines.map(escaped).join("&#10;")}</title>`
 
 interface DrawnState {

@@ -13,7 +13,7 @@ export interface EndpointInput {
   readonly partnerId: number
 }
 export interface EndpointContext extends EndpointInput {
-  /** Start of the forwarding of the notification feed (sweep cursor), Unix ms. */
+  /** The position in the notification feed from which rows are forwarded (the sweep's cursor), Unix ms. */
   readonly sweepFrom: number
 }
 export type EndpointEvent =
@@ -23,35 +23,35 @@ export type EndpointEvent =
   | { readonly type: "PARTNER_CLOSED"; readonly at: number }
 
 export interface DeliveryInput {
-  /** The time of queueing: the delivery is due at once. */
+  /** The time at which the delivery was queued: it is due at once. */
   readonly nextAt: number
   readonly attempts: number
 }
-/** A finished attempt: its time and its result. */
+/** A finished attempt, with its time and its result. */
 export interface DeliveryTry {
   /** Unix ms. */
   readonly at: number
   /** HTTP status; null without a response. */
   readonly status: number | null
-  /** Why it failed; null: delivered. */
+  /** The reason of a failure; null when delivered. */
   readonly error: string | null
 }
 
 export interface DeliveryContext {
-  /** Finished attempts, successful or not. */
+  /** The number of finished attempts, successful or not. */
   readonly attempts: number
   /** HTTP status of the last attempt; null without a response. */
   readonly lastStatus: number | null
-  /** Why the last attempt failed; at most 256 bytes. */
+  /** The reason why the last attempt failed, at most 256 bytes; null when it did not. */
   readonly error: string | null
   readonly sentAt: number | null
-  /** The next attempt, Unix ms; null without a further one. */
+  /** The time of the next attempt, Unix ms; null when there is none. */
   readonly nextAt: number | null
   /** The last attempts, oldest first, including those before a redelivery; at most `keptTries`. */
   readonly tries: ReadonlyArray<DeliveryTry>
 }
 
-/** Attempts that a delivery keeps: two full retry schedules. */
+/** A delivery stores this many attempts: two full retry schedules. */
 export const keptTries = 20
 export type DeliveryEvent =
   | { readonly type: "ACKNOWLEDGED"; readonly at: number; readonly status: number }
@@ -62,13 +62,13 @@ export type DeliveryEvent =
       readonly error: string
     }
   | { readonly type: "REDELIVER"; readonly at: number }
-  /** No event is sent any more; the commit that closes the partner ends all waiting deliveries. */
+  /** The partner was closed: its events are not sent any more. The commit that closes the partner ends all waiting deliveries. */
   | { readonly type: "PARTNER_CLOSED"; readonly at: number }
 
-/** The error of a delivery that will never be retried. */
+/** The error of deliveries that ended with their partner; they are never retried. */
 export const partnerClosedError = "The partner is closed."
 
-/** Pause before the next attempt after the n-th failed one: 5 s x 2^n, n capped at 7. Milliseconds. */
+/** The pause before the next attempt after the n-th failure, ms: 5 s x 2^n, n at most 7. */
 export const retryDelay = (failedAttempts: number): number =>
   webhookLimits.retryBaseMillis * 2 ** Math.min(failedAttempts, webhookLimits.retryMaxDoublings)
 

@@ -1,7 +1,7 @@
 /**
- * Webhook delivery: queued with its cause, tried until a 2xx or ten failures, then kept in the log. The store holds the lease
- * of an attempt; the machine applies its result. A 2xx that arrives after the delivery was given up still counts: the receiver
- * has the event (D14, F29).
+ * Webhook delivery: queued in the commit of its cause, retried until a 2xx or ten failures, then kept in the log. The store
+ * holds the lease of an attempt; the machine applies the attempt's result. A 2xx that arrives after the delivery was given up
+ * still counts, because the receiver has the event (D14, F29).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -55,8 +55,8 @@ const fail = delivery.assign(({ context, event }) =>
 )
 
 /**
- * The trigger `partner_closed` makes the same change in SQL, because a partner may have more deliveries than a commit can have
- * rows.
+ * Ends a delivery of a closed partner. Migration 0021 does the same in SQL, because a partner may have more deliveries than
+ * one commit can have rows.
  */
 const partnerClosed = {
   target: "FAILED",

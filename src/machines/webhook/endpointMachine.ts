@@ -1,6 +1,6 @@
 /**
  * Webhook endpoint of a partner: registered, replaced (with a new secret each time), switched off. Url and secret are columns
- * of its row, because a machine's context must hold no secret. A refused PUT never reaches the machine (D13).
+ * of the endpoint's row, because a machine's context must hold no secret. A refused PUT never reaches the machine (D13).
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -1,6 +1,6 @@
 /**
- * The webhook event of each forwarded kind of the client's notification feed. Exhaustive: a new forwarded kind does not compile
- * until it has its event; the other kinds are polled (doc 3, events derived from the feed; A2-64).
+ * The webhook event of each forwarded kind of the client's notification feed. Exhaustive: a new forwarded kind does not
+ * compile until it has an event. Partners poll the other kinds (doc 3, events derived from the feed; A2-64).
  */
 import type { FeedEventName, ForwardedKind } from "../Effects.ts"
 
@@ -17,6 +17,6 @@ export const feedEventOf: { readonly [K in ForwardedKind]: FeedEventName } = {
   STATEMENT_READY: "statement.ready"
 }
 
-/** The webhook event of a stored notification; null: its kind is polled, or of a newer version. */
+/** The webhook event of a stored notification; null when its kind is polled, or comes from a newer version of the service. */
 export const eventOfKind = (kind: string): FeedEventName | null =>
   Object.hasOwn(feedEventOf, kind) ? feedEventOf[kind as ForwardedKind] : null

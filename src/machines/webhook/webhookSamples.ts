@@ -10,7 +10,7 @@ export const endpointSamples: ReadonlyArray<EndpointEvent> = [
   { type: "PARTNER_CLOSED", at: 4 }
 ]
 
-/** New, and one and two attempts before the last. */
+/** A new delivery, and deliveries with one and with two attempts left. */
 export const deliveryInputs: ReadonlyArray<DeliveryInput> = [0, 8, 9].map((attempts) => ({ nextAt: 0, attempts }))
 
 export const deliverySamples: ReadonlyArray<DeliveryEvent> = [
