@@ -10,7 +10,7 @@ import { assessmentOutcomes } from "./operatorTokens.ts"
 
 export class AppropriatenessGroup extends HttpApiGroup.make("appropriateness").add(
   HttpApiEndpoint.post("publish", "/appropriateness", {
-    // Any JSON: the service validates the file, so that each fault is reported by its path.
+    // Any JSON is accepted here: the service validates the file and reports each fault by its path.
     payload: Schema.Struct({ questionnaire: Schema.Json.annotateKey(missing("The questionnaire")) }),
     success: Answer(Schema.Struct({ version: Schema.Int, questions: Schema.Int, publishedAt: Millis }))
   }).pipe(openTo(compliance, { bodyCap: bodyCaps.questionnaire })),

@@ -1,4 +1,4 @@
-/** Four eyes: commands that wait for a grant by a second operator key (operator surface, Four eyes). */
+/** Four-eyes approvals: commands that wait for a grant by a second operator key (operator surface, Four eyes). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { approvalOutcomes, approvalStatuses } from "../../../machines/operator/Approval.ts"
@@ -20,7 +20,10 @@ export const ApprovalView = Schema.Struct({
   decidedAt: Schema.NullOr(Millis)
 })
 
-/** As listed, with the current effects of the command: only for a pending approval, and a role that may run the command. */
+/**
+ * The listed approval, with the current effects of its command. The effects are given for a pending approval only, and only
+ * to a role that may run the command.
+ */
 export const ApprovalDetails = Schema.Struct({ ...ApprovalView.fields, deed: Schema.NullOr(DeedView) })
 
 const approval = { approvalId: Reference }

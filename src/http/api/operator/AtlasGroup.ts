@@ -7,7 +7,8 @@ import { Millis } from "./OperatorFieldSchemas.ts"
 
 export class AtlasGroup extends HttpApiGroup.make("atlas").add(
   HttpApiEndpoint.get("link", "/atlas/link", {
-    // A signed ticket that expires soon, never the key: the entry in a browser's history is useless later.
+    // The path contains a signed ticket that expires soon, never the key, so that the entry in a browser's history is useless
+    // later.
     success: Answer(Schema.Struct({ path: Schema.String, expiresAt: Millis }))
   }).pipe(openTo(everyone))
 ) {}

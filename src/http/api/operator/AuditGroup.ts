@@ -1,7 +1,7 @@
 /**
- * The audit stream in commit order, newest row last. With `after` or `since` alone a page holds the first rows that follow, and
- * `nextAfter` continues. Otherwise it holds the newest rows, with `before` those below that id, and `nextBefore` continues
- * backwards. `hasMore`: the limit left rows out (A3-45; operator surface, audit tail).
+ * The audit stream in commit order, newest row last. With only `after` or `since`, a page holds the first rows that follow,
+ * and `nextAfter` continues. Otherwise a page holds the newest rows (below the id `before`, if given), and `nextBefore`
+ * continues backwards. `hasMore`: the limit left out rows (A3-45; operator surface, audit tail).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"

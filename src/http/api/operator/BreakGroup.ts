@@ -24,8 +24,8 @@ export const BreakView = Schema.Struct({
 })
 
 /**
- * Scope: ALL, a partner's id or code, or a client by number, uid, partner reference or e-mail address. Amount: the signed
- * difference.
+ * The scope is ALL, a partner's id or code, or a client by number, uid, partner reference or e-mail address. The amount is
+ * the signed difference.
  */
 export const BreakBody = Schema.Struct({
   scope: text("The scope", 254 + "client:".length),

@@ -23,7 +23,7 @@ export const CaseView = Schema.Struct({
   note: Schema.NullOr(Schema.String)
 })
 
-/** The watch list's entry of a candidate. */
+/** The watch-list entry of a candidate. */
 export const CandidateEntry = Schema.Struct({
   entryId: Schema.Int,
   list: Schema.Literals(watchLists),

@@ -15,7 +15,7 @@ import { indexed } from "../Parameters.ts"
 
 const riskStates = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"] as const
 
-/** The client row of doc 1, with its partner. */
+/** The client row of doc 1, with the client's partner. */
 export const ClientRowView = Schema.Struct({
   clientId: Schema.Int,
   clientUid: Schema.String,
@@ -43,7 +43,7 @@ const MarginView = Schema.NullOr(
   })
 )
 
-/** One client with its restrictions, open cases and balances. An audited command of its own returns the KYC payload. */
+/** One client with its restrictions, open cases and balances. The KYC payload is read by a separate, audited command. */
 export const ClientView = Schema.Struct({
   ...ClientRowView.fields,
   restrictions: Schema.Array(Schema.Literals(restrictionNames)),
@@ -75,7 +75,7 @@ const Standing = Schema.Struct({
   marksFresh: Schema.Boolean
 })
 
-/** The client, and the effects of its categorization on the account: made, or planned in a dry run. */
+/** The client, and the effects of the categorization on its account: made, or planned in a dry run. */
 export const CategorizedView = Schema.Struct({
   ...ClientView.fields,
   change: Schema.Struct({
@@ -94,7 +94,7 @@ export const CategorizedView = Schema.Struct({
   })
 })
 
-/** A payment to a client who can't request one. */
+/** A payment that finance makes to a client who can't request one. */
 export const PayoutView = Schema.Struct({
   ledgerTxId: Schema.Int,
   clientId: Schema.Int,

@@ -10,18 +10,18 @@ export const ClockView = Schema.Struct({
   now: Millis,
   wallNow: Millis,
   offsetMillis: Schema.Int,
-  /** Business time of the venue; null: none is attached, or it does not respond. */
+  /** Business time of the venue; null when no venue is attached, or it does not respond. */
   venueNow: Schema.NullOr(Millis),
   /**
-   * The venue's clock differs, its last event is not applied, or it does not respond. After an advance also: due timers have
-   * not fired. The service catches up by itself.
+   * True when the venue's clock differs, its last event is not applied, or it does not respond; after an advance, also while
+   * due timers have not fired. The service catches up by itself.
    */
   behind: Schema.Boolean
 })
 
 const DueNext = Schema.Struct({ name: Schema.String, subject: Schema.String, dueAt: Millis })
 
-/** `next`: the timers due next, earliest first; at most ten. `more`: the number due after these, capped at 1,000. */
+/** `next`: the timers due next, earliest first, at most ten. `more`: the number of timers due later, at most 1,000. */
 const ClockShown = Schema.Struct({ ...ClockView.fields, next: Schema.Array(DueNext), more: Schema.Int })
 
 const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.Int }))
@@ -29,9 +29,9 @@ const Tally = Schema.Array(Schema.Struct({ name: Schema.String, count: Schema.In
 /** The answer is sent once `behind` is false, or after 30 s. */
 const AdvanceView = Schema.Struct({
   ...ClockShown.fields,
-  /** Timers that fired during the advance, by handler; in a dry run those that would. */
+  /** Timers that fired during the advance, counted by handler; in a dry run, those that would fire. */
   fired: Tally,
-  /** Statement jobs that became due during the advance, by name; they run in the background (`statement jobs`). */
+  /** Statement jobs that became due during the advance, counted by name; they run in the background (`statement jobs`). */
   jobs: Tally
 })
 

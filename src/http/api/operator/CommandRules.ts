@@ -11,45 +11,45 @@ export interface CommandRules {
   /** Cap of the body in bytes; the surface's own by default. */
   readonly bodyCap?: number
   /**
-   * Waits for a second operator key (Four eyes): `usual` by default outside a sandbox, `on request` only if `serve --four-eyes`
-   * names it.
+   * Set when the command waits for a second operator key (Four eyes). `usual`: by default outside a sandbox; `on request`:
+   * only if `serve --four-eyes` names the command.
    */
   readonly fourEyes?: "usual" | "on request"
-  /** A read that records its reader and reason. It is a POST and refuses dry runs, which could not record it. */
+  /** Set for a read that records its reader and reason. It is a POST, and refuses dry runs, which could not record it. */
   readonly audited?: true
-  /** A long read: it has no timeout while the server reports progress. Any other read has `readTimes.operator`. */
+  /** Set for a long read, which has no timeout while the server reports progress. All other reads have `readTimes.operator`. */
   readonly lasts?: true
-  /** A read without a database query, which waits for no other read. */
+  /** Set for a read without a database query: it does not wait for other reads. */
   readonly resident?: true
-  /** A read that may scan any number of rows with any query. */
+  /** Set for a read that may scan any number of rows, whatever its query. */
   readonly heavy?: true
-  /** The command that this endpoint is part of, for an endpoint without a command of its own. */
+  /** The command of the command line that uses this endpoint; the endpoint has no command of its own. */
   readonly partOf?: string
 }
 
-/** The annotation; only `openTo` sets it. */
+/** The annotation that holds a command's rules; only `openTo` sets it. */
 export const CommandRules = Context.Service<CommandRules>("brokerage/http/api/operator/CommandRules")
 
 declare const ruled: unique symbol
-/** Marks, by type, an endpoint with declared rules. */
+/** A type-level mark of an endpoint with declared rules. */
 export interface Ruled {
   readonly [ruled]: true
 }
 
-/** Every role may read, because these reads return no KYC payload and no document. */
+/** Every role. Such reads return no KYC payload and no document. */
 export const everyone: ReadonlyArray<OperatorRole> = operatorRoles
 export const admin: ReadonlyArray<OperatorRole> = ["ADMIN"]
 export const finance: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE"]
 export const compliance: ReadonlyArray<OperatorRole> = ["ADMIN", "COMPLIANCE"]
-/** A decision on an approval also needs the role of the guarded command. */
+/** Roles that decide approvals; a decision also needs the role of the guarded command. */
 export const deciding: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE", "COMPLIANCE"]
 
-/** Any endpoint, with any schemas. */
+/** Any endpoint, whatever its schemas. */
 interface Annotated extends HttpApiEndpoint.Constraint {
   readonly annotate: (key: typeof CommandRules, value: CommandRules) => HttpApiEndpoint.Constraint
 }
 
-/** Opens an endpoint to the roles. */
+/** Opens an endpoint to these roles. */
 export const openTo =
   (roles: ReadonlyArray<OperatorRole>, rest: Omit<CommandRules, "roles"> = {}) =>
   <E extends Annotated>(endpoint: E): E & Ruled =>

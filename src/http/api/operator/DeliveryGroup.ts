@@ -14,12 +14,13 @@ export class DeliveryGroup extends HttpApiGroup.make("delivery").add(
       Schema.Struct({
         ...WebhookDelivery.fields,
         partnerId: Id,
-        /** The current address of the endpoint; null: the partner has none. */
+        /** The current address of the endpoint; null when the partner has none. */
         url: Schema.NullOr(Schema.String),
         /** The body as sent, without the signature. */
         payload: Schema.Json,
         /**
-         * The last attempts, oldest first; `error` is the beginning of an answer other than 2xx (doc 3, Limits: Failure body).
+         * The last attempts, oldest first. `error` is the beginning of the response when the response is not 2xx (doc 3,
+         * Limits: Failure body).
          */
         tries: Schema.Array(
           Schema.Struct({

@@ -20,7 +20,7 @@ export class DocumentGroup extends HttpApiGroup.make("document").add(
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(Schema.Struct({ documents: Schema.Array(ClientDocument) }))
   }).pipe(openTo(compliance, { audited: true })),
-  // The original content in base64; a file has 8 MB at most.
+  // The original content in base64; a file has at most 8 MB.
   HttpApiEndpoint.post("show", "/documents/:documentId/show", {
     params: { documentId: Reference },
     payload: Schema.Struct({ reason: Reason, content: Schema.optionalKey(Schema.Boolean) }),

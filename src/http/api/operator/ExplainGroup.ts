@@ -9,12 +9,12 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, onlyFields, Reference } from "./OperatorFieldSchemas.ts"
 
-/** A field of the body that may be empty or invalid: the rules of the write check it. */
+/** A field of the body, of any form: the rules of the write check it. */
 const sent = Schema.optionalKey(Schema.String.annotate({ message: "It must be sent once." }))
 
 const mark = (label: string) => Schema.optionalKey(token(label, ["true", "false"]))
 
-/** The members of the partner's body, checked by the rules of the write; without a reference, a new one is used. */
+/** The members of the partner's body, checked by the rules of the write. Without a reference, a new one is made up. */
 const question = {
   amount: text("The amount", 40),
   currency: Schema.optionalKey(text("The currency", 16)),

@@ -13,7 +13,7 @@ import { indexed } from "../Parameters.ts"
 /** Any time, Unix ms. */
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
 
-/** Amount: signed USDC, positive if the service paid the partner. */
+/** The amount is signed USDC: positive when the service paid the partner. */
 export const InterfirmBody = Schema.Struct({
   amount: text("The amount", 40),
   periodFrom: moment("The start of the period"),

@@ -20,7 +20,7 @@ const reasoned = Schema.Struct({ reason: Reason })
 const success = Answer(ClientView)
 const anyId = (label: string) => rangeOf(label, 1, Number.MAX_SAFE_INTEGER)
 
-/** The whole file of one client; lists newest first. */
+/** The complete file of one client; all lists newest first. */
 export const KycFileView = Schema.Struct({
   clientId: Schema.Int,
   clientUid: Schema.String,
@@ -95,13 +95,13 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     payload: OptionalBody({
       note: Schema.optionalKey(text("The note", 500)),
       revision: Schema.optionalKey(anyId("The revision")),
-      // The cases that the operator has read. An open case that is not named here, or was screened again later, is not cleared.
+      // The cases that the operator has read. Other open cases, and those screened again later, are not cleared.
       cases: Schema.optionalKey(
         Schema.Array(anyId("A case"))
           .annotate({ message: "The cases must be a list of their numbers." })
           .check(Schema.isMaxLength(500, { message: "At most 500 cases can be named." }))
       ),
-      // 0: the cases had no screening run.
+      // 0 when the cases had no screening run.
       screeningRun: Schema.optionalKey(rangeOf("The screening run", 0, Number.MAX_SAFE_INTEGER))
     }),
     success

@@ -15,7 +15,7 @@ const account = {
   currency: Schema.Literals(currencyCodes)
 }
 
-/** The balance right before `from` (zero without it) and at the end. */
+/** An account with its balance right before `from` (zero without `from`) and at the end. */
 export const LedgerExportAccount = Schema.Struct({ ...account, opening: Schema.String, closing: Schema.String })
 export type LedgerExportAccount = typeof LedgerExportAccount.Type
 
@@ -28,7 +28,7 @@ export const LedgerExportTransaction = Schema.Struct({
 })
 export type LedgerExportTransaction = typeof LedgerExportTransaction.Type
 
-/** Later pages repeat the `upTo` of the first page, so that all pages cover the same postings. */
+/** Each later page repeats the first page's `upTo`, so that all pages cover the same postings. */
 export const ledgerExportQuery = {
   part: token("The part", ["accounts", "transactions"]),
   partner: Schema.optionalKey(Reference),

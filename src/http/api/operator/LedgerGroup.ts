@@ -26,8 +26,8 @@ export const Adjustment = Schema.Struct({
 })
 
 /**
- * Amount: a decimal string with an optional sign, in the currency's scale. Reference: the operator's name of the correction. A
- * client's ledger takes each reference once, so a retry is not booked twice.
+ * The amount is a decimal string with an optional sign, in the currency's scale. The reference is the operator's name for the
+ * correction. A client's ledger accepts each reference once, so a retry is not booked twice.
  */
 export const AdjustmentBody = Schema.Struct({
   currency: token("The currency", currencyCodes),
@@ -36,7 +36,7 @@ export const AdjustmentBody = Schema.Struct({
   reference: Schema.optionalKey(text("The reference", 64))
 })
 
-/** A posting as one leg of its transaction: in a client's account, or in a house account without a client. */
+/** A posting as one leg of its transaction: in a client's account, or in a house account, which has no client. */
 export const LegView = Schema.Struct({
   ...PostingWire.fields,
   account: Schema.String,
@@ -74,7 +74,7 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(
     openTo(everyone, { lasts: true })
   ),
-  /** Progress of the running verification, from any caller; null: none is running. */
+  /** Progress of the running verification, started by any caller; null when none runs. */
   HttpApiEndpoint.get("verifying", "/ledger/verifying", {
     success: Answer(Schema.NullOr(Schema.Struct({ done: Schema.Int, of: Schema.Int, check: Schema.String })))
   }).pipe(openTo(everyone, { partOf: "ledger verify" })),

@@ -1,7 +1,7 @@
 /**
- * Live objects of machines: one object with state, context, pending timers, venue calls in flight and a page of its history,
- * newest last, as audit rows and as machine steps; the objects in a state; and the number of objects by machine and state
- * (operator surface, machine inspect, machine list).
+ * Live objects of machines. One object has its state, context, pending timers, venue calls in flight, and a page of its
+ * history, newest last, as audit rows and as machine steps. Lists show the objects in a state, and the number of objects by
+ * machine and state (operator surface, machine inspect, machine list).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -10,7 +10,7 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
-/** A step of a machine: its trigger, if recorded, and its result. */
+/** A step of a machine: its trigger, where recorded, and its result. */
 export const PathStep = Schema.Struct({
   at: Millis,
   event: Schema.NullOr(Schema.String),
@@ -19,7 +19,7 @@ export const PathStep = Schema.Struct({
   to: Schema.NullOr(Schema.String),
   effects: Schema.Array(Schema.String),
   actions: Schema.Array(Schema.String),
-  /** Role and label of the key; null: the service itself, without a request. */
+  /** Role and label of the operator key; null when the service acted by itself, without a request. */
   by: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String)
@@ -36,7 +36,7 @@ export const NextMove = Schema.Struct({
       by: Schema.Literals(["partner", "operator", "timer", "venue", "service"]),
       does: Schema.String,
       roles: Schema.Array(Schema.String),
-      /** The command is under four eyes: another operator key has to grant it. */
+      /** True when the command is under four eyes: another operator key must grant it. */
       secondKey: Schema.Boolean
     })
   )
@@ -44,7 +44,7 @@ export const NextMove = Schema.Struct({
 
 export const StateInstance = Schema.Struct({
   id: Schema.String,
-  /** When the object entered the state, if recorded; else its creation time. */
+  /** The time at which the object entered the state, where recorded; otherwise its creation time. */
   since: Schema.NullOr(Millis),
   partnerId: Schema.NullOr(Schema.Int),
   clientId: Schema.NullOr(Schema.Int)
@@ -59,8 +59,8 @@ export const MachineInstance = Schema.Struct({
   context: Schema.Json,
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Millis })),
   /**
-   * Venue calls in flight: start, number of status queries, and the last result: no answer yet, an answer that is not final, or
-   * executed without details.
+   * Venue calls in flight: the start, the number of status queries, and the last result (no answer yet, an answer that is not
+   * final, or executed without details).
    */
   calls: Schema.Array(
     Schema.Struct({
@@ -72,10 +72,7 @@ export const MachineInstance = Schema.Struct({
     })
   ),
   history: Schema.Array(AuditEntry),
-  /**
-   * The page of `history` as machine steps, including steps without an audit row: trades, payments, warnings, delivery
-   * attempts.
-   */
+  /** The same page as machine steps. It includes steps without an audit row: trades, payments, warnings, delivery attempts. */
   path: Schema.Array(PathStep),
   next: Schema.Array(NextMove),
   hasMore: Schema.Boolean,

@@ -1,6 +1,6 @@
 /**
- * A client's margin in the partner's form, and the accounts nearest to a close-out in a market (operator surface, margin; doc
- * 2, Margin picture).
+ * A client's margin in the form that partners read, and the accounts nearest to a close-out in a market (operator surface,
+ * margin; doc 2, Margin picture).
  */
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { MarginPicture } from "../../../machines/margin/marginPicture.ts"

@@ -1,5 +1,5 @@
 /**
- * Errors of the operator surface: the envelope {code, msg, error, data?} of the partner surface, one class for each status (doc
+ * Errors of the operator surface, in the envelope {code, msg, error, data?} of the partner surface, one class per status (doc
  * 1, Envelope and error registry; operator surface, exit status 1).
  */
 import { Schema } from "effect"
@@ -79,7 +79,7 @@ export const DryRunView = Schema.Struct({
   )
 })
 
-/** A change of a command as the audit records it: an object (KIND:ID) with its state or a fact before and after. */
+/** A change by a command, as the audit records it: an object (KIND:ID), with its state or a fact before and after. */
 export const ChangeView = Schema.Struct({
   object: Schema.NullOr(Schema.String),
   action: Schema.String,
@@ -88,7 +88,7 @@ export const ChangeView = Schema.Struct({
 })
 
 /**
- * A success: {code: 0, data}, and the first hundred changes of a command that writes. With ?dryRun=true the answer has the same
+ * A success: {code: 0, data}. A command that writes adds its first hundred changes. With ?dryRun=true the answer has the same
  * form, with the changes that the command would write.
  */
 export const Answer = <S extends Schema.Top>(data: S) =>

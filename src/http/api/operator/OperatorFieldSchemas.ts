@@ -3,12 +3,12 @@ import { Schema, SchemaTransformation } from "effect"
 import { text } from "../../../machines/shared/Fields.ts"
 import { DeedView } from "./OperatorErrors.ts"
 
-/** The operator's reason: stored in the audit, and visible to the partner where the contract requires it. */
+/** The operator's reason. It is stored in the audit, and partners read it where the contract requires that. */
 export const Reason = text("The reason", 500)
 
 /**
- * A partner by id or code, a client by id, uid, reference or e-mail address, any object by id. The service resolves it and
- * answers 404 for an unknown one.
+ * A reference to an object: a partner by id or code, a client by id, uid, reference or e-mail address, any other object by
+ * id. The service resolves it, and answers 404 when it is unknown.
  */
 export const Reference = Schema.String.annotate({ message: "It must be one id or name." }).check(
   // Text that the database can't hold matches no object.
@@ -24,7 +24,10 @@ const whole = (label: string, minimum: number, maximum: number) => {
     .annotateKey({ messageMissingKey: `${label} is required.` })
 }
 
-/** As `whole`, in a query: plain digits. Other spellings of a number (1e3, 0x10, 1.0) are refused as probable mistakes. */
+/**
+ * Like `whole`, for a query: plain digits only. Other spellings of a number (1e3, 0x10, 1.0) are refused as probable
+ * mistakes.
+ */
 const wholeText = (label: string, minimum: number, maximum: number) => {
   const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
   return Schema.String.annotate({ message })
@@ -45,7 +48,7 @@ export const OptionalBody = <F extends Schema.Struct.Fields>(fields: F) => {
   return [body, none] as const
 }
 
-/** A page size; the command's own default applies when it is absent. */
+/** A page size; when absent, the command's default applies. */
 export const Limit = (maximum: number) => Schema.optionalKey(wholeText("The limit", 1, maximum))
 
 /** The exclusive id at which a page begins. */

@@ -1,4 +1,4 @@
-/** Operator keys: one for each person or script, each with one role (operator surface, rules; D17). */
+/** Operator keys: one per person or script, each with one role (operator surface, rules; D17). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"

@@ -1,6 +1,6 @@
 /**
- * Authentication and validation before every operator route: the operator key with its role, then the fields. Both are declared
- * here, so that the typed client sends the key and knows all errors (operator surface, rules).
+ * The checks before every operator route: authentication by the operator key with its role, then the fields. Both are
+ * declared here, so that the typed client sends the key and knows all errors (operator surface, rules).
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -25,7 +25,7 @@ export class CurrentOperator extends Context.Service<
 >()("brokerage/http/CurrentOperator") {}
 
 /**
- * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 if the role does not cover the command, 413 code 4000 for a
+ * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role may not run the command, 413 code 4000 for a
  * body over the command's cap, 503 code 5030 for a read that exceeds its timeout.
  */
 export class OperatorAuthorization extends HttpApiMiddleware.Service<
@@ -37,7 +37,7 @@ export class OperatorAuthorization extends HttpApiMiddleware.Service<
   error: [OperatorUnauthorized, OperatorForbidden, OperatorTooLarge, OperatorAway]
 }) {}
 
-/** Converts a request that does not decode into 400 code 4000, with one sentence for each field. */
+/** Turns a request that does not decode into 400 code 4000, with one sentence per field. */
 export class OperatorFields extends HttpApiMiddleware.Service<OperatorFields>()("brokerage/http/OperatorFields", {
   error: [...operatorErrors]
 }) {}

@@ -9,7 +9,7 @@ import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
-/** The partner's row, with its client, its id at the venue and its leverage at placement. */
+/** The row as partners read it, with the client, the venue's id, and the leverage at placement. */
 export const OrderView = Schema.Struct({
   ...OrderWire.fields,
   clientId: Id,

@@ -9,7 +9,7 @@ import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, OptionalBody, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { custodyModels, licenceTypes } from "./operatorTokens.ts"
 
-/** The partner's own profile (doc 1, Partner profile), with the fields for operators alone. */
+/** The profile that the partner reads (doc 1, Partner profile), with the fields that only operators see. */
 export const PartnerProfile = Schema.Struct({
   partnerId: Schema.Int,
   code: Schema.String,
@@ -45,14 +45,14 @@ const ShownPartner = Schema.Struct({
   )
 })
 
-/** The blockers of a closing, each with its remedy; an empty list: none. The call changed nothing. */
+/** The obstacles to closing a partner, each with its remedy; an empty list when there are none. The call changes nothing. */
 const Blockers = Schema.Struct({
   dryRun: Schema.Literal(true),
   partnerId: Schema.Int,
   blockers: Schema.Array(Schema.String)
 })
 
-/** Commands accept a partner's code or id, so a code can't look like an id. */
+/** Commands accept a partner's code or id, so a code must not have the form of an id. */
 export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
 
@@ -78,7 +78,7 @@ export const PartnerBody = Schema.Struct({
   sandbox: Schema.optionalKey(flag("The sandbox mark"))
 })
 
-/** Equal to the limit in `runtime/services/partners/addressRanges.ts`. */
+/** The same limit as in `runtime/services/partners/addressRanges.ts`. */
 const maxCidrs = 256
 
 /** The service checks each range; an empty list admits every address. */

@@ -7,7 +7,7 @@ import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Limit, Millis } from "./OperatorFieldSchemas.ts"
 
-/** `mayDecide`: whether the key of the request may run the first command of `decide`. */
+/** `mayDecide`: whether the requesting key may run the first command of `decide`. */
 const WaitingView = Schema.Struct({
   kind: Schema.Literals(waitingKinds),
   id: Schema.String,

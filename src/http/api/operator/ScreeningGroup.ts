@@ -22,7 +22,7 @@ export const WatchEntryView = Schema.Struct({
   removedAt: Schema.NullOr(Millis)
 })
 
-/** Limit on entries of one list. */
+/** Limit on the entries of one list. */
 export const maxEntries = 5_000_000
 
 const place = shaped(
@@ -32,7 +32,7 @@ const place = shaped(
 )
 const places = boundedList(place, "The places", 0, maxPlaces)
 
-/** Differences between a file and the stored list. Reports contain numbers and places, never persons. */
+/** Differences between a file and the stored list. They consist of numbers and places, never of persons. */
 const FileReport = Schema.Struct({
   notPersons: rangeOf("The number of entries that are no persons", 0, maxEntries),
   badLines: places,
@@ -56,7 +56,7 @@ export const ImportView = Schema.Struct({
 })
 export type ImportView = typeof ImportView.Type
 
-/** Equal to the limit of one commit in `runtime/services/screening/ScreeningImports.ts`. */
+/** The same as the limit of one commit in `runtime/services/screening/ScreeningImports.ts`. */
 export const maxImportPiece = 1_000
 
 /** A line of a list; the service checks its fields with the rules of the command line. */
@@ -70,7 +70,7 @@ const Person = Schema.Struct({
 export class ScreeningGroup extends HttpApiGroup.make("screening").add(
   HttpApiEndpoint.post("add", "/screening", {
     payload: Schema.Struct({
-      // As the published list spells it, direction marks included; matching normalises it.
+      // The spelling of the published list, direction marks included; matching normalises it.
       name: text("The name", 200),
       dob: Schema.optionalKey(date("The date of birth")),
       country: Schema.optionalKey(country("The country")),

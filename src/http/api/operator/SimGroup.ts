@@ -24,7 +24,7 @@ const LifeView = Schema.Struct({
 
 const ResetView = Schema.Struct({
   ...ResetState.fields,
-  /** Data that a reset deletes: all but operator keys and the options of `serve`. */
+  /** The data that a reset deletes: everything except operator keys and the options of `serve`. */
   goes: Schema.Struct({
     partners: Count,
     clients: Count,

@@ -10,12 +10,15 @@ import { finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
-/** The verification of a statement: hashes of the stored model and of a newly rendered PDF, and the seal in the chain. */
+/**
+ * The verification of a statement: hashes of the stored model and of a newly rendered PDF, and whether the ledger has the
+ * seal.
+ */
 export const StatementProof = Schema.Struct({
   statement: StatementRow,
   modelSha256: Schema.String,
   pdfSha256: Schema.String,
-  /** Whether the ledger has the seal that the model names; null: it names none. */
+  /** Whether the ledger has the seal that the model names; null when the model names none. */
   sealed: Schema.NullOr(Schema.Boolean)
 })
 
@@ -28,11 +31,11 @@ export const StatementJob = Schema.Struct({
   dueAt: Schema.Int,
   startedAt: Schema.Int,
   endedAt: Schema.NullOr(Schema.Int),
-  /** Clients processed, statements or equities made, clients that failed and will be retried. */
+  /** The numbers of processed clients, of statements or equities made, and of clients that failed and will be retried. */
   clients: Schema.Int,
   made: Schema.Int,
   failed: Schema.Int,
-  /** Clients that remain; null: the job has ended. */
+  /** The number of remaining clients; null once the job has ended. */
   left: Schema.NullOr(Schema.Int)
 })
 

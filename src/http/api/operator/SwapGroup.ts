@@ -14,7 +14,7 @@ import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFie
 import { swapStates } from "./operatorTokens.ts"
 import { indexed } from "../Parameters.ts"
 
-/** The partner's row, with its client, the writer's payments and the ids of booked fee corrections. */
+/** The row as partners read it, with the client, the writer's payments, and the ids of booked fee corrections. */
 export const SwapView = Schema.Struct({
   ...SwapWire.fields,
   clientId: Id,

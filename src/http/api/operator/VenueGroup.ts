@@ -1,6 +1,6 @@
 /**
- * Test commands for the simulated venue, one endpoint each, for sandboxes alone. `venue resolve` and `venue reconcile` are for
- * every service (operator surface, sim venue; C1).
+ * Test commands for the simulated venue, one endpoint each. Only sandboxes have them, except `venue resolve` and `venue
+ * reconcile`, which every service has (operator surface, sim venue; C1).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -35,10 +35,10 @@ const symbol = shaped("The symbol", /^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/, "a 
 const contractId = rangeOf("The contract id", 1, Number.MAX_SAFE_INTEGER)
 const millis = (label: string) => Schema.optionalKey(rangeOf(label, 1, 86_400_000_000))
 
-/** The cap of a text in bytes exceeds its characters, because JSON may escape each of them. */
+/** The cap of a text in bytes. It exceeds the number of characters, because JSON may escape each of them. */
 const textCap = (characters: number): number => characters * 2 + 1_024
 
-/** Text with lines, such as a file's. */
+/** Text of several lines, such as a file. */
 const lines = (label: string, max: number) => {
   const message = `${label} must be text of at most ${max} characters.`
   return Schema.String.annotate({ message })
@@ -49,7 +49,7 @@ const lines = (label: string, max: number) => {
 const path = <const P extends string>(name: P) => `/sim/venue/${name}` as const
 const answers = Answer(VenueCommandAnswer)
 
-/** Orders that can neither fill nor rest, and how each ended; IN_FLIGHT: the outcome was unknown after 5 s. */
+/** Probe orders, which can neither fill nor rest, with the outcome of each. IN_FLIGHT: the outcome was unknown after 5 s. */
 export const ProbesView = Schema.Struct({
   clientId: Schema.Int,
   symbol: Schema.String,
@@ -79,7 +79,7 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
     }),
     success: answers
   }).pipe(openTo(admin)),
-  /** `path`: the lines of the file. */
+  /** `path` has the lines of the file. */
   HttpApiEndpoint.post("path", path("path"), {
     payload: Schema.Struct({ symbol, path: lines("The path", longestPathText) }),
     success: answers

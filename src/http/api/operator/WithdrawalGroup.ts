@@ -13,12 +13,15 @@ import { indexed } from "../Parameters.ts"
 
 const request = { requestId: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
-/** The destination is not encoded: the encoder would copy the record and lose the order of its members. */
+/** The destination is not encoded, because the encoder would copy the record and lose the order of its members. */
 const shown = { ...WithdrawalRequest.fields, destination: Schema.Unknown }
 const Shown = Schema.Struct(shown)
 const guarded = Answer(Schema.Union([ApprovalPending, Shown]))
 
-/** The destination is personal data: list and show return it to ADMIN and FINANCE, who pay, and null to other roles. */
+/**
+ * The destination is personal data. List and show return it to ADMIN and FINANCE, who make the payment, and null to other
+ * roles.
+ */
 export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
   HttpApiEndpoint.get("list", "/withdrawals", {
     query: {

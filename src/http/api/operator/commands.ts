@@ -1,6 +1,6 @@
 /**
- * All operator commands with their rules, read from the contract. A command's name gives its route: the endpoint of the same
- * name in the group of the same noun (operator surface, rules for every command).
+ * All operator commands with their rules, read from the contract. A command's name gives its route: the noun is the group,
+ * the verb the endpoint (operator surface, rules for every command).
  */
 import { Context, Option } from "effect"
 import { HttpApi } from "effect/http-api"
@@ -14,7 +14,7 @@ export interface OperatorCommand extends CommandRules {
   readonly method: string
   readonly path: string
   readonly bodyCap: number
-  /** The parameters of a list that make a page scan any number of rows (`scanningFilters`). */
+  /** The list parameters with which a page may scan any number of rows (`scanningFilters`). */
   readonly scanning: ReadonlyArray<string>
 }
 
@@ -37,7 +37,7 @@ const read = (): ReadonlyMap<string, OperatorCommand> => {
 /** All operator commands by name, in the order of the contract. */
 export const operatorCommands: ReadonlyMap<string, OperatorCommand> = read()
 
-/** Whether the role may run the command; an unknown command is open to no role. */
+/** Whether the role may run the command; no role may run an unknown command. */
 export const mayRun = (role: OperatorRole, command: string): boolean =>
   operatorCommands.get(command)?.roles.includes(role) ?? false
 

@@ -1,6 +1,6 @@
 /**
- * Tokens of operator requests, without imports: the command line offers them as choices without loading a schema. Lists that
- * repeat a schema's tokens are held equal by test/operator (A3-10; F2).
+ * Tokens of operator requests, in a file without imports: the command line offers them as choices without loading a schema.
+ * test/operator compares the lists that repeat a schema's tokens (A3-10; F2).
  */
 export const operatorRoles = ["ADMIN", "FINANCE", "COMPLIANCE", "SUPPORT"] as const
 export type OperatorRole = (typeof operatorRoles)[number]
@@ -8,7 +8,7 @@ export const licenceTypes = ["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION
 export const custodyModels = ["BROKER", "PARTNER"] as const
 export const keyScopes = ["READ", "TRADE"] as const
 export const watchLists = ["SANCTIONS", "PEP"] as const
-/** Restrictions that an operator may set; CLOSE_OUT belongs to the engine. */
+/** Restrictions that an operator may set; CLOSE_OUT is left to the service's own close-out. */
 export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const
 export const categorizations = ["RETAIL", "PROFESSIONAL"] as const
 /** Statuses of a webhook delivery. */
