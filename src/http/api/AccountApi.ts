@@ -1,6 +1,6 @@
 /**
- * The account of one client: the balances, a bare route, its summary and overview, the ledger and the notification feed (doc 2,
- * Balances, Other account reads; A1-03, A2-12, A2-60..A2-64, EVT-10, F23).
+ * The account of one client: balances (a bare route), summary, overview, ledger and notification feed (doc 2, Balances, Other
+ * account reads; A1-03, A2-12, A2-60..A2-64, EVT-10, F23).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AccountOverviewWire, AccountSummaryWire } from "../../machines/account/AccountWire.ts"

@@ -1,5 +1,5 @@
 /**
- * The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
+ * The appropriateness test and the MiFID blocks: together they give level MICA_MIFID (doc 1, Appropriateness and MiFID
  * blocks; A1-39..A1-43).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Knock-out contracts: the open ones, the ended ones, and closing one early (doc 2, Barrier contracts; A2-112, F19). */
+/** Knock-out contracts: lists of open and ended ones, and early closing (doc 2, Barrier contracts; A2-112, F19). */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { contractLists, ContractsWire } from "../../machines/contract/ContractWire.ts"
 import { CloseBody } from "../../machines/rfq/CloseBody.ts"

@@ -1,6 +1,6 @@
 /**
- * Deposit notices of BROKER custody: the partner reports that it passed a client's money on, and finance confirms or rejects it
- * (doc 3, Deposit notice and Money write gates; A3-01..A3-06).
+ * Deposit notices of BROKER custody: the partner reports that it passed on a client's money, and finance confirms or rejects
+ * the notice (doc 3, Deposit notice and Money write gates; A3-01..A3-06).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,6 +1,6 @@
 /**
- * The envelope of every partner answer: {code: 0, data} on success, {code, msg, error, data?} on refusal. Successes of bare
- * routes lack it; their refusals have it (doc 1, Envelope; A1-03).
+ * The envelope of every partner answer: {code: 0, data} on success, {code, msg, error, data?} on refusal. Bare routes have no
+ * envelope on success, but have it on refusal (doc 1, Envelope; A1-03).
  */
 import { Schema } from "effect"
 

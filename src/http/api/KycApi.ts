@@ -1,6 +1,6 @@
 /**
- * A client's KYC package: the latest revision, a further one, and a new onboarding after a rejection (doc 1, KYC package, KYC
- * update result and Rules of POST /clients and PUT .../kyc 7 and 8; A1-32..A1-36).
+ * A client's KYC package: reads the latest revision, files a further one, and onboards again after a rejection (doc 1, KYC
+ * package, KYC update result and Rules of POST /clients and PUT .../kyc 7 and 8; A1-32..A1-36).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { KycUpdateBody } from "../../machines/kyc/KycUpdateBody.ts"

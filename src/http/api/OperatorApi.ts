@@ -1,7 +1,7 @@
 /**
- * The operator surface as one contract, the source of the server, the typed client of the command line, and the tests. Group
- * and endpoint have the command's name: `key issue` is endpoint `issue` of group `key`. The role gate finds the roles of a
- * command by this name (operator surface).
+ * The operator surface as one contract: the source of the server, the typed client of the command line, and the tests. A
+ * command's name gives its group and endpoint: `key issue` is endpoint `issue` of group `key`. The role gate finds a
+ * command's roles by this name (operator surface).
  */
 import { HttpApi } from "effect/http-api"
 import { AppropriatenessGroup } from "./operator/AppropriatenessGroup.ts"

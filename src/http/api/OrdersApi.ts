@@ -1,7 +1,7 @@
 /**
- * Orders on perpetuals and spot markets: place, list, cancel, explain. Success is bare except for the list of working orders.
- * An order whose state at the venue is unknown answers 502 with its ids, and the answer is kept under its Idempotency-Key (doc
- * 2, Orders, margin, leverage, positions; A1-51, A2-32, A2-92).
+ * Orders on perpetuals and spot markets: place, list, cancel, explain. Successes are bare, except for the list of working
+ * orders. An order whose state at the venue is unknown answers 502 with its ids, and the answer is stored under its
+ * Idempotency-Key (doc 2, Orders, margin, leverage, positions; A1-51, A2-32, A2-92).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

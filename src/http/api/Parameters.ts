@@ -1,7 +1,7 @@
 /**
- * Parameters of paths and queries, declared once: parsing, refusal, and description in the OpenAPI document. Numbers are parsed
- * from their text here, because "canonical decimal or refused" is stricter than a number schema (doc 1, Endpoints: 400 on a
- * malformed paging value; A1-01 path ids; A1-09, A1-14, A1-18).
+ * Parameters of paths and queries, each declared once for parsing, refusal, and description in the OpenAPI document. Numbers
+ * are parsed from their text here, because "canonical decimal or refused" is stricter than a number schema (doc 1, Endpoints:
+ * 400 on a malformed paging value; A1-01 path ids; A1-09, A1-14, A1-18).
  */
 import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
 import { Id, parseId } from "../../machines/shared/Ids.ts"
@@ -39,14 +39,14 @@ const namesKey = "brokerage/names"
 const wantedKey = "brokerage/wanted"
 const indexedKey = "brokerage/indexed"
 
-/** The value of a malformed id in a path. No object has this id. */
+/** The parsed value of a malformed id in a path; no object has this id. */
 export const noId = 0
 
 /** An id in a path. A segment that is no canonical positive id answers 404, like an unknown id. */
 export const pathId = (description: string) =>
   fromText(Id.annotate({ description, [nothingKey]: noId }), parseId, "It must be an id.")
 
-/** A percent-encoded text in a path, of 1 to `max` characters. A malformed one answers `<names> not found.`. */
+/** A percent-encoded text of 1 to `max` characters in a path. A malformed one is answered with `<names> not found.`. */
 export const pathText = (names: Noun, max: number, description: string) =>
   fromText(
     Schema.String.annotate({ [namesKey]: names }),
@@ -56,7 +56,7 @@ export const pathText = (names: Noun, max: number, description: string) =>
       return length === 0 || length > max || clean.includes("\0") ? undefined : clean
     },
     "It must be a text.",
-    // `fromText` checks the length above: in code points, of the cleaned text.
+    // `fromText` checks the length above, in code points of the cleaned text.
     Schema.String.check(
       Schema.makeFilter<string>(() => undefined, { toJsonSchema: () => [{ minLength: 1, maxLength: max }, true] })
     ).annotate({ description })
@@ -71,7 +71,7 @@ export const isPathId = (ast: SchemaAST.AST): boolean => SchemaAST.resolveAt<num
 /** The noun of a path parameter, for the sentence of its 404. */
 export const namedBy = (ast: SchemaAST.AST): Noun => SchemaAST.resolveAt<Noun>(namesKey)(ast) ?? "Object"
 
-/** Rows of a page: 1 to the list's maximum. The OpenAPI document states the same default. */
+/** The number of rows of a page, 1 to the list's maximum. The OpenAPI document states the same default. */
 const limitOf = ({ max, default: usual }: PageLimit) =>
   fromText(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: max })).annotate({
@@ -105,12 +105,12 @@ export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, Sc
       : []
   )
 
-/** Marks a filter that an index serves in the order of the list, so that a page scans few rows besides its own. */
+/** Marks a filter whose index has the order of the list, so that a page scans few rows besides its own. */
 export const indexed = <S extends Schema.Top>(filter: S): S["Rebuild"] => filter.annotate({ [indexedKey]: true })
 
 const ofPaging = new Set(["limit", "before", "after"])
 
-/** The filters of a list that are not `indexed`: with one of them, a page may scan any number of rows. */
+/** The filters of a list that are not marked `indexed`: with one of them, a page may scan any number of rows. */
 export const scanningFilters = (fields: ReadonlyMap<string, SchemaAST.AST>): ReadonlyArray<string> =>
   [...fields].flatMap(([name, ast]) =>
     ofPaging.has(name) || SchemaAST.resolveAt<boolean>(indexedKey)(ast) === true ? [] : [name]
@@ -129,7 +129,7 @@ export const momentParam = (name: string, description: string) =>
     )
   )
 
-/** The sentence that refuses a query without the parameter; undefined: the parameter is optional. */
+/** The sentence that refuses a query without the parameter; undefined when the parameter is optional. */
 export const wantedBy = (ast: SchemaAST.AST): string | undefined => SchemaAST.resolveAt<string>(wantedKey)(ast)
 
 const symbolWanted = "A market symbol is required."
@@ -142,7 +142,7 @@ export const symbolParam = fromText(
   Schema.String.annotate({ description: "The market's symbol, exact, such as BTC-USDC." })
 )
 
-/** Rows of a page without a cursor. */
+/** The number of rows of a page, for a list without a cursor. */
 export const limitParam = (sizes: PageLimit) => Schema.optionalKey(limitOf(sizes))
 
 /** One of the given numbers, in a query. */
@@ -164,7 +164,7 @@ export const numberParam = <const T extends ReadonlyArray<number>>(
   )
 }
 
-/** A query parameter with one of the given tokens, exactly as written. `usual` is the default when the query has none. */
+/** A query parameter with one of the given tokens, exactly as written. `usual` is the default for a query without it. */
 export const tokenParam = <const T extends ReadonlyArray<string>>(
   name: string,
   tokens: T,
@@ -190,6 +190,6 @@ export const textParam = (name: string, description: string) =>
     )
   )
 
-/** The name of an object, trimmed. Any form is accepted, because a malformed name matches no object and answers 404. */
+/** The name of an object, trimmed. Every form is accepted: a malformed name matches no object and so answers 404. */
 export const nameParam = (description: string) =>
   Schema.optionalKey(fromText(Schema.String, cleanText, "", Schema.String.annotate({ description })))

@@ -1,6 +1,6 @@
 /**
- * The partner contract: every route, declared once. It is the source of the dispatcher, the typed client of CLI and simulator,
- * the OpenAPI document and the tests (doc 1, What the service does and Versioning).
+ * The partner contract: every route, declared once. It is the source of the dispatcher, of the typed client in CLI and
+ * simulator, of the OpenAPI document, and of the tests (doc 1, What the service does and Versioning).
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./AccountApi.ts"

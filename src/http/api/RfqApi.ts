@@ -1,7 +1,7 @@
 /**
  * Requests for quotes on knock-out contracts: preview, request, quotes, accept, cancel. A request whose state at the venue is
- * unknown answers 502 with its ids, and the answer is kept under its Idempotency-Key (doc 2, Barrier contracts; A1-51, A2-111,
- * A2-112).
+ * unknown answers 502 with its ids, and the answer is stored under its Idempotency-Key (doc 2, Barrier contracts; A1-51,
+ * A2-111, A2-112).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AcceptBody } from "../../machines/rfq/AcceptBody.ts"

@@ -5,34 +5,37 @@
 import { Context } from "effect"
 
 export interface RouteRules {
-  /** Supports Idempotency-Key: the (K) routes. */
+  /** True for the (K) routes, which support Idempotency-Key. */
   readonly idempotent: boolean
-  /** Needs the partner's reliance to be APPROVED. */
+  /** True when the partner's reliance must be APPROVED. */
   readonly reliance: boolean
-  /** Cap of the body in bytes. Every write has one, because a body at the edge's cap would block the single thread too long. */
+  /**
+   * Cap of the body in bytes. Every write has its own, because a body as large as the edge allows would block the single
+   * thread for too long.
+   */
   readonly bodyCap: number
-  /** A write without fields, which may be sent without a body. */
+  /** Set for a write without fields, which may be sent without a body. */
   readonly bodyless?: true
-  /** A POST that writes nothing, open to every key. */
+  /** Set for a POST that writes nothing; every key may use it. */
   readonly reads?: true
   /**
-   * Timeout of a read (Limits: readTimes): `long` for an answer that takes minutes to make, `stream` for one that lasts until
-   * the reader disconnects or the service stops. `quick` by default.
+   * Timeout of a read (Limits: readTimes). `long`: the answer takes minutes to make. `stream`: the answer lasts until the
+   * reader disconnects or the service stops. `quick` by default.
    */
   readonly time?: "quick" | "long" | "stream"
   /**
-   * Set for an expensive read: it counts as a page of `rows` rows (Limits: pageBudget). `with`: it is expensive only with this
-   * parameter.
+   * Set for an expensive read: it counts as a page of `rows` rows (Limits: pageBudget). With `with`, only if the query has
+   * this parameter.
    */
   readonly heavy?: { readonly rows: number; readonly with?: string }
 }
 
 const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: 0 }
 
-/** The annotation of a route; without it a route is a plain read. */
+/** The annotation that holds a route's rules; a route without it is a plain read. */
 export const RouteRules = Context.Reference<RouteRules>("brokerage/http/api/RouteRules", { defaultValue: () => plain })
 
-/** The rules of a read that counts as a page. */
+/** The rules of an expensive read, which counts as a page of `rows` rows. */
 export const heavyRead = (
   rows: number,
   rules: Pick<RouteRules, "time"> & { readonly with?: string } = {}

@@ -1,5 +1,5 @@
 /**
- * The authentication of a partner, and the answers that any partner route may give before its own rules run, declared once for
+ * The authentication of partners, and the answers that any partner route may give before its own rules run. Declared once for
  * the contract (doc 1, Authentication; A1-02, A1-07).
  */
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
@@ -16,11 +16,11 @@ import {
 
 const described = (description: string) => OpenApi.annotations({ description })
 
-/** The partner key, `pbk_...`, in either header; Authorization takes precedence. */
+/** The partner key, `pbk_...`, in one of two headers; Authorization takes precedence. */
 export class PartnerKey extends HttpApiMiddleware.Service<PartnerKey>()("brokerage/http/api/PartnerKey", {
   requiredForClient: true,
   security: {
-    // Lower case, as OpenAPI and the HTTP registry spell it: tools take another spelling for Basic.
+    // Lower case, as OpenAPI and the HTTP registry write it: tools read other spellings as Basic.
     bearer: HttpApiSecurity.http({ scheme: "bearer" }).pipe(
       HttpApiSecurity.annotateMerge(described("Authorization: Bearer pbk_..., the partner key."))
     ),

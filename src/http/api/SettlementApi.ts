@@ -1,6 +1,6 @@
 /**
- * Settlement between the partner and its clients: items, the partner's reports, and the figures for reconciliation of both
- * firms (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
+ * Settlement between the partner and its clients: items, the partner's reports, and the figures by which the two firms
+ * reconcile (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
  * rules; A3-18..A3-25).
  */
 import { Schema } from "effect"

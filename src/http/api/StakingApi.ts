@@ -1,6 +1,6 @@
 /**
- * Staking: its markets and offers, a client's takes of an offer, and their outcomes. An in-doubt take answers 502 with its ids,
- * and the answer is kept under its Idempotency-Key (doc 2, Staking; STS-1..STS-4, STS-7, A1-51).
+ * Staking: its markets and offers, and a client's swaps. A take with an unknown outcome answers 502 with its ids, and the
+ * answer is stored under its Idempotency-Key (doc 2, Staking; STS-1..STS-4, STS-7, A1-51).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { StakingMarketsWire, StakingOffersWire } from "../../machines/market/MarketWire.ts"

@@ -13,7 +13,7 @@ import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { heavyRead, RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
-/** A statement with its model. The answer is streamed from the store, so its schema is declared separately from its encoder. */
+/** A statement with its model. The answer is streamed from the store, so this schema only describes it. */
 export const StatementDetail = Schema.Struct({
   ...StatementRow.fields,
   model: Schema.Record(Schema.String, Schema.Json).annotate({

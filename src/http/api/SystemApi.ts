@@ -5,7 +5,7 @@ import { TooManyRequests, Unavailable } from "./WireErrors.ts"
 
 const description = Schema.Record(Schema.String, Schema.Json).annotate({ description: "OpenAPI 3.1 document." })
 
-/** Refusals of public pages: the address has used its share, or the limit on pages being sent is reached. */
+/** Refusals of public pages: the address has used up its share, or too many pages are being sent. */
 const crowded = [TooManyRequests, Unavailable] as const
 
 /** Answer of GET /healthz. */

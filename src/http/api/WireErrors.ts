@@ -1,6 +1,7 @@
 /**
- * The registry of partner errors as one table, with one error class for each HTTP status for the contract and the typed client.
- * machines/shared/wireRefusal.ts maps refusals to its rows; docs/errors.md is generated from it (doc 1, Errors; A2-32, A2-49).
+ * The registry of partner errors as one table, with one error class per HTTP status for the contract and the typed client.
+ * machines/shared/wireRefusal.ts maps refusals to its rows; docs/errors.md is generated from it (doc 1, Errors; A2-32,
+ * A2-49).
  */
 import { Schema } from "effect"
 import { dataMembers } from "./refusalData.ts"
@@ -10,9 +11,9 @@ import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 export interface WireError {
   readonly code: number
   readonly status: number
-  /** The cases in which the code is answered. */
+  /** The cases in which this code is answered. */
   readonly meaning: string
-  /** The contents of `data` in words; empty for none. */
+  /** The contents of `data` as a sentence; empty when there are none. */
   readonly data: string
 }
 
@@ -131,7 +132,7 @@ const reasonText = (status: number): string =>
     ...reasonsOf(status).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)
   ].join("\n")
 
-/** Machine-readable facts of a refusal: its reason (rules in `RefusalReason.ts`), and the members of its case. */
+/** Machine-readable facts of a refusal: its reason (`RefusalReason.ts` has the rules), and the members of its case. */
 const dataOf = (status: number) =>
   Schema.StructWithRest(
     Schema.Struct({
@@ -154,13 +155,13 @@ const bodyOf = (status: number) => ({
 
 const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })
 
-/** A refused order: with the ids of the order if one was written (doc 2, POST .../orders). */
+/** The refusal of an order; it has the order's ids if an order was written (doc 2, POST .../orders). */
 export class OrderRefused extends Schema.Error<OrderRefused>("OrderRefused")(
   { ...bodyOf(400), ...notPlaced },
   shown(400)
 ) {}
 
-/** A preview of an order that would be refused (doc 2, Margin preview). */
+/** The refusal of a preview, for an order that would be refused (doc 2, Margin preview). */
 export class PreviewRefused extends Schema.Error<PreviewRefused>("PreviewRefused")(
   { ...bodyOf(400), ...previewMembers },
   shown(400)

@@ -1,6 +1,6 @@
 /**
- * The answer of the explain routes: every gate of a money write in order, and the answer that the write would get (doc 3, Money
- * write gates and Collateral report rules; A3-02, A3-14).
+ * The answer of the explain routes: every gate of a money write in order, and the answer that the write would get now (doc 3,
+ * Money write gates and Collateral report rules; A3-02, A3-14).
  */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
@@ -43,10 +43,7 @@ export type Explanation = typeof Explanation.Type
 /** Parameters and answers of a route that explains a money write. */
 export const explains = { params: clientParams, success: ok(Explanation), error: [BadRequest, Conflict] } as const
 
-/**
- * The rules of an explain route: open to every key, because the route changes nothing. `bodyCap` is the cap of the explained
- * write.
- */
+/** The rules of an explain route: every key may use it, because it changes nothing. `bodyCap` is that of the write. */
 export const explainRules = (bodyCap: number): RouteRules => ({
   idempotent: false,
   reliance: false,

@@ -1,6 +1,6 @@
 /**
- * Descriptions of the webhook events that the sweep derives from the clients' notification feeds, for the OpenAPI document. The
- * compiler rejects a missing event. The shape is that of webhookEvents.ts (doc 3, events derived from the feed).
+ * Descriptions of the webhook events that the sweep derives from the clients' notification feeds, for the OpenAPI document.
+ * They have the shape of webhookEvents.ts. The compiler rejects a missing event (doc 3, events derived from the feed).
  */
 import { Schema } from "effect"
 import type { FeedEventName, ForwardedKind } from "../../machines/Effects.ts"

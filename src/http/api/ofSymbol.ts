@@ -5,6 +5,6 @@ import { BadRequest, NotFound, VenueAway } from "./WireErrors.ts"
 /** The query and the refusals of a route that reads one market. */
 export const ofSymbol = { query: { symbol: symbolParam }, error: [BadRequest, NotFound, VenueAway] } as const
 
-/** The sentence on stale figures for a route that reads one market. */
+/** The sentence about stale figures, in the description of such a route. */
 export const away =
   "While the venue is away the last figures are served until they are 10 seconds old, then the answer is 502."

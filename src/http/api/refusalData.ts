@@ -1,6 +1,6 @@
 /**
- * The members of `data` in a refusal, by HTTP status: the meaning of each, and its code or reason (doc 1, Errors). A refusal
- * carries only the members of its own case.
+ * The members of `data` in a refusal, by HTTP status: the meaning of each, with its code or reason. A refusal has only the
+ * members of its own case (doc 1, Errors).
  */
 import { Schema } from "effect"
 import { Id } from "../../machines/shared/Ids.ts"

@@ -1,5 +1,5 @@
 /**
- * The sandbox's names and values as Markdown, made from the machines: a section of the reference at /docs and the page
+ * The sandbox's names and values as Markdown, generated from the machines: a section of the reference at /docs, and the page
  * docs/sandbox.md (operator surface, Developers and QA).
  */
 import { markdownTable } from "./markdownTable.ts"

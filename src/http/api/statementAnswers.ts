@@ -1,6 +1,6 @@
 /**
- * Additions to the OpenAPI document for statements: the model is streamed, so its schema is added here, and files have headers
- * of their own and a 304 (STS-32).
+ * Additions to the OpenAPI document for statements: the schema of the model, which is streamed, and the headers and the 304
+ * of the files (STS-32).
  */
 import { Schema } from "effect"
 import { StatementDetail } from "./StatementsApi.ts"

@@ -1,6 +1,6 @@
 /**
- * The webhook deliveries in the OpenAPI document: one entry for each event, whose request is the body that the partner's
- * endpoint receives. The compiler rejects an event without a description (doc 3, Webhook and Event catalogue).
+ * The webhook deliveries in the OpenAPI document: one entry per event, whose request is the body that the partner's endpoint
+ * receives. The compiler rejects an event without a description (doc 3, Webhook and Event catalogue).
  */
 import { Schema } from "effect"
 import { lifecycleStates } from "../../machines/client/Client.ts"
@@ -18,7 +18,7 @@ import { feedEvents } from "./feedEvents.ts"
 interface EventDescription {
   readonly summary: string
   readonly data: Schema.Top
-  /** An event at partner level: the client fields of the delivery are null. */
+  /** Set for an event at partner level: the client fields of its delivery are null. */
   readonly ofPartner?: true
 }
 
@@ -162,7 +162,7 @@ const deliveryHeaders = (event: string) => [
   })
 ]
 
-/** Events sent at once, then events derived from the clients' notification feeds. */
+/** All events: those that are sent at once, then those derived from the clients' notification feeds. */
 const described: ReadonlyArray<readonly [name: string, description: EventDescription]> = [
   ...Object.entries<EventDescription>(events),
   ...feedEvents.map(({ name, ...description }) => [name, description] as const)

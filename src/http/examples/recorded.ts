@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs"
 
 /**
- * The recordings of one operation: requests (absent without a body) and answers by status, each with a different set of
- * members.
+ * The recordings of one operation: requests (absent when it has no body), and answers by status. Each recording has a
+ * different set of members.
  */
 export interface RecordedOperation {
   readonly request?: unknown
@@ -24,5 +24,5 @@ export const recordedFile = new URL("recorded.json", import.meta.url)
 
 let kept: Recorded | null = null
 
-/** Cached, because the file is long and each refusal of each operation is searched in it. */
+/** Cached, because the file is long and each refusal of each operation is looked up in it. */
 export const recorded = (): Recorded => (kept ??= JSON.parse(readFileSync(recordedFile, "utf8")) as Recorded)

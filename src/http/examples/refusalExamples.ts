@@ -1,7 +1,7 @@
 /**
- * Refusals that any route can answer, as named examples of the published description, and their assignment to the documented
- * answers. Refusals of a single route stand there as recorded (withExamples.ts). Scenarios record nearly all of them. The
- * others are written by hand, each with the reason why no scenario causes it (doc 1, Errors).
+ * Named examples of the refusals that any route can answer, and their assignment to the documented answers. Refusals of only
+ * one route are recorded at that route (withExamples.ts). Scenarios record nearly all of them; a few are written by hand,
+ * each with the reason (doc 1, Errors).
  */
 import type { Reason } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
@@ -23,7 +23,7 @@ export const kindOfRefusal = ({ code, data }: Refused): string => `${code} ${dat
 
 const envelope: ReadonlySet<string> = new Set(["code", "msg", "error", "data"])
 
-/** The first recording of each status and kind that has no members beside the envelope's. */
+/** The first recording of each status and kind that has only the envelope's members. */
 const firstRecorded: ReadonlyMap<string, Refused> = new Map(
   Object.values(recorded().operations)
     .flatMap(({ answers }) => Object.entries(answers))
@@ -34,8 +34,8 @@ const firstRecorded: ReadonlyMap<string, Refused> = new Map(
 )
 
 /**
- * Null if the refusal is not recorded yet: the service that records it must start without it. A test lists refusals without an
- * example.
+ * Null while the refusal is not recorded. The service must start without the recording, because recording needs the service;
+ * a test lists refusals without an example.
  */
 const recordedExample = (summary: string, status: number, code: number, reason?: Reason): RefusalExample | null => {
   const value = firstRecorded.get(`${status} ${code} ${reason}`)
@@ -49,7 +49,7 @@ const refused = (code: number, sentence: string, data?: { readonly [fact: string
   ...(data === undefined ? {} : { data })
 })
 
-/** Refusals that no scenario can cause, with the reason. */
+/** Refusals that no scenario can cause, each with the reason. */
 const byHand = {
   tooSlow: {
     why: "it takes a minute, or half a minute without a byte",
@@ -98,7 +98,7 @@ const byHand = {
   }
 } as const
 
-/** Examples written by hand, each with the reason. */
+/** The names of examples written by hand, each with the reason. */
 export const refusalsByHand: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(byHand).map(([name, { why }]) => [name, why])
 )
@@ -135,7 +135,7 @@ export const refusalExamples: Readonly<Record<string, RefusalExample>> = Object.
 )
 type ByStatus = Readonly<Record<number, ReadonlyArray<Name>>>
 
-/** Refusals of routes that list none in `own`. */
+/** Refusals of a route that is not in `own`. */
 const usual: ByStatus = {
   400: ["fields"],
   401: ["unauthorized"],
@@ -154,7 +154,7 @@ const trading = { 403: ["unverified", "scope", "suspended"], 404: ["notOffered",
 const venue = { 503: ["unavailable", "noVenue"] } as const
 const leverage: ByStatus = { ...venue, 404: trading[404], 409: ["accountClosed", "keyReused", "inProgress"] }
 
-/** Refusals by operation. */
+/** Refusals by operation, where they differ from the usual ones. */
 const own: Readonly<Record<string, ByStatus>> = {
   "orders.place": { ...trading, ...venue, 409: ["accountClosed", "keyReused", "inProgress"] },
   "orders.explain": { ...trading, ...venue, 409: ["accountClosed"] },
@@ -166,13 +166,13 @@ const own: Readonly<Record<string, ByStatus>> = {
   "margin.postLeverage": leverage
 }
 
-/** Refusals of a route with parameters and without a body. */
+/** The usual refusals, of a route with parameters and without a body too. */
 const usualOf = (status: number, method: string): ReadonlyArray<Name> =>
   status === 400 && (method === "get" || method === "delete") ? ["parameters"] : (usual[status] ?? [])
 
 /**
- * The examples of a refusal as references into the components, without those recorded at the route itself. Routes of a client
- * also get the refusal of an unknown client.
+ * The examples of a refusal as references to the components, without those recorded at the route. Routes of a client include
+ * the unknown client.
  */
 export const examplesOfRefusal = (operation: string, method: string, path: string, status: number) => {
   const names = own[operation]?.[status] ?? usualOf(status, method)

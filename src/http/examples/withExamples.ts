@@ -1,7 +1,7 @@
 /**
- * Puts the recorded examples into the description. Bodies, answers and events are references to components. Each schema gets
- * the first recorded value as its example. Parameters and headers get examples too, so that a reader can call each route with
- * the example values.
+ * Adds the recorded examples to the description. Bodies, answers and events refer to components. Each schema gets the first
+ * recorded value as its example. Parameters and headers have examples too, so that a reader can call each route with the
+ * example values.
  */
 import { meaningOf } from "../../machines/shared/RefusalReason.ts"
 import { recorded } from "./recorded.ts"
@@ -74,15 +74,15 @@ export const withExamples = (spec: object): void => {
 }
 
 /**
- * Id 1 exists early in any database, and the client's name is one from a scenario. Each operation has an idempotency key of its
- * own: with a shared key the second write would be refused.
+ * Sets the example of a parameter. Id 1 exists early in any database, and the client's name comes from a scenario. Each
+ * operation has its own idempotency key, because with a shared key the second write would be refused.
  */
 const exemplify = (parameter: Parameter, operation: string, reference: unknown): void => {
   if (parameter.name === "idempotency-key") parameter.example = `${operation}-1`
   else if (parameter.in === "path") parameter.example = parameter.schema?.["type"] === "integer" ? 1 : reference
 }
 
-/** The summary of a refusal: its reason in words, if its code has several. */
+/** The summary of a refusal: the meaning of its reason, if its code has several reasons. */
 const summaryOf = (status: number, answer: unknown): string => {
   if (status < 400) return "As a scenario was answered"
   const { data } = answer as { readonly data?: { readonly reason?: string } }
@@ -95,7 +95,7 @@ const operationsOf = (items: Items): ReadonlyArray<Operation> => Object.values(i
 const mediaOf = (part: { readonly content?: Readonly<Record<string, Media>> } | undefined): Media | undefined =>
   Object.values(part?.content ?? {})[0]
 
-/** The schemas of the components; each gets the first value that it describes as its example. */
+/** The schemas of the components. Each gets as its example the first value that it describes. */
 class Schemas {
   private readonly named: Readonly<Record<string, Node>>
   constructor(named: Readonly<Record<string, Node>>) {

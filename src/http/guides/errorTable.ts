@@ -1,4 +1,4 @@
-/** The registry of errors and reasons for readers: sections of the guide on errors, and the tables in docs/errors.md. */
+/** The registry of errors and reasons as text: sections of the guide on errors, and the tables of docs/errors.md. */
 import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 import { markdownTable } from "../api/markdownTable.ts"
 import { wireErrors } from "../api/WireErrors.ts"
@@ -22,7 +22,7 @@ export const reasonTable = (): ReadonlyArray<string> =>
     )
   ])
 
-/** A section for each code, for pages whose columns are too narrow for a table. */
+/** One section per code, for pages whose columns are too narrow for a table. */
 export const errorSections = (): ReadonlyArray<string> =>
   wireErrors.flatMap(({ code, status, meaning, data }) => {
     const reasons = reasonsOf(status, code).map((reason) => `- \`${reason}\`: ${meaningOf[reason]}`)

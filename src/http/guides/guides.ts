@@ -1,6 +1,7 @@
 /**
- * The guides of the reference: Markdown files beside this one. Placeholders are filled from the source of each fact (the table
- * of errors, a complete onboarding, receivers that run, the signature of the test vector), so that a guide can't contradict it.
+ * The guides of the reference: Markdown files beside this one. Their placeholders are filled from the source of each fact
+ * (the table of errors, a complete onboarding, runnable receivers, the signature of the test vector), so a guide can't
+ * contradict the source.
  */
 import { readFileSync } from "node:fs"
 import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
@@ -47,7 +48,10 @@ const known: Readonly<Record<string, () => string>> = {
   "hour.onboard.mjs": () => fileAt("../../../docs/first-hour/onboard.mjs")
 }
 
-/** Replaces the names in double angle brackets, indented as their lines. Formatters would treat braces as code. */
+/**
+ * Replaces the names in double angle brackets; each line of the text gets the placeholder's indentation. Braces would not do,
+ * because formatters treat them as code.
+ */
 const filled = (text: string): string =>
   text.replaceAll(/^( *)(.*?)<<([\w.]+)>>/gm, (_, indent: string, before: string, name: string) => {
     const found = known[name]
