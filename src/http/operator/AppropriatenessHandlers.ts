@@ -1,4 +1,4 @@
-/** Handlers of the appropriateness commands: each is one call of the service that serves the questionnaire (operator surface). */
+/** Handlers of the appropriateness commands. Each is one call of the service that serves the questionnaire (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Questionnaires } from "../../runtime/services/clients/appropriateness/Questionnaires.ts"

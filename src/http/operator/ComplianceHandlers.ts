@@ -20,7 +20,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-/** A page of the query, with the default size if absent. */
+/** A page of the query, with the default size when none was sent. */
 const page = (query: { readonly limit?: number; readonly before?: number }, size: number) => ({
   limit: query.limit ?? size,
   ...(query.before === undefined ? {} : { before: query.before })
@@ -28,7 +28,7 @@ const page = (query: { readonly limit?: number; readonly before?: number }, size
 
 type Ruling = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
 
-/** Reads the client after a decision. The decision is committed, so a failed read must not answer "try again". */
+/** Reads the client after a decision. The decision is committed already, so a failed read must not invite a retry. */
 const decidedOn = (inspect: Inspect["Service"], clientId: number) =>
   Effect.mapError(inspect.client(String(clientId)), () => new Unavailable({ unknown: true }))
 
@@ -42,7 +42,7 @@ const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
     )
   )
 
-/** As `ruleAndShow`, with the effects of a categorization on the account. */
+/** Like `ruleAndShow`, with the effects of a categorization on the account. */
 const categorize = (
   inspect: Inspect["Service"],
   rule: (caller: OperatorCaller) => Effect.Effect<Verdict<Categorized>, DispatchError>

@@ -1,4 +1,4 @@
-/** Handlers of explain: find the client, then call the service of the partner surface (operator surface; A3-02). */
+/** Handlers of explain. Each finds the client, then calls the service that the partner surface uses (operator surface; A3-02). */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -85,7 +85,7 @@ interface RfqQuestion {
   readonly autoAccept?: "true" | "false"
 }
 
-/** The partner's request body: the members of the barrier are nested. */
+/** The body that a partner would send, with the members of the barrier nested. */
 const rfqBody = ({ level, takeProfit, expiryTs, strictTakeProfit, autoAccept, ...rest }: RfqQuestion): object => ({
   ...rest,
   ...(autoAccept === undefined ? {} : { autoAccept: autoAccept === "true" }),
@@ -107,7 +107,7 @@ interface OrderQuestion {
   readonly stopLoss?: string
 }
 
-/** The partner's request body: the members of the trigger and of attached orders are nested. */
+/** The body that a partner would send, with the members of the trigger and of attached orders nested. */
 const orderBody = (question: OrderQuestion): object => {
   const { reduceOnly, triggerSource, triggerPrice, triggerDirection, limitPrice, takeProfit, stopLoss, ...rest } =
     question

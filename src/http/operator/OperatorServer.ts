@@ -1,7 +1,7 @@
 /**
- * The operator surface as an HTTP application under /operator/v1, and the atlas under /atlas. It is not a hot path, so Effect's
+ * The operator surface as an HTTP application under /operator/v1, and the atlas under /atlas. It is no hot path, so Effect's
  * API server does the work. Its answers without a body (unknown route, wrong method, a defect) get the envelope here. Every
- * answer carries the request's id and forbids caching (operator surface; A1-01).
+ * answer has the request's id and forbids caching (operator surface; A1-01).
  */
 import { Cause, Effect, Layer, type Scope } from "effect"
 import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -33,8 +33,8 @@ export const makeOperatorApp = Effect.map(
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const requestId = requestIdOf(request.headers["x-request-id"])
-      // Rows are stored with the same id that the caller gets back. Bodies are JSON under any content type, as on the partner
-      // surface.
+      // Rows are stored with the id that the caller receives. Bodies are read as JSON under any content type, as on the
+      // partner surface.
       const marked = request.modify({
         headers: Headers.setAll(request.headers, { "x-request-id": requestId, "content-type": "application/json" })
       })
@@ -54,7 +54,7 @@ const refusal = (status: number, code: number, sentence: string, data?: { readon
 
 /** Adds the envelope to the router's own answers. */
 const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
-  // No Retry-After for a command that may have run already.
+  // A command that may have run already gets no Retry-After.
   if (response.status === 503) {
     return isUnsure(response) ? response : HttpServerResponse.setHeader(response, "retry-after", "1")
   }
@@ -74,9 +74,7 @@ const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerR
   }
 }
 
-/**
- * True if the outcome of the command is unknown. Only the body shows it, because an error of the contract can't carry headers.
- */
+/** Whether the command may have run. It is read from the body, because an error of the contract can't carry headers. */
 const isUnsure = ({ body }: HttpServerResponse.HttpServerResponse): boolean => {
   if (body._tag !== "Uint8Array") return false
   const envelope = JSON.parse(new TextDecoder().decode(body.body)) as { readonly data?: { outcomeUnknown?: unknown } }
@@ -87,7 +85,8 @@ const answerCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRespo
   const failure = cause.reasons.find(Cause.isFailReason)?.error
   const reason = (failure as { readonly reason?: { readonly _tag?: string } } | undefined)?.reason?._tag
   if (reason === "RouteNotFound") return Effect.succeed(refusal(404, 4004, "Not found."))
-  // The caller disconnected, or its body could not be read to the end: no defect, and the edge layer answers by the status.
+  // The caller disconnected, or its body could not be read to the end. This is no defect: the edge layer answers by the
+  // status.
   if (Cause.hasInterruptsOnly(cause) || HttpServerError.isHttpServerError(Cause.squash(cause))) {
     return Effect.failCause(cause as Cause.Cause<never>)
   }

@@ -106,5 +106,5 @@ const operatorHandlers = HttpApiBuilder.group(
 
 export const operator = operatorFeature({ api: OperatorGroup, layer: Layer.empty, handlers: operatorHandlers })
 
-/** The machine requires a reason; the command has no field for one. */
+/** The reason that the machine requires; the command has no field for one. */
 const revoked = "revoked by the operator"

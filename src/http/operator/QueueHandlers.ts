@@ -12,7 +12,7 @@ import { answerOf } from "./toOperatorError.ts"
 
 const usual = 100
 
-/** No operator may grant an own request, or a command that its role may not run. */
+/** Whether the operator may decide the item. No operator may grant its own request, or a command that its role may not run. */
 const mayDecide = ({ role, keyId }: OperatorCaller, { command, guards, requestedBy }: WaitingItem): boolean =>
   mayRun(role, command) && (guards === null || mayRun(role, guards)) && requestedBy !== keyId
 

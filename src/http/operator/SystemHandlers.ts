@@ -43,7 +43,7 @@ const ledgerHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const sealing = yield* SealingService
     const reads = yield* MoneyReads
-    // At most one verification and one export run at a time, because each holds connections and a snapshot for its whole
+    // Only one verification and one export run at a time, because each holds connections and a snapshot for its whole
     // duration.
     const turn = yield* Semaphore.make(1)
     const exporting = yield* Semaphore.make(1)
@@ -170,7 +170,7 @@ const approvalHandlers = HttpApiBuilder.group(
   "approval",
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
-    /** A ruling needs the role of the waiting command. */
+    /** Runs a decision on an approval. It needs the role of the waiting command. */
     const onApproval = <A>(
       segment: string,
       rule: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>

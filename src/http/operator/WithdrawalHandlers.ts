@@ -18,7 +18,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
-/** Names of the transactions of a withdrawal request (withdrawalMachine). */
+/** Steps in the ledger keys of a withdrawal request (withdrawalMachine). */
 const withdrawalSteps = ["reserve", "out", "release", "fail"]
 
 const maySeeDestinations = ({ role }: OperatorCaller): boolean => role === "ADMIN" || role === "FINANCE"

@@ -1,4 +1,4 @@
-/** Commands on an object that the path names by id. A malformed id names no object (A1-01). */
+/** Commands on an object that the path names by id. A malformed id counts as an unknown object (A1-01). */
 import { Effect } from "effect"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"

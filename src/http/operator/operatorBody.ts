@@ -19,7 +19,7 @@ export const judgeBody = (
   command: string
 ): Effect.Effect<void, OperatorInvalid | OperatorTooLarge> =>
   Effect.flatMap(bodyBytes(request, operatorCommands.get(command)?.bodyCap ?? bodyCaps.operator), (bytes) => {
-    // Some commands need no body; the others name the missing fields.
+    // A command without required fields needs no body; for the others, the decoder names the missing fields.
     if (bytes.length === 0) return Effect.void
     const parsed = parseBody(bytes)
     if (!parsed.ok) {
@@ -54,5 +54,5 @@ const tooLarge = (): OperatorTooLarge =>
 
 const inQuery = "A dry run is requested in the query: ?dryRun=true."
 
-/** Whether a name is a spelling of `dryRun`. */
+/** Whether a name is any spelling of `dryRun`. */
 export const meansDryRun = (name: string): boolean => /^dryrun$/i.test(name.replace(/[^a-z]/gi, ""))

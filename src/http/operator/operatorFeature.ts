@@ -1,6 +1,6 @@
 /**
- * One feature of the operator surface: its group of the contract, the handlers, and its own services. A list of features makes
- * the operator server (operatorFeatures.ts).
+ * One feature of the operator surface: its group of the contract, the handlers, and its own services. The operator server is
+ * made from a list of features (operatorFeatures.ts).
  */
 import type { Layer } from "effect"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** The features of the operator surface, one for each group of the contract. The compiler rejects a missing one. */
+/** The features of the operator surface, one per group of the contract. The compiler rejects a missing one. */
 import { Layer } from "effect"
 import { HttpApiBuilder, type HttpApi, type HttpApiGroup } from "effect/http-api"
 import { OperatorApi } from "../api/OperatorApi.ts"
@@ -75,7 +75,7 @@ const features = {
 
 const { approval: fourEyes, ...nouns } = features
 
-/** The services behind the operator's commands. Approvals stand on top, because they run the other commands. */
+/** The services of the operator's commands. Approvals are built on the others, because they run the other commands. */
 export const operatorServices = fourEyes.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(partner.layer, ...Object.values(nouns).map(({ layer }) => layer)))
 )

@@ -1,6 +1,7 @@
 /**
- * Runs before every operator route: the gates (key, role, dry run, body), then validation of the fields. The key's SHA-256 is
- * looked up in the live directory, so a revoked key stops with the commit of its revocation (operator surface, rules).
+ * Runs before every operator route: the gates (key, role, dry run, body), then the validation of the fields. The key's
+ * SHA-256 is looked up in the directory in memory, so a revoked key stops working with the commit of its revocation (operator
+ * surface, rules).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
@@ -81,7 +82,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
     const directory = yield* Directory
     const stored = yield* RowReads
     const host = yield* ActorHost
-    // A lane separate from that of partners: neither waits for the other.
+    // The operator's lane is separate from that of partners, so that neither waits for the other.
     const pages = new PageLane(() => host.stats().waiting > 0)
     return OperatorAuthorization.of({
       bearer: (httpEffect, { credential, endpoint, group }) =>
@@ -113,9 +114,9 @@ export const OperatorAuthorizationLayer = Layer.effect(
 )
 
 /**
- * A read waits for its turn among the operator's reads. It has a timeout, so the operator gets an answer even if the database
- * gives none. A read that may scan any number of rows counts as a principal's whole share. Lasting and resident reads skip the
- * lane. Reads give way to writes.
+ * Runs a read in its turn among the operator's reads. The read has a timeout, so that the operator gets an answer even when
+ * the database gives none. A read that may scan any number of rows counts as a principal's complete share. Long reads and
+ * reads without a query skip the lane. Reads yield to writes.
  */
 const inTurn = <A, E, R>(
   work: Effect.Effect<A, E, R>,
@@ -147,8 +148,8 @@ const sends = (url: string, names: ReadonlyArray<string>): boolean => {
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 
 /**
- * Whether the query requests a dry run; null if that is unclear. Every spelling of the name counts, and a variant (dryRun[]) is
- * refused: an intended dry run must never be executed.
+ * Whether the query requests a dry run; null when that is unclear. Every spelling of the name counts, and a variant
+ * (dryRun[]) is refused, because an intended dry run must never be executed.
  */
 const dryRunOf = (url: string): boolean | null => {
   const query = url.indexOf("?")
@@ -167,7 +168,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(OperatorFields, (error) => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an invalid response: a defect
   const errors: Record<string, string> = {}
-  // Limited to the faults that an answer shows: a list of wrong entries yields thousands.
+  // Limited to the faults that an answer shows, because a list of wrong entries gives thousands.
   for (const issue of format(error.cause.issue).issues.slice(0, shownFaults.operator)) {
     // An issue of the whole body has no field to name.
     if (error.kind === "Payload" && (issue.path ?? []).length === 0) return Effect.fail(bodyError())

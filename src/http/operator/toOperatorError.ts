@@ -24,7 +24,7 @@ import {
   OperatorUpstream
 } from "../api/operator/OperatorErrors.ts"
 
-/** The data of a refusal whose code has several reasons: the reason first. */
+/** The data of a refusal whose code has several reasons, with the reason first. */
 export const withReason = (reason: Reason, data: JsonObject | null = null): Json => ({ reason, ...data })
 
 /** The wire error of a refusal. */
@@ -62,7 +62,8 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "LeverageMismatch":
     case "RetakeTooEarly":
     case "KeyReused":
-      // These refusals belong to the partner surface. An operator's command that causes one answers without its details.
+      // These refusals belong to the partner surface. An operator command that meets one answers without the refusal's
+      // details.
       return new OperatorConflict(
         envelopeOf(4092, "The client's state does not allow this command.", withReason("CLIENT_STATE"))
       )
@@ -79,8 +80,8 @@ export const bodyError = (): OperatorInvalid =>
   new OperatorInvalid(envelopeOf(4000, notAnObject, withReason("INVALID_BODY")))
 
 /**
- * Converts failures of the engine. `Unavailable` invites a retry, unless the command may have run already: a blind retry would
- * run it twice. Every other failure is a defect.
+ * Converts failures of the engine. `Unavailable` invites a retry, unless the command may have run already: a blind retry
+ * would then run it twice. Every other failure is a defect.
  */
 export const engineError = (error: DispatchError): Effect.Effect<never, OperatorError> => {
   if (error._tag !== "Unavailable") return defectError(error)
@@ -95,11 +96,11 @@ export const engineError = (error: DispatchError): Effect.Effect<never, Operator
   )
 }
 
-/** The command changed nothing; the operator may retry later. */
+/** The error for a command that changed nothing; the operator may retry later. */
 export const unavailable = (): OperatorAway =>
   new OperatorAway(envelopeOf(5030, "The service can't do this now. Please try again.", withReason("UNAVAILABLE")))
 
-/** Logs the cause with an id and answers the id alone. */
+/** Logs the cause with an id, and answers only the id. */
 export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect> => {
   const id = randomUUID()
   return Effect.andThen(
@@ -108,12 +109,12 @@ export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect
   )
 }
 
-/** {code: 0, data}; a dry run adds the changes it would write. */
+/** {code: 0, data}; a dry run adds the changes that it would write. */
 export interface Success<A> {
   readonly code: 0
   readonly data: A
   readonly dryRun?: DryRunSummary
-  /** For a command that writes: the changes, made or planned. */
+  /** The changes of a command that writes: made, or planned in a dry run. */
   readonly changes?: ReadonlyArray<Change>
 }
 
@@ -124,7 +125,7 @@ const success = <A>(data: A): Success<A> => {
   return written === null ? { code: 0, data } : { code: 0, data, changes: written.answer() }
 }
 
-/** A dry run issues no key, so its answer holds a placeholder for the key and its prefix. */
+/** Replaces a new key and its prefix by a placeholder: a dry run issues no key. */
 export const withoutKeys = <A>(data: A): A => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return data
   const { key, result, deed } = data as {
@@ -141,7 +142,7 @@ export const withoutKeys = <A>(data: A): A => {
   }
 }
 
-/** Converts a service's verdict: {code: 0, data} or the refusal. */
+/** Converts a service's verdict to {code: 0, data} or to the refusal. */
 export const answer = <A>(effect: Effect.Effect<Verdict<A>, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
   effect.pipe(
     Effect.catch(engineError),
@@ -150,7 +151,7 @@ export const answer = <A>(effect: Effect.Effect<Verdict<A>, DispatchError>): Eff
     )
   )
 
-/** As `answer`, for a call without refusals. */
+/** Like `answer`, for a service call that can't refuse. */
 export const answerOf = <A>(effect: Effect.Effect<A, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
   effect.pipe(Effect.catch(engineError), Effect.map(success))
 

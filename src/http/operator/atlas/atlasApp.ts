@@ -1,8 +1,8 @@
 /**
  * The atlas: one page with every machine, the objects in each state, and the history of each object. All routes are GETs and
- * change nothing. A signed link admits a browser. After that a cookie does, which no script can read and no other site can
- * send. Answers follow the role of the operator key behind the cookie: names of clients appear only for roles that may read
- * clients (operator surface, atlas).
+ * change nothing. A signed link admits a browser; afterwards a cookie does, which no script can read and no other site can
+ * send. Answers depend on the role of the operator key behind the cookie: names of clients appear only for roles that may
+ * read clients (operator surface, atlas).
  */
 import { Clock, Effect, Semaphore } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -26,15 +26,18 @@ import { nextOf, pathOf } from "./objectPath.ts"
 
 export const atlasPrefix = "/atlas"
 
-/** Browsers accept the prefix __Secure- over TLS alone. */
+/** Browsers accept the prefix __Secure- only over TLS. */
 const cookieName = "__Secure-atlas"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Unavailable>
 
-/** Page size of objects in a state and of steps of a path. */
+/** Page sizes: objects in a state, and steps of a path. */
 const pageSize = 50
 const pathSize = 200
-/** Shortest time that counts stay cached, because every open page polls them. Slow reads extend it. */
+/**
+ * Counts stay cached for at least this time, because every open page polls them. After a slow read they stay `countsShare`
+ * times its duration.
+ */
 const countsMillis = 1_500
 const countsShare = 10
 
@@ -64,7 +67,7 @@ export const makeAtlasApp = Effect.gen(function* () {
     )
   }
 
-  /** Adds the owners of rows, as the role may see them. */
+  /** Adds the names of the rows' owners that the role may see. */
   const named = Effect.fnUntraced(function* <
     R extends { readonly partnerId: number | null; readonly clientId: number | null }
   >(rows: ReadonlyArray<R>, role: OperatorRole) {
@@ -100,7 +103,7 @@ export const makeAtlasApp = Effect.gen(function* () {
       if (!found.ok) return refused(found.refusal)
       const { history: _, own: __, isNewest: ___, ...object } = found.value
       const related = yield* objects.related(object.kind, object.id, object.subject)
-      // An approval has the owner of the object that it decides on.
+      // The owner of an approval is the owner of its subject.
       const whose = object.kind === "approval" ? related[0]?.subject : undefined
       const [owner] = yield* named([ownerOf(whose ?? object.subject)], role)
       return json({
@@ -155,13 +158,13 @@ const refused = (refusal: Refusal): HttpServerResponse.HttpServerResponse => {
   return json({ msg, data }, status)
 }
 
-/** The client or partner of a mailbox. */
+/** The client or partner that a mailbox belongs to. */
 const ownerOf = (subject: string): { readonly partnerId: number | null; readonly clientId: number | null } => {
   const [kind, id] = subject.split(":")
   return { partnerId: kind === "partner" ? Number(id) : null, clientId: kind === "client" ? Number(id) : null }
 }
 
-/** Caches counts for ten times the duration of the read, at least 1.5 s. */
+/** Caches counts for ten times the duration of their read, at least 1.5 s. */
 const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>) =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -176,14 +179,14 @@ const countsOf = (read: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>)
         return machines
       })
     })
-    // One read runs at a time: the callers that wait get the result of the first.
+    // Only one read runs at a time: callers that wait get its result.
     return turn.withPermits(1)(refreshed)
   })
 
-/** Limits on database reads of all open pages: running and waiting. Partners' requests keep the rest. */
+/** Limits on the database reads of all open pages, running and waiting. The remaining capacity belongs to partners' requests. */
 export const pageReads = { atOnce: 4, waiting: 60 } as const
 
-/** Applies the limits of `pageReads`. Reads over them get `refused` at once, and the page retries. */
+/** Applies the limits of `pageReads`. A read over them gets `refused` immediately, and the page retries. */
 export const boundedReads = <A>(
   refused: A
 ): Effect.Effect<<E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>> =>

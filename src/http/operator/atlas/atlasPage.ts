@@ -51,7 +51,7 @@ ${script === "" ? "" : `<script>${script}</script>`}
   ].join("; ")
 })
 
-/** The data of all machines that is embedded in the script. */
+/** The data of all machines, which the script embeds. */
 const known = () =>
   Object.fromEntries(
     kinds.map((kind) => {
@@ -67,7 +67,7 @@ const known = () =>
           meaning: entry.meaning,
           clause: entry.clause,
           states: Object.fromEntries(states),
-          // Counts of transitions: covered by scenarios, by simulation or tests alone, and not covered.
+          // Numbers of transitions: covered by scenarios, only by simulation or tests, and not covered.
           trials: Object.values(trialsOf(coverageOf(kind), transitions()[kind].map(rowName)))
         }
       ]
@@ -93,15 +93,15 @@ export const atlasPage = (): AtlasPage => (made ??= makeAtlas())
 
 const plain = file("plain.css")
 
-/** The page without a ticket or with an expired one. */
+/** The page for a browser without a ticket, or with an expired one. */
 export const closedPage = pageOf(
   `<main><h1>Atlas</h1><p>This link has run out, or it never was one; or the session that it began is over. Run <code>brokerage atlas</code> again: it prints a new link.</p></main>`,
   { style: plain }
 )
 
 /**
- * The page behind a link: it leads on to the atlas. After a click on another site's page, a redirect would not carry the new
- * cookie.
+ * The page behind a link. It leads to the atlas by a click: after a click on another site's page, a redirect would not carry
+ * the new cookie.
  */
 export const entrancePage = pageOf(`<main><h1>Atlas</h1><p><a href="/atlas">Go on</a></p></main>`, {
   style: plain,

@@ -1,6 +1,6 @@
 /**
- * Tickets for the atlas: a link for two minutes, then a cookie for a working day. Both are signed texts with the number of an
- * operator key and an expiry by the wall clock, without the key itself. They admit to the atlas alone and end with the key:
+ * Tickets for the atlas: a link valid for two minutes, then a cookie for a working day. Both are signed texts with the number
+ * of an operator key and an expiry by the wall clock, but without the key. They admit only to the atlas and end with the key:
  * each use checks that the key is live.
  */
 import { timingSafeEqual } from "node:crypto"
@@ -19,7 +19,7 @@ export const makeTicket = (sealing: Sealing, use: TicketUse, keyId: number, unti
   return `${body}.${signatureOf(sealing, use, body)}`
 }
 
-/** The key of a ticket; null: not signed for this use, or expired. */
+/** The key of a ticket. Null when the ticket is not signed for this use, or has expired. */
 export const keyOfTicket = (sealing: Sealing, use: TicketUse, ticket: string, now: number): number | null => {
   const [, keyId = "", until = "", signature = ""] = /^(\d{1,15})\.(\d{1,15})\.([0-9a-f]{64})$/.exec(ticket) ?? []
   if (signature === "") return null

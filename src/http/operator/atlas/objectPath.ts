@@ -1,8 +1,8 @@
 /**
  * The history of one object through its machine. Audit rows become steps, with guards and effects from the machine's table.
- * Rows of another object that describe a step of this one (a package's for its blocks) become steps too, and so do unaudited
- * events (trades, payments, warnings, delivery attempts). Lists the possible next events, with the actors that can trigger them
- * (operator surface, machine inspect, atlas).
+ * Rows of another object become steps too when they describe a step of this one (a KYC package's row does so for its blocks),
+ * and so do unaudited events (trades, payments, warnings, delivery attempts). The file also lists the possible next events,
+ * with the actors that can trigger them (operator surface, machine inspect, atlas).
  */
 import type { TableRow } from "../../../machines/describe.ts"
 import { type StepTrigger, stepTriggersOf } from "../../../machines/stepTriggers.ts"
@@ -52,7 +52,7 @@ export const pathOf = ({
   return isNewest ? upTo(way, kind, state) : way
 }
 
-/** The source state of rows, if they share one stored state. */
+/** The source state of the rows; null unless all share one stored state. */
 const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
   const [from = "NEW", ...others] = [...new Set(rows.map((row) => row.from))]
   return others.length > 0 || from === "NEW" ? null : from
@@ -61,8 +61,8 @@ const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
 type InOrder = { readonly audit: AuditEntry } | { readonly own: OwnStep; readonly at: number }
 
 /**
- * Sorts by time. At equal times unaudited steps precede audit rows, except the row that begins the history; a step without a
- * time follows that row.
+ * Sorts steps by time. At equal times, unaudited steps precede audit rows, except the row that begins the history. A step
+ * without a time follows that first row.
  */
 const inOrder = (
   history: ReadonlyArray<AuditEntry>,
@@ -81,8 +81,8 @@ const inOrder = (
 }
 
 /**
- * The step of an unaudited event. Null: the machine does not take the event in the state of the preceding steps, so another row
- * covers it.
+ * The step of an unaudited event. Null when the machine does not take the event in the state of the preceding steps: another
+ * row then covers it.
  */
 const ownStepOf = (
   kind: Kind,
@@ -110,7 +110,7 @@ const ownStepOf = (
   }
 }
 
-/** The events and target states of a block in the audit rows of other objects (machineInstances.ts). */
+/** The events and target states of a block, by the action in other objects' audit rows (machineInstances.ts). */
 const blockSteps: Readonly<Record<string, readonly [event: string, to: string]>> = {
   "kyc.store": ["PARTNER_WRITE", "APPROVED"],
   "kyc.revise": ["PARTNER_WRITE", "APPROVED"],
@@ -119,15 +119,18 @@ const blockSteps: Readonly<Record<string, readonly [event: string, to: string]>>
   "kyc.rejectReliance": ["REJECT_RELIANCE", "REJECTED"]
 }
 
-/** The state at the start of an audit row's before or after text, which may continue (RESTRICTED NO_NEW_RISK); null: none. */
+/**
+ * The state with which an audit row's before or after text begins; the text may continue (RESTRICTED NO_NEW_RISK). Null
+ * without one.
+ */
 const stateIn = (kind: Kind, text: string | null): string | null => {
   const [name = ""] = (text ?? "").split(" ", 1)
   return Object.hasOwn(machines[kind].machine.root.states, name) ? name : null
 }
 
 /**
- * The rows that an action may stand for, limited to the rows that its actor can trigger: for an operator the rows with the
- * command that the action names, for any other actor the rows without a command. All rows if no row remains.
+ * The table rows that an action may stand for, limited to those that its actor can trigger: an operator by the command with
+ * the action's name, any other actor by events without a command. All rows when none is left.
  */
 const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: AuditEntry): ReadonlyArray<TableRow> => {
   const command = action.replaceAll(".", " ")
@@ -140,7 +143,7 @@ const possible = (kind: Kind, rows: ReadonlyArray<TableRow>, { action, role }: A
   return left.length === 0 ? rows : left
 }
 
-/** `here`: the state after the preceding steps, for an audit row without states. */
+/** The step of an audit row. `here` is the state after the preceding steps, for a row without states. */
 const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep => {
   const { ts, action, role, keyLabel, requestId, reason } = entry
   const [before, after] = [stateIn(kind, entry.before), stateIn(kind, entry.after)]
@@ -165,14 +168,14 @@ const stepOf = (kind: Kind, entry: AuditEntry, here: string | null): PathStep =>
     guard: [...new Set(rows.map(({ guard }) => guard).filter((guard) => guard !== ""))].join(" or "),
     from: before ?? onlyFrom(rows),
     to: after,
-    // The audit does not record which of several rows fired, so only common effects are shown.
+    // The audit does not record which of several rows fired, so only the effects common to all are shown.
     effects: (row?.effects ?? []).filter((effect) => rows.every(({ effects }) => effects.includes(effect))),
     actions: [action],
     ...who
   }
 }
 
-/** Merges audit rows of one commit that describe one step. */
+/** Appends a step. Audit rows of one commit that describe the same step are merged. */
 const joined = (steps: ReadonlyArray<PathStep>, next: PathStep): ReadonlyArray<PathStep> => {
   const last = steps.at(-1)
   if (last === undefined || last.at !== next.at || !isOneStep(last, next)) return [...steps, next]
@@ -191,7 +194,7 @@ const joined = (steps: ReadonlyArray<PathStep>, next: PathStep): ReadonlyArray<P
   ]
 }
 
-/** Whether two steps of the same time, an unaudited one and an audit row, can stem from one event. */
+/** Whether an unaudited step and an audit row of the same time can come from one event. */
 const isOneStep = (last: PathStep, next: PathStep): boolean =>
   last.actions.length === 0
     ? next.actions.length > 0 && last.event !== null && next.event?.split(" or ").includes(last.event) === true
@@ -211,7 +214,10 @@ const triesOf = (context: unknown): ReadonlyArray<PathStep> =>
     reason: error ?? `The endpoint answered ${status}.`
   }))
 
-/** Makes each step begin where the last one ended; the last failed attempt of a delivery ends in the delivery's state. */
+/**
+ * Makes each step begin in the state where the previous one ended. The last failed attempt of a delivery ends in the
+ * delivery's state.
+ */
 const chained = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): ReadonlyArray<PathStep> => {
   let here: string | null = kind === "webhookDelivery" ? "PENDING" : null
   return steps.flatMap((step, index) => {
@@ -227,7 +233,7 @@ const chained = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): Rea
   })
 }
 
-/** Appends the step that led to the current state, if it was not recorded. */
+/** Appends the step that led to the current state, when it was not recorded. */
 const upTo = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): ReadonlyArray<PathStep> => {
   const last = steps.findLast(({ to }) => to !== null)
   const silent = last?.to == null ? null : silentStep(kind, last.to, state, last.at)
@@ -237,7 +243,7 @@ const upTo = (steps: ReadonlyArray<PathStep>, kind: Kind, state: string): Readon
 /** Machines with transitions that are not recorded. */
 const silentKinds: ReadonlySet<Kind> = new Set(["rfq", "order", "attachment", "watchImport"])
 
-/** The unrecorded step between two states; null: there is none, or more than one is possible. */
+/** The unrecorded step between two states. Null when there is none, or when several are possible. */
 const silentStep = (kind: Kind, from: string, to: string, after: number): PathStep | null => {
   if (from === to || !silentKinds.has(kind)) return null
   const rows = transitions()[kind].filter(
@@ -258,7 +264,7 @@ const silentStep = (kind: Kind, from: string, to: string, after: number): PathSt
   }
 }
 
-/** The roles that may run a command; for an approval those that may also run the guarded command. */
+/** The roles that may run a command. For an approval, only those that may also run the guarded command. */
 const rolesOf = (
   command: string,
   { kind, context }: Pick<MachineInstance, "kind" | "context">
@@ -270,7 +276,7 @@ const rolesOf = (
   return roles.filter((role) => own.includes(role))
 }
 
-/** The events that the machine takes in the object's state. `fourEyes`: the commands that a second key has to grant. */
+/** The events that the machine takes in the object's state. `fourEyes`: the commands that a second key must grant. */
 export const nextOf = (
   object: Pick<MachineInstance, "kind" | "state" | "context">,
   fourEyes: ReadonlySet<string>
