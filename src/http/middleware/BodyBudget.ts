@@ -1,19 +1,19 @@
 /**
- * Limits the memory of bodies that are still arriving, over all connections: the body caps limit one body, not their number.
- * Small bodies have a part of the budget of their own. In each part one holder (a principal or the operator surface) gets a
- * share, so a slow or greedy holder delays only its own bodies. Over its share a body waits for a short time and then gets 503,
- * instead of the process running out of memory.
+ * Limits the memory of bodies that are still arriving, over all connections: body caps limit one body, but not the number of
+ * bodies. Small bodies have their own part of the budget. In each part, one holder (a principal or the operator surface) gets
+ * a share, so a slow or greedy holder delays only its own bodies. A body over its share waits for a short time and then gets
+ * 503; without this limit the process could run out of memory.
  */
 import { bodyBudget } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
-/** The owner of memory: a principal, or the operator surface, whose bodies are read before the key is known. */
+/** The holder of memory: a principal, or the operator surface, whose bodies are read before the key is known. */
 export type BodyHolder = PrincipalId | "operator"
 
 export interface BodyBudgetOptions {
   /** Limit for all bodies together. */
   readonly bytes?: number
-  /** How long one body waits for room in total, wall milliseconds. */
+  /** The total time that one body may wait for memory, wall milliseconds. */
   readonly waitMillis?: number
 }
 
@@ -27,14 +27,14 @@ interface Waiter {
 /** The memory of one holder. */
 interface Holding {
   held: number
-  /** Bodies with room, oldest first. */
+  /** Bodies that hold memory, oldest first. */
   readonly bodies: Set<BodyRoom>
 }
 
 /**
- * One part of the budget: a bound over all holders and one for each of them. A holder's oldest body may use all the room that is
- * left. Each further body leaves `reserve` to others, because slow uploads of a few holders must not fill the part until they
- * end.
+ * One part of the budget: a limit over all holders, and a limit per holder. A holder's oldest body may use all the memory
+ * that is left. Each further body leaves `reserve` to other holders; otherwise slow uploads of a few holders could fill the
+ * part until they end.
  */
 class Part {
   private left: number
@@ -50,7 +50,7 @@ class Part {
   }
 
   take(holder: BodyHolder, body: BodyRoom, bytes: number): boolean {
-    // A request without a body needs no room, whatever others hold.
+    // A request without a body needs no memory, even when the part is full.
     if (bytes === 0) return true
     const holding = this.holdings.get(holder) ?? { held: 0, bodies: new Set() }
     const [oldest = body] = holding.bodies
@@ -78,21 +78,22 @@ class Part {
     }
   }
 
-  /** Takes bytes as soon as there is room, in order of arrival. Returns a function that cancels the wait. */
+  /** Takes bytes as soon as they are free, in order of arrival. Returns a function that cancels the wait. */
   wait(waiter: Waiter): () => void {
     this.waiting.add(waiter)
     return () => this.waiting.delete(waiter)
   }
 }
 
-/** The room of one body in its part of the budget. */
+/** The memory of one body in its part of the budget. */
 export interface BodyRoom {
-  /** Takes all of the bytes or none; returns whether they were available. */
+  /** Takes all of the bytes or none; returns true when they were free. */
   take(bytes: number): boolean
   /** Returns all bytes that were taken. */
   give(bytes: number): void
   /**
-   * Waits for bytes within the body's remaining time and reports whether it got them. Returns a function that cancels the wait.
+   * Waits for bytes within the body's remaining waiting time, and calls `done` with true when it got them. Returns a function
+   * that cancels the wait.
    */
   wait(bytes: number, done: (taken: boolean) => void): () => void
 }
@@ -109,10 +110,11 @@ export class BodyBudget {
     this.waitMillis = waitMillis
   }
 
-  /** The room for one body of a holder; `cap` is the body cap of its route. */
+  /** The memory account for one body of a holder; `cap` is the body cap of its route. */
   room(holder: BodyHolder, cap: number): BodyRoom {
     const part = cap <= bodyBudget.smallCap ? this.small : this.large
-    // The time is the sum of all waits of the body. Otherwise too many bodies could delay each other at every piece.
+    // The limit is on the total wait of a body. With a limit per piece, too many bodies could keep each other waiting for
+    // ever.
     let left = this.waitMillis
     const body: BodyRoom = {
       take: (bytes) => part.take(holder, body, bytes),

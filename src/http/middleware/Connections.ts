@@ -1,6 +1,6 @@
 /**
- * Limits the connections of a listener: in total, and by address. A connection over a limit evicts the one that has been idle
- * longest, never one with a running request. Connections are counted below TLS, so unfinished handshakes count too.
+ * Limits the connections of a listener: in total, and per address. A connection over a limit evicts the one that has been
+ * idle longest, never one with a running request. Connections are counted below TLS, so unfinished handshakes count too.
  */
 import { readFileSync } from "node:fs"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -15,10 +15,10 @@ export interface ConnectionLimits {
   readonly perSource: number
 }
 
-/** Whether an address has no limit: the local machine, and hosts that forward requests of many callers. */
+/** Whether an address has no limit: that of the local machine, and of hosts that forward requests of many callers. */
 export type Exempt = (address: string) => boolean
 
-/** More than the partners of one installation need, and below the usual limit of an unprivileged process. */
+/** The default is more than the partners of one installation need, and below the usual limit of an unprivileged process. */
 const usualTotal = 16_384
 export const usualPerSource = 4_096
 /** File descriptors reserved for the database, files and outgoing connections. */
@@ -45,11 +45,14 @@ interface Connection {
   readonly source: Source
   /** Requests without an answer yet. */
   running: number
-  /** When its last answer ended, or when it was opened: a counter that rises with each such event. */
+  /**
+   * A counter value that orders idle connections: it is taken from a rising counter when the connection opens, and whenever
+   * an answer ends.
+   */
   restedAt: number
   /** The newest running request, the only one whose body can still be arriving; null if there is none. */
   newest: IncomingMessage | null
-  /** Progress of the newest request's body at the last passed check; null before the first check. */
+  /** Progress of the newest request's body at the last check that it passed; null before the first check. */
   watched: Watched | null
 }
 
@@ -63,13 +66,16 @@ interface Watched {
 export class Connections {
   /** All sockets below TLS, also those with an unfinished handshake, which Node's HTTP server does not count. */
   readonly all = new Set<Socket>()
-  /** Sockets without a request yet. Node's graceful close leaves them open; browsers and connection pools keep such spares. */
+  /**
+   * Sockets that have sent no request yet. Node's graceful close leaves them open; browsers and connection pools keep such
+   * spares.
+   */
   readonly silent = new Set<Socket>()
   private readonly limits: ConnectionLimits
   private readonly exempt: Exempt
   private readonly sources = new Map<string, Source>()
   private moments = 0
-  /** By peer, until the handshake is done: Node has no public way from a raw socket to its TLS socket. */
+  /** Connections by peer, until their handshake is done: Node has no public way from a raw socket to its TLS socket. */
   private readonly opening = new Map<string, Connection>()
   private readonly secured = new WeakMap<Socket, Connection>()
 
@@ -88,8 +94,7 @@ export class Connections {
     const known = address === undefined ? undefined : this.sources.get(address)
     const crowded =
       known !== undefined && known.size >= this.limits.perSource && !this.exempt(address ?? "") && !this.evict([known])
-    // A socket without an address has closed already. If the eviction by address succeeded, the total has room too, and no
-    // second connection is evicted.
+    // A socket without an address has closed already. An eviction by address has also made room in the total.
     if (
       address === undefined ||
       crowded ||
@@ -142,8 +147,8 @@ export class Connections {
   }
 
   /**
-   * Connections with a body that is too slow: the connection has received fewer than `least` bytes in the `millis` since the
-   * first check of the body, or since its last good check. Most bodies end before any check, so their requests pay nothing.
+   * Connections with a body that is too slow: fewer than `least` bytes arrived in the `millis` since the body's first check,
+   * or since its last passed check. Most bodies end before any check, so they cost nothing.
    */
   slowBodies(millis: number, least: number): ReadonlyArray<Socket> {
     const now = performance.now()
@@ -162,7 +167,7 @@ export class Connections {
     return slow
   }
 
-  /** Cuts the connection that has been idle longest; returns whether there was one. Called only over a limit. */
+  /** Cuts the connection that has been idle longest; returns false when all have running requests. Called only over a limit. */
   private evict(sources: Iterable<Source>): boolean {
     let longest: Connection | null = null
     for (const source of sources) {
@@ -171,7 +176,7 @@ export class Connections {
       }
     }
     if (longest === null) return false
-    // This forgets the connection now and not at its `close` event, because the next connection may arrive before that event.
+    // Removed at once and not at its `close` event, because the next connection may arrive before that event.
     this.forget(longest)
     longest.raw.destroy()
     return true

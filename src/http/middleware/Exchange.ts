@@ -8,7 +8,7 @@ export class Exchange<P extends Principal = Principal> {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
-  /** GET for HEAD. */
+  /** The method, with GET in place of HEAD. */
   readonly method: string
   readonly path: string
   /** The text after the question mark, or empty. */
@@ -16,12 +16,12 @@ export class Exchange<P extends Principal = Principal> {
   /** Wall time, Unix ms. */
   readonly now: number
   principal: P | null = null
-  /** When the key was last used before this request, Unix ms. */
+  /** The time of the key's last use before this request, Unix ms. */
   lastUsedAt: number | null = null
   rate: RateVerdict | null = null
   match: RouteMatch | null = null
   idempotencyKey: string | null = null
-  /** Whether the connection ends with this answer. */
+  /** True when the connection ends with this answer. */
   last = false
 
   constructor(

@@ -1,7 +1,8 @@
 /**
  * Limits and orders large reads, such as pages of lists, which are long work for the database and the single thread. Each
- * principal gets a share of the rows that are read at once, and principals are served in turn. Small pages have room of their
- * own, because a large read can last until its timeout. Between its pieces of work a page yields to requests that write.
+ * principal gets a share of the rows that may be read at the same time, and principals are served in turn. Small pages have a
+ * budget of their own, because a large read can last until its timeout. Between its pieces of work, a page yields to requests
+ * that write.
  */
 import { Effect, Stream } from "effect"
 import { pageBudget } from "../../machines/shared/Limits.ts"
@@ -12,27 +13,30 @@ import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 
 interface Waiter {
   readonly rows: number
-  /** Whether the page continues an answer whose first pieces were already read. */
+  /** True when the page continues an answer whose first pieces were already read. */
   readonly further: boolean
   readonly start: () => void
 }
 
 /** The waiting pages of one principal. */
 interface Line {
-  /** Rows of pages that are being read. */
+  /** The number of rows in pages that are being read. */
   held: number
   readonly waiting: Array<Waiter>
 }
 
-/** The turns of pages of one kind, small or large. The rows read at once have a limit, in total and for each principal. */
+/**
+ * Turns for pages of one kind, small or large. The number of rows read at the same time is limited, in total and per
+ * principal.
+ */
 class Turns {
   private held = 0
-  /** In the order of turns: a principal moves to the end when one of its pages starts. */
+  /** The lines in the order of their turns: a principal moves to the end when one of its pages starts. */
   private readonly lines = new Map<PrincipalId, Line>()
 
   /**
-   * Waits for a turn. A further piece of a begun answer goes before the new pages of its principal, and does not count towards
-   * their limit: later pages must not cut the answer off. Each answer has at most one waiting piece.
+   * Waits for a turn. A further piece of a begun answer precedes the new pages of its principal, and does not count towards
+   * their limit, because later pages must not break the answer off. Each answer has at most one waiting piece.
    */
   enter(principal: PrincipalId, rows: number, further: boolean): Effect.Effect<void, Unavailable> {
     return Effect.suspend(() => {
@@ -76,7 +80,7 @@ class Turns {
   }
 
   /**
-   * Starts waiting pages in turn. A page that fits its principal's share but not the remaining budget keeps its turn: no
+   * Starts waiting pages in turn. A page that fits its principal's share but not the remaining budget keeps its turn, and no
    * smaller page overtakes it.
    */
   private startNext(): void {
@@ -110,13 +114,13 @@ export interface Page<A, B, E, R = never> {
 export class PageLane {
   private readonly small = new Turns()
   private readonly large = new Turns()
-  /** Running requests that write, counted from body to answer. */
+  /** The number of running requests that write, from their body to their answer. */
   private writing = 0
   private readonly isPressed: () => boolean
   private readonly pause: Effect.Effect<void>
   private readonly written = Effect.sync(() => void this.writing--)
 
-  /** `isPressed`: whether turns wait for a decision or a commit, those for venue events included. */
+  /** `isPressed`: whether turns of the engine wait for a decision or a commit, those for venue events included. */
   constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
     this.isPressed = isPressed
     this.pause = pauseOf(pauseMillis)
@@ -131,14 +135,14 @@ export class PageLane {
   }
 
   /**
-   * Reads and renders a page of at most `rows` rows once the principal has room. A page costs its rows, within bounds.
-   * Fails with `Unavailable` when too many pages of the principal wait, and when this page has waited too long.
+   * Reads and renders a page of at most `rows` rows as soon as the principal has room. A page costs its rows, within bounds.
+   * Fails with `Unavailable` when too many pages of the principal wait, or when this page has waited too long.
    */
   run<A, B, E, R>(principal: PrincipalId, rows: number, page: Page<A, B, E, R>): Effect.Effect<B, E | Unavailable, R> {
     return this.inTurn(principal, rows, page, false)
   }
 
-  /** A stream that takes a turn in the lane for each piece. */
+  /** A stream whose every piece takes a turn in the lane. */
   pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
     return Stream.transformPull(pieces, (pull) =>
       Effect.succeed(this.inTurn(principal, rows, { read: () => pull, render: (piece) => piece }, true))
@@ -169,7 +173,7 @@ export class PageLane {
   )
 }
 
-/** Pauses for some milliseconds, so that waiting decisions continue first after a commit or a response of the venue. */
+/** A pause long enough for the engine's turns to run first after a commit or an answer from the venue. */
 const pauseOf = (millis: number): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), millis)

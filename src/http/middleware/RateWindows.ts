@@ -1,7 +1,7 @@
 /**
- * Rate limits: two exact sliding windows of 60,000 ms for each principal, one for reads and one for all other requests.
- * Requests are kept as counts by millisecond. So the window bounds the memory, and not the limit, which the operator may set up
- * to 10^9 (doc 1, Limits; A1-04, A1-05, RATE-001).
+ * Rate limits: two exact sliding windows of 60,000 ms per principal, one for reads and one for all other requests. Requests
+ * are kept as counts per millisecond, so memory depends on the length of the window and not on the limit, which the operator
+ * may set up to 10^9 (doc 1, Limits; A1-04, A1-05, RATE-001).
  */
 import { rateLimits } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
@@ -28,7 +28,7 @@ export class RateWindow {
   private total = 0
   private latest = 0
 
-  /** Counts a request at `now` (Unix ms) unless `limit` is used up. A clock that steps back counts as standing still. */
+  /** Counts a request at `now` (Unix ms) unless `limit` is used up. When the clock steps back, the last time counts as now. */
   hit(now: number, limit: number): RateVerdict {
     const at = Math.max(now, this.latest)
     this.latest = at
@@ -38,12 +38,12 @@ export class RateWindow {
     return { allowed: true, limit, remaining: limit - this.total, resetMillis: this.freesAt(this.total) - at }
   }
 
-  /** Whether the window is empty at `now`, so that a new one would answer the same. */
+  /** Whether the window is empty at `now`: a new window would then give the same answers. */
   isIdle(now: number): boolean {
     return this.latest + windowMillis <= now
   }
 
-  /** When the window holds fewer than `limit` requests again. */
+  /** The time at which the window holds fewer than `limit` requests again. */
   private freesAt(limit: number): number {
     let left = this.total
     for (let i = 0; i < this.length; i++) {
@@ -77,7 +77,7 @@ export class RateWindow {
     this.length++
   }
 
-  /** Doubles the ring: at most 65,536 slots, because at most 60,000 different milliseconds are in the window. */
+  /** Doubles the ring. At most 65,536 slots are needed, because the window has 60,000 different milliseconds. */
   private grow(): void {
     const size = this.times.length
     const times = new Float64Array(size * 2)
@@ -93,12 +93,12 @@ export class RateWindow {
   }
 }
 
-/** Number of windows up to which idle ones are not searched for. */
+/** Up to this number of windows, idle ones are not removed. */
 const fewPrincipals = 1_024
 
 /**
- * The windows of all principals that called within the last minute. Idle ones are removed each time the number has doubled, so
- * that searches are rare.
+ * The windows of all principals that called within the last minute. Idle ones are removed each time the number has doubled,
+ * so such searches are rare.
  */
 export class RateWindows {
   private readonly windows = new Map<PrincipalId, { readonly read: RateWindow; readonly trade: RateWindow }>()
@@ -113,7 +113,7 @@ export class RateWindows {
     return pair[kind].hit(now, limit)
   }
 
-  /** How many principals have windows. */
+  /** The number of principals with windows. */
   get size(): number {
     return this.windows.size
   }

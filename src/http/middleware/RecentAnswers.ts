@@ -1,8 +1,8 @@
 /**
- * Caches the answers of recent keyed requests, so that an early retry costs no database read. Count and bytes are limited. Two
- * generations replace a strict order of use: when the young generation reaches half the limit, it becomes the old one, and the
- * entries of the previous old generation are dropped together, except those used since. A dropped entry is harmless, because
- * the database has it (A1-51).
+ * Caches the answers of recent keyed requests, so that an early retry costs no database read. Count and bytes are limited.
+ * Two generations replace an exact order of use: when the young generation reaches half the limit, it becomes the old one,
+ * and all entries of the previous old one that were not used since are dropped. A dropped entry does no harm, because the
+ * database has it (A1-51).
  */
 import type { AnswerRow } from "../../runtime/tables/engine.ts"
 
@@ -14,7 +14,7 @@ export interface RecentAnswersLimits {
 }
 
 const usual: RecentAnswersLimits = { count: 20_000, bytes: 64 * 1024 * 1024 }
-/** Bytes of an entry besides its body: key, fingerprint, objects. */
+/** Bytes of an entry besides its body: key, fingerprint and object overhead. */
 const overhead = 512
 
 export class RecentAnswers {

@@ -1,7 +1,7 @@
 /**
- * Handles refusals that are sent before the request's body has arrived. Many clients write the whole request before they read.
- * If the connection ends meanwhile, they get a write error and no answer. So the answer leaves at once, and the rest of the
- * body is discarded, within limits, before the connection ends or serves its next request (A1-02).
+ * Discards the bodies of requests that are refused before their body has arrived. Many clients write the whole request before
+ * they read the answer. If the connection ended meanwhile, they would get a write error and no answer. So the answer is sent
+ * at once, and the remaining body is discarded, within limits, before the connection ends or serves its next request (A1-02).
  */
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -13,29 +13,29 @@ export interface UnreadLimits {
   readonly bytes: number
   /** Longest time to discard one body, in wall milliseconds. */
   readonly millis: number
-  /** Limit on connections that discard a body at once, and how many of them may lack a good key. */
+  /** Limit on connections that discard a body at the same time, and the limit on those among them that presented no good key. */
   readonly connections: number
   readonly withoutKey: number
 }
 
 const usualLimits: UnreadLimits = { bytes: 12 * 1024 * 1024, millis: 10_000, connections: 64, withoutKey: 16 }
 
-/** The HTTP adapter itself discards declared bodies up to this length and keeps their connections. */
+/** The HTTP adapter itself discards declared bodies up to this length and keeps their connections open. */
 const adapterDiscards = 256 * 1024
 
 const withGoodKey = new WeakSet<IncomingMessage>()
 
-/** A header to an edge: the key of the request was accepted, and its body was not read to the end. */
+/** A header for the edge: the key of the request was accepted, and its body was not read to the end. */
 export const keyAccepted = "x-key-accepted"
 
 /** Records that the request presented a known, live key. */
 export const presentedGoodKey = (request: IncomingMessage): void => void withGoodKey.add(request)
 
-/** Whether the caller still waits for 100 Continue and has sent no body. */
+/** Whether the caller still waits for 100 Continue, and so has sent no body. */
 const awaitsContinue = (request: IncomingMessage): boolean =>
   request.headers.expect !== undefined && request.httpVersion !== "1.0" && !request.readableDidRead
 
-/** Whether an answer sent now leaves an arriving body to discard. `ends`: whether the answer ends the connection. */
+/** Whether an answer sent now leaves an arriving body that must be discarded. `ends`: whether the answer ends the connection. */
 export const leavesBody = (request: IncomingMessage, ends: boolean): boolean => {
   if (request.complete || request.destroyed || bodyless(request) || awaitsContinue(request)) return false
   return ends || (declaredLength(request) ?? Infinity) > adapterDiscards
@@ -57,8 +57,8 @@ export class UnreadBodies {
   }
 
   /**
-   * Discards the rest of the body. Calls `done` once: at the end of the body, at a limit, or when the connection is gone; at
-   * once if too many connections discard already. Returns a function that stops early.
+   * Discards the remaining body. Calls `done` once: at the end of the body, at a limit, or when the connection is gone;
+   * immediately when too many connections discard already. Returns a function that stops early.
    */
   discard(request: IncomingMessage, done: () => void): () => void {
     const { bytes, millis, connections, withoutKey } = this.limits
@@ -98,8 +98,8 @@ export class UnreadBodies {
   }
 
   /**
-   * Returns the same answer. If a body is still arriving, all bytes of the answer leave at once, but the answer ends only with
-   * the body. The connection then closes, because the headers leave before the size of the body is known.
+   * Returns the same answer. If a body is still arriving, all bytes of the answer are sent at once, but the answer ends only
+   * with the body. The connection then closes, because the headers are sent before the size of the body is known.
    */
   answering(
     request: IncomingMessage,

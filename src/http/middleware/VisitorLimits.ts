@@ -1,33 +1,33 @@
 /**
- * Limits callers without a key on the public pages: a rate and a number at a time for each address, and a total at a time.
+ * Limits callers without a key on the public pages: a rate and a number of simultaneous pages per address, and a total.
  * Partners and operators do not count.
  */
 import ipaddr from "ipaddr.js"
 
 export interface VisitorBounds {
-  /** Limit on pages being sent at a time; `sendingPerSource` is the limit for one address. */
+  /** Limit on pages that are being sent; `sendingPerSource` is the limit for one address. */
   readonly sending: number
   readonly sendingPerSource: number
   /** Limit on pages in 60 seconds to one address. */
   readonly perMinute: number
-  /** Limit on addresses remembered; the address that has been idle longest is evicted. */
+  /** Limit on remembered addresses; the one that has been idle longest is evicted. */
   readonly sources: number
 }
 
-/** A page with its script is one request, and browsers cache the page. A whole office may share one address. */
+/** A page with its script is one request and browsers cache it, but a whole office may share one address. */
 export const usualVisitorBounds: VisitorBounds = { sending: 64, sendingPerSource: 8, perMinute: 120, sources: 10_000 }
 
-/** Whether a page may be sent now. `retrySeconds`: when to retry. */
+/** Whether a page may be sent now; `retrySeconds` is the wait before a retry. */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly leave: () => void }
   /** The address has used up its share. */
   | { readonly _tag: "OverShare"; readonly retrySeconds: number }
-  /** The limit on pages being sent is reached. */
+  /** Too many pages are being sent. */
   | { readonly _tag: "Full"; readonly retrySeconds: number }
 
 interface Source {
   sending: number
-  /** The pages that the address may still get, as counted at `at` (wall ms). They refill with time. */
+  /** The pages left at the time `at` (wall milliseconds); they refill with time. */
   left: number
   at: number
 }
@@ -36,7 +36,7 @@ const minute = 60_000
 
 export class VisitorLimits {
   private readonly bounds: VisitorBounds
-  /** Ordered by last request, the newest last. */
+  /** Sorted by last request, the newest last. */
   private readonly sources = new Map<string, Source>()
   private sending = 0
 
@@ -44,7 +44,7 @@ export class VisitorLimits {
     this.bounds = { ...usualVisitorBounds, ...bounds }
   }
 
-  /** Takes a place for one page to an address, which is empty if unknown; `leave` frees it. `now`: wall ms. */
+  /** Takes a place for one page to an address (empty when unknown); `leave` frees the place. `now`: wall ms. */
   enter(address: string, now: number): Admission {
     const { sending, sendingPerSource, perMinute } = this.bounds
     if (this.sending >= sending) return { _tag: "Full", retrySeconds: 1 }
@@ -81,7 +81,7 @@ export class VisitorLimits {
   }
 }
 
-/** An IPv4 address, or the /64 network of an IPv6 one: a host with one address of a /64 can use all of them. */
+/** An IPv4 address, or the /64 network of an IPv6 address: a host with one address of a /64 can use all of them. */
 const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return ""
   const parsed = ipaddr.process(address)

@@ -1,6 +1,6 @@
 /**
- * Writes an answer as a response: JSON text or bytes, in one piece with its headers. streams.ts sends streamed answers (doc 1,
- * Envelope; A1-02, A1-03).
+ * Writes an answer as a response: JSON text or bytes, in one piece with its headers. streams.ts sends streamed answers (doc
+ * 1, Envelope; A1-02, A1-03).
  */
 import type { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -14,16 +14,16 @@ export type AnswerHeaders = Record<string, string>
 
 export type ByteStream = Stream.Stream<Uint8Array, unknown>
 
-/** The form of a route's success: statuses, media type, and for JSON whether it stands in the envelope. */
+/** The form of a route's success: statuses and media type, and for JSON whether it has the envelope. */
 export interface AnswerForm extends JsonForm {
   readonly kind: "json" | "bytes" | "stream"
   readonly contentType: string
 }
 
-/** An answer in one piece: text or bytes. Only text can be stored. */
+/** An answer in one piece: text or bytes. Only text can be stored under an Idempotency-Key. */
 export interface WholeAnswer extends Omit<Rendered, "body"> {
   readonly body: string | Uint8Array
-  /** JSON if absent. */
+  /** The media type; JSON when absent. */
   readonly contentType?: string
   /** The header Link: the next page of a list (RFC 8288). */
   readonly link?: string
@@ -31,7 +31,7 @@ export interface WholeAnswer extends Omit<Rendered, "body"> {
   readonly own?: AnswerHeaders
 }
 
-/** An answer that is sent while it is made (streams.ts). */
+/** An answer that is sent while it is being made (streams.ts). */
 export interface StreamedAnswer extends Omit<Rendered, "body"> {
   readonly pieces: ByteStream
   readonly contentType: string
@@ -40,7 +40,7 @@ export interface StreamedAnswer extends Omit<Rendered, "body"> {
 
 export type Outgoing = WholeAnswer | StreamedAnswer
 
-/** Renders a success in the form of its route. Data other than JSON is bytes or a stream, as the contract's schema declares. */
+/** Renders a success in the form of its route. The contract's schema declares whether data is JSON, bytes or a stream. */
 export const renderSuccess = (form: AnswerForm, data: unknown, status: number | null): Outgoing => {
   if (form.kind === "json") return renderJson(form, data, status)
   const head = { status: statusOf(form, status), contentType: form.contentType }
@@ -49,7 +49,7 @@ export const renderSuccess = (form: AnswerForm, data: unknown, status: number | 
 
 const sharedAnswers = new WeakMap<object, WholeAnswer>()
 
-/** Renders a success that many callers read: the same object is rendered once, to the bytes that are sent. */
+/** Renders a success that many callers read: the bytes of the same object are made once. */
 export const renderShared = (form: AnswerForm, data: object): WholeAnswer => {
   const found = sharedAnswers.get(data)
   if (found !== undefined) return found
@@ -59,7 +59,7 @@ export const renderShared = (form: AnswerForm, data: object): WholeAnswer => {
   return made
 }
 
-/** Adds the headers of every answer. A 413 ends the connection, because the rest of the body is not read. */
+/** Adds the headers of every answer. A 413 ends the connection, because the remaining body is not read. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders, own?: AnswerHeaders): void => {
   if (status !== 304) headers["content-type"] = contentType
   headers["cache-control"] = "no-store"
@@ -78,29 +78,29 @@ export const answerWith = (
   return HttpServerResponse.text(body, { status, headers })
 }
 
-/** Returned to the adapter for an answer that was already sent: the response has ended, so the adapter adds nothing. */
+/** The adapter receives this after an answer was already sent: the response has ended, so the adapter adds nothing. */
 export const sent = HttpServerResponse.empty()
 
 /** Node's request and response. */
 export interface Pair {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The principal of a good key; null or absent without one. */
+  /** The principal when the key is good; otherwise null or absent. */
   readonly principal?: unknown
 }
 
 /**
- * Writes an answer straight to Node's response, which saves a tenth of a request's cost. Only for requests read in full: the
- * adapter drains the rest of a body. Takes ownership of the headers object.
+ * Writes an answer directly to Node's response, which saves a tenth of a request's cost. Only for requests that were read
+ * completely: for the others, the adapter must drain the remaining body. Takes ownership of the headers object.
  */
 export const answerNow = (
   { request, response, principal = null }: Pair,
   { status, body, contentType = json, own }: WholeAnswer,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
-  // Node marks a request complete only after its handler has returned, even one without a body.
+  // Node marks a request complete only after its handler has returned, even a request without a body.
   const whole = request.complete || bodyless(request)
-  // The body ended early: bytes that follow on the connection are no request.
+  // The body ended early, so the following bytes on the connection are no request.
   if (!whole && request.destroyed) headers["connection"] = "close"
   complete(status, contentType, headers, own)
   if (!whole || response.destroyed || response.headersSent) {

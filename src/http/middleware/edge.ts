@@ -14,7 +14,7 @@ import { requestIdOf } from "./requestId.ts"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 
-/** The envelope for an answer without one, by its status. */
+/** The envelope for an answer that has none, chosen by the status. */
 export const byStatus = (status: number): WireRefusal => {
   switch (status) {
     case 401:
@@ -40,17 +40,17 @@ export const byStatus = (status: number): WireRefusal => {
 }
 
 /**
- * Whether an answer comes from this service: no other code here answers JSON, and HTML is only its own pages (a person gets one
- * for an expired link to the atlas).
+ * Whether an answer comes from this service. No other code in the process answers JSON, and HTML is only the service's own
+ * pages (a person gets one for an expired link to the atlas).
  */
 const isOurs = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   (body._tag === "Uint8Array" || body._tag === "Stream") && /^(application\/json|text\/html)/.test(body.contentType)
 
 /**
- * Wraps an app other than the dispatcher: methods, caps and the memory of bodies before it, X-Request-Id and the envelope after
- * it. A defect is logged with an id, and the answer contains the id alone. `reading` is for an app that reads bodies through
- * Effect. The declared length of a body, up to `cap`, counts against `bodies`. An app that reads no bodies has no `reading`,
- * because declared lengths alone could use up the budget.
+ * Wraps an app other than the dispatcher: checks methods, caps and the memory of bodies before it, and adds X-Request-Id and
+ * the envelope after it. A defect is logged with an id, and the answer shows only the id. `reading` is for an app that reads
+ * bodies through Effect: each body counts with its declared length, up to the given cap. For an app without bodies it is
+ * absent, because mere declarations could use up the memory.
  */
 export const edged =
   <R>(app: App<R>, reading: { readonly bodies: BodyBudget; readonly cap: number } | null = null) =>
@@ -71,7 +71,7 @@ export const edged =
       const busy = { ...headers, "retry-after": "1", connection: "close" }
       return Effect.succeed(refusalWith(gateRefusals.unavailable, busy))
     }
-    // The app stores the same id that the caller gets back.
+    // The app stores the same id that the caller receives.
     const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
     return app.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, marked),

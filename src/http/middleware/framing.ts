@@ -1,6 +1,7 @@
 /**
- * Checks the framing of a request before any gate, so that every proxy in front reads it the same way. Node accepts these
- * requests, or answers them without a body (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every refusal).
+ * Checks the framing of a request before any gate, so that every proxy in front reads the request in the same way. Node would
+ * accept the requests refused here, or answer them without a body (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every
+ * refusal).
  */
 import type { IncomingMessage } from "node:http"
 import { invalid, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
@@ -12,13 +13,13 @@ const coding = invalid("INVALID_HTTP", "The Transfer-Encoding must be chunked, a
 const expectation = invalid("INVALID_HTTP", "The Expect header must be 100-continue.")
 
 /**
- * Why the framing is ambiguous, or null. The connection must end after such an answer, because the start of the next request is
- * unknown.
+ * The refusal of ambiguous framing, or null. The connection must end with this answer, because the start of the next request
+ * is unknown.
  */
 export const framingRefusal = (request: IncomingMessage): WireRefusal | null => {
   const { headers, httpVersion, rawHeaders, url = "" } = request
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return version
-  // The target must be a path or `*`, which matches no route. The absolute and the authority form are for proxies.
+  // Only the origin form is accepted: the other forms are for proxies, and `*` matches no route.
   if ((url.charCodeAt(0) !== 47 && url !== "*") || url.includes("#")) return target
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,7 +1,7 @@
 /**
- * The gates of a surface before the body is read: synchronous functions over projections in memory, in the order that the
- * contract promises; and the later checks of the caller. An unauthorised caller can't learn which routes exist (A1-02 for
- * partners; A1-07, A1-08).
+ * The gates of a surface that run before the body is read, as synchronous functions over projections in memory, in the order
+ * that the contract promises; and the later checks of the caller. An unauthorised caller can't find out which routes exist
+ * (A1-02 for partners; A1-07, A1-08).
  */
 import { Effect } from "effect"
 import { hash } from "node:crypto"
@@ -37,7 +37,7 @@ export interface PartnerGateServices {
 /** One gate: returns a refusal, or records its results on the exchange and returns null. */
 export type Gate<P extends Principal, S> = (exchange: Exchange<P>, services: S) => WireRefusal | null
 type PartnerGate = Gate<PartnerPrincipal, PartnerGateServices>
-/** A gate for any surface. */
+/** A gate that works on any surface. */
 type AnyGate = <P extends Principal>(
   exchange: Exchange<P>,
   services: { readonly routes: RouteTable }
@@ -56,7 +56,7 @@ export interface Surface<P extends Principal, S extends { readonly routes: Route
 
 const verbs = new Set(["GET", "HEAD", "POST", "PUT", "DELETE"])
 
-/** Gate 0: any other method is an unknown route (doc 1, Authentication: HEAD). */
+/** Gate 0: a method outside the list counts as an unknown route (doc 1, Authentication: HEAD). */
 export const verbGate = (method: string | undefined): WireRefusal | null =>
   verbs.has(method ?? "") ? null : gateRefusals.verb
 
@@ -64,12 +64,13 @@ export const verbGate = (method: string | undefined): WireRefusal | null =>
 export const edgeCapGate = (length: number | null): WireRefusal | null =>
   length !== null && length > bodyCaps.edge ? gateRefusals.edgeCap : null
 
-/** Far longer than any issued key. A longer header is not hashed. */
+/** Much longer than any issued key; longer ones are not hashed. */
 const keyMaxLength = 256
 
 /**
- * Authorization: Bearer pbk_... takes precedence. X-Partner-Key is read if that header is absent or holds no partner key. The
- * key is the rest of the header, byte for byte: Node has removed trailing white space (RFC 9110, 5.5).
+ * The presented key. Authorization: Bearer pbk_... takes precedence; X-Partner-Key is read if that header is absent or holds
+ * no partner key. The key is the remaining header value, byte for byte: Node has removed trailing white space (RFC 9110,
+ * 5.5).
  */
 const presentedKey = (exchange: Exchange<PartnerPrincipal>): string | null => {
   const { authorization = "", "x-partner-key": own } = exchange.request.headers
@@ -79,7 +80,7 @@ const presentedKey = (exchange: Exchange<PartnerPrincipal>): string | null => {
   return typeof own === "string" && own.startsWith("pbk_") ? own : null
 }
 
-/** The hash of the last key of each connection: callers reuse connections and send one key with every request. */
+/** The hash of the last key on each connection: callers reuse connections and send the same key with every request. */
 const lastHashes = new WeakMap<Socket, { readonly key: string; readonly hash: string }>()
 
 const hashOf = (socket: Socket, key: string): string => {
@@ -90,7 +91,7 @@ const hashOf = (socket: Socket, key: string): string => {
   return made
 }
 
-/** The partner and key of a request; null: the key is unknown, or the allowlist rejects the address. */
+/** The partner and key of a request. Null when the key is unknown, or when the allowlist rejects the address. */
 const credentialOf = (
   exchange: Exchange<PartnerPrincipal>,
   { directory, edgeHosts }: PartnerGateServices
@@ -105,8 +106,8 @@ const credentialOf = (
 }
 
 /**
- * A gate that runs before the gate of the key. The gate checks the key even for a request that it refuses, because the limits
- * for discarding a body are different with a good key.
+ * A gate that runs before the key gate. When it refuses a request with a good key, the unread body still counts as one with a
+ * good key.
  */
 const beforeKey =
   (judge: (request: IncomingMessage) => WireRefusal | null): PartnerGate =>
@@ -161,7 +162,10 @@ const keyShapeGate: AnyGate = (exchange) => {
   return null
 }
 
-/** Gates 0 to 7 of the partner surface. Gate 7 checks only the shape of the header here: a replay needs the body first. */
+/**
+ * Gates 0 to 7 of the partner surface. Gate 7 checks only the shape of the Idempotency-Key here, because a replay needs the
+ * body first.
+ */
 export const partnerGates: ReadonlyArray<PartnerGate> = [
   beforeKey(({ method }) => verbGate(method)),
   beforeKey((request) => edgeCapGate(declaredLength(request))),
@@ -186,7 +190,7 @@ export const passGates = <P extends Principal, S>(
   return null
 }
 
-/** The surface of partners over the projections in memory (doc 1, Authentication and Errors). */
+/** The partner surface, on projections in memory (doc 1, Authentication and Errors). */
 export const partnerSurface = (
   routes: RouteTable,
   options: {

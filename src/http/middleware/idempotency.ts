@@ -1,8 +1,8 @@
 /**
- * Runs a request at most once for each principal and Idempotency-Key, and answers every retry with the same bytes. A key is
- * taken in memory before its request runs. The commit that ends the request stores the answer, and that row is the durable
- * claim: the database refuses a commit whose key is taken (by an earlier process, before a crash), and the stored answer is
- * sent instead. So a new key costs no query (doc 1, Idempotency; A1-51, A1-52, A1-53).
+ * Runs a request at most once per principal and Idempotency-Key, and answers every retry with the same bytes. A key is taken
+ * in memory before its request runs. The commit that ends the request stores the answer, and this row is the durable claim:
+ * the database refuses a commit whose key is taken (by an earlier process, before a crash), and the stored answer is sent
+ * instead. So a new key costs no query (doc 1, Idempotency; A1-51, A1-52, A1-53).
  */
 import canonicalize from "canonicalize"
 import { Effect } from "effect"
@@ -22,29 +22,32 @@ import type { AnswerRow } from "../../runtime/tables/engine.ts"
 import { gateRefusals, refusalText, type WireRefusal } from "../../machines/shared/wireRefusal.ts"
 import { type RecentAnswer, RecentAnswers } from "./RecentAnswers.ts"
 
-/** The answer to a caller; `replayed` if the request did not run now. */
+/** The answer to a caller; `replayed` is true when the request did not run now. */
 export interface KeyedAnswer extends Rendered {
   readonly replayed: boolean
 }
 
-/** The shape of the header: printable ASCII, 1 to 128. Node joins a repeated header with ", ", whose space is refused. */
+/**
+ * Whether the header is valid: printable ASCII, 1 to 128 characters. Node joins a repeated header with ", ", and the space is
+ * refused.
+ */
 export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128}$/.test(header)
 
-/** Longer texts are compared by their digest: serialising megabytes again would block the single thread. */
+/** Longer texts are compared by digest, because serialising megabytes again would block the single thread. */
 const longText = 64 * 1024
 
-/** Marks a digest. A text of a body can't begin with it: parseBody refuses U+0000. */
+/** Marks a digest. No text of a body can begin with it, because parseBody refuses U+0000. */
 const digestMark = "\u0000sha256:"
 
 const isLong = (value: unknown): value is string => typeof value === "string" && value.length > longText
 
-/** Bodies without long texts, nearly all, are not copied. */
+/** Whether a body has long texts. Nearly all have none, and are then not copied. */
 const hasLong = (body: object): boolean => {
   for (const name in body) if (isLong((body as Readonly<Record<string, unknown>>)[name])) return true
   return false
 }
 
-/** The body with its long texts, among its direct members, replaced by their digests. */
+/** The body, with digests in place of long texts among its direct members. */
 const shortened = (body: unknown): unknown =>
   typeof body !== "object" || body === null || Array.isArray(body) || !hasLong(body)
     ? body
@@ -65,19 +68,19 @@ const isFlat = (body: unknown): body is object => {
 }
 
 /**
- * The canonical JSON of a parsed body (RFC 8785). A body whose members are all scalar, as every report's, needs no walk:
+ * The canonical JSON of a parsed body (RFC 8785). A body whose members are all scalar, as in every report, needs no walk:
  * JSON.stringify with the sorted names writes the same form.
  */
 export const canonicalOf = (body: unknown): string =>
   isFlat(body) ? JSON.stringify(body, Object.keys(body).sort()) : (canonicalize(body) ?? "")
 
-/** Marks the exact form of a body, as `digestMark` marks a digest. */
+/** Marks the exact form of a body, like `digestMark` marks a digest. */
 const exactMark = "\u0000exact:"
 
 /**
- * The body by which requests are compared on a route that stores JSON text. JSON.parse can make one number of two different
- * account numbers of twenty digits, so the value alone does not suffice. A plain body is compared by its value; any other body
- * also by its numbers as written, or by its text if it has a duplicate name.
+ * The form in which bodies are compared on a route that stores JSON text. The parsed value is not enough there: JSON.parse
+ * can make the same number of two different account numbers of twenty digits. A plain body is compared by its value. Any
+ * other body is compared also by its numbers as written, or by its text when it has a duplicate name.
  */
 export const comparedBody = (value: unknown, text: string): unknown => {
   const exact = parseExact(text)
@@ -92,17 +95,17 @@ const samenessOf = (method: string, path: string, body: unknown): string => `${m
 export type KeyedHash = (text: string) => string
 
 /**
- * The fingerprint of a request. Keyed, because the answers of a test or a section with few choices could be found from a plain
- * hash by trying all of them.
+ * The fingerprint of a request, a keyed hash. A plain hash would reveal answers with few choices, such as those of a test, to
+ * anyone who tries all of them.
  */
 export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, body: unknown): string =>
   `${keyedForm}${keyed(`request\n${samenessOf(method, path, shortened(body))}`)}`
 
-/** The plain SHA-256 of earlier versions; answers stored with it are replayed for their 24 hours. */
+/** The plain SHA-256 of earlier versions. Answers stored with it are replayed until their 24 hours end. */
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
 
-/** The result of a run: the row that stores the answer, or an answer that is not kept. */
+/** The result of a run: the row that stores the answer, or an answer that is not stored. */
 export type Ended = AnswerRow | Rendered
 
 const rendered = (refusal: WireRefusal): KeyedAnswer => ({
@@ -115,7 +118,7 @@ interface InFlight {
   readonly fingerprint: string
 }
 
-/** The end of a running request: the row that answers its key; null: the key is freed. */
+/** The end of a running request: the row that answers its key, or null when the key is freed. */
 interface Settled {
   readonly row: RecentAnswer | null
 }
@@ -125,20 +128,20 @@ const givenBack: Settled = { row: null }
 export interface IdempotencyOptions {
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
   readonly clock: Pick<BusinessClock["Service"], "now">
-  /** How long a second request waits for the answer of the first, wall milliseconds. */
+  /** A second request waits this long for the answer of the first, wall milliseconds. */
   readonly waitMillis?: number
 }
 
-/** The outcome of a run: the row that answers every retry, or null if the key is free again. */
+/** The outcome of a run: the row that answers every retry, or null when the key is free again. */
 interface Run {
   readonly row: RecentAnswer | null
   readonly answer: KeyedAnswer
 }
 
-/** Limit on retries that wait for one running request. */
+/** Limit on retries that wait for the same running request. */
 const waitersAtMost = 1_024
 
-/** Limit on runs that find their key taken by an answer that has just expired. */
+/** Limit on repeated runs after finding the key taken by an answer that has just expired. */
 const rerunLimit = 3
 
 export class Idempotency {
@@ -154,11 +157,10 @@ export class Idempotency {
   }
 
   /**
-   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is stored. A
-   * failure of `execute`, or an answer that is not kept, frees the key.
-   *
-   * `lookFirst` is for a request of several commits. Only the last of them fails if the key is taken, so the stored answer is
-   * read before the first.
+   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute` and storing its answer. A
+   * failure of `execute`, or an answer that is not stored, frees the key.
+   * `lookFirst` is for a request of several commits, where only the last commit would be refused when the key is taken: the
+   * stored answer is read before the first.
    */
   answer(
     request: KeyedRequest,
@@ -170,8 +172,8 @@ export class Idempotency {
   }
 
   /**
-   * Reads the stored answer of the key before the first commit. If there is one, fails as the last commit would: the caller
-   * then gets the stored answer, or an expired one is deleted and the request runs.
+   * Fails as the last commit would when the key has a stored answer. That answer is then sent, or deleted when it has
+   * expired.
    */
   private unlessStored(
     request: KeyedRequest,
@@ -211,7 +213,7 @@ export class Idempotency {
     const entry: InFlight = { fingerprint: request.fingerprint }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
-    // A disconnect interrupts the caller's fiber. The run goes on to its end, or the key would stay taken.
+    // A disconnect interrupts the caller's fiber. The run continues to its end, because the key would otherwise stay taken.
     return Effect.uninterruptible(
       Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
         onSuccess: ({ row, answer }) => {
@@ -227,7 +229,7 @@ export class Idempotency {
     )
   }
 
-  /** Runs the request. If the database has an answer already, that is replayed, or deleted once expired. */
+  /** Runs the request. If the database already has an answer, it is replayed, or deleted when it has expired. */
   private run(
     request: KeyedRequest,
     execute: () => Effect.Effect<Ended, DispatchError>,
@@ -254,9 +256,8 @@ export class Idempotency {
   }
 
   /**
-   * An answer that is not kept has no commit that would detect a stored answer of the same key. A retry in a later process may
-   * be refused because its first run succeeded (the test was taken by it). So the database is queried, and a stored answer is
-   * sent instead.
+   * Checks for a stored answer when the run's own answer is not stored: no commit has then compared the key. A retry in a
+   * later process may be refused because of its own first run (which took the test), and must get the first answer.
    */
   private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
     return Effect.map(this.options.answers.find(request.principal, request.key), (stored) =>
@@ -266,7 +267,7 @@ export class Idempotency {
     )
   }
 
-  /** A key is free again 24 hours after its first answer. */
+  /** Whether the answer is older than 24 hours, so that its key is free again. */
   private expired(answer: RecentAnswer): boolean {
     return this.options.clock.now() - answer.answeredAt >= idempotency.replayMillis
   }

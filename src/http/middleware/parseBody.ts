@@ -1,6 +1,6 @@
 /**
- * Parses a JSON body safely: valid UTF-8 and JSON, limited depth and size, no `__proto__` members, only text that Postgres and
- * canonical JSON can hold. A bad body is refused before its key is taken (A1-01).
+ * Parses a JSON body safely: valid UTF-8 and JSON, limited depth and size, no `__proto__` members, and only text that
+ * Postgres and canonical JSON can hold. An invalid body is refused before its key is taken (A1-01).
  */
 import { isUtf8 } from "node:buffer"
 import { bodyMembers } from "../../machines/shared/Limits.ts"
@@ -18,7 +18,7 @@ const tooMany = `The request body has more than ${bodyMembers} members and entri
 const badText = "The request body contains a character that is not allowed (U+0000 or half of a surrogate pair)."
 const badNumber = "The request body contains a number that is too large."
 
-/** Parses a body. Of duplicate members the last wins, as in JSON.parse; `__proto__` members are dropped. */
+/** Parses a body. The last of duplicate members wins, as in JSON.parse; `__proto__` members are dropped. */
 export const parseBody = (bytes: Uint8Array): ParsedBody => {
   if (!isUtf8(bytes)) return { ok: false, sentence: notJson }
   const shape = shapeFault(bytes)
@@ -39,9 +39,9 @@ const backslash = 0x5c
 const comma = 0x2c
 
 /**
- * Whether containers are nested too deep or hold too many values, by one pass over the bytes before a parser builds them. A
- * container holds at most one value more than it has commas, so brackets and commas bound the total. Those inside strings are
- * skipped, and no byte of a longer UTF-8 sequence equals one of them.
+ * Whether containers are nested too deep or hold too many values, found by one pass over the bytes before a parser builds
+ * them. A container holds at most one value more than it has commas, so brackets and commas bound the total. Bytes inside
+ * strings are skipped, and no byte of a multi-byte UTF-8 sequence equals a bracket or a comma.
  */
 const shapeFault = (bytes: Uint8Array): string | null => {
   let depth = 0
@@ -51,7 +51,7 @@ const shapeFault = (bytes: Uint8Array): string | null => {
     if (byte === quote) {
       i = endOfString(bytes, i + 1)
     } else if ((byte | 0x20) === 0x7b) {
-      // 0x5b and 0x7b, the opening brackets, differ in this bit alone; so do the closing ones.
+      // The opening brackets 0x5b and 0x7b differ only in this bit; so do the closing ones.
       if (++depth > depthLimit) return tooDeep
       if (++members > bodyMembers) return tooMany
     } else if ((byte | 0x20) === 0x7d) {
@@ -61,10 +61,10 @@ const shapeFault = (bytes: Uint8Array): string | null => {
   return null
 }
 
-/** Bytes of a string that are scanned here; native code searches the end of longer ones. */
+/** Up to this many bytes of a string are scanned here; native code finds the end of longer ones. */
 const walked = 256
 
-/** The end of the string that begins here: its closing quote, or beyond the last byte. */
+/** The end of the string that begins here: the index of its closing quote, or the length of the bytes when it has none. */
 const endOfString = (bytes: Uint8Array, start: number): number => {
   let i = start
   for (const limit = start + walked; i < bytes.length && bytes[i] !== quote; i++) {
@@ -74,14 +74,14 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
   return i
 }
 
-/** As `endOfString`, from any byte of the string that does not follow a backslash. */
+/** Like `endOfString`, from any byte of the string that does not follow a backslash. */
 const endOfLongString = (bytes: Uint8Array, start: number): number => {
   for (let from = start; ;) {
     const end = bytes.indexOf(quote, from)
     if (end === -1) return bytes.length
     let before = end
     while (before > from && bytes[before - 1] === backslash) before--
-    // An even number of backslashes are escaped pairs; an odd number escapes the quote.
+    // An even number of backslashes are escaped pairs; with an odd number, the last one escapes the quote.
     if ((end - before) % 2 === 0) return end
     from = end + 1
   }

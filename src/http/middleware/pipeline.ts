@@ -1,17 +1,20 @@
 /**
- * Serves pipelined requests of a connection one at a time, in order, and limits how many may wait. Node hands over all requests
- * that it has read at once: a few kilobytes could start thousands of answers (RFC 9112, 9.3.2).
+ * Serves pipelined requests of a connection one at a time, in order, and limits the number that wait. Without this, Node
+ * hands over all requests that it has read at once, and a few kilobytes could start thousands of answers (RFC 9112, 9.3.2).
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Effect } from "effect"
 
-/** Limit on requests of one connection that run or wait. The answer to the last one ends the connection. */
+/** Limit on requests of one connection that run or wait. The answer to the last of them ends the connection. */
 export const pipelineLimit = 32
 
 interface Place {
   readonly response: ServerResponse
-  /** Ends the wait: true when its turn has come, false when its connection has closed. Null if it does not wait. */
+  /**
+   * Ends the wait: with true when the request's turn has come, with false when its connection has closed. Null when the
+   * request does not wait.
+   */
   wake: ((served: boolean) => void) | null
 }
 
@@ -21,8 +24,8 @@ type Line = Array<Place>
 const lines = new WeakMap<Socket, Line>()
 
 /**
- * Admits a request. Null: it runs at once. Otherwise an effect that completes at its turn (true), or when the connection has
- * closed (false).
+ * Admits a request. Returns null when it runs at once. Otherwise returns an effect that completes with true at its turn, or
+ * with false when the connection has closed.
  */
 export const turnOf = (socket: Socket, response: ServerResponse): Effect.Effect<boolean> | null => {
   const line = lines.get(socket) ?? newLine(socket)
@@ -39,7 +42,7 @@ export const turnOf = (socket: Socket, response: ServerResponse): Effect.Effect<
   })
 }
 
-/** The last request of a connection that has arrived in full and will be answered; null if there is none. */
+/** The last request of a connection that has arrived completely and will be answered, or null. */
 export const lastWhole = (socket: Socket): ServerResponse | null =>
   lines.get(socket)?.findLast(({ response }) => response.req.complete)?.response ?? null
 
@@ -60,7 +63,7 @@ const newLine = (socket: Socket): Line => {
   return line
 }
 
-/** Runs the next request after the first answer has left, unless the connection ends with that answer. */
+/** Runs the next request after the first answer is sent, unless the connection ends with that answer. */
 const next = (socket: Socket, line: Line): void => {
   line.shift()
   const [first] = line
@@ -68,7 +71,7 @@ const next = (socket: Socket, line: Line): void => {
   first.wake?.(true)
 }
 
-/** Discards the further output of Node's parser. Node has no public way to stop it, and it parses all that it has read. */
+/** Discards the further output of Node's parser, which parses all that it has read. Node has no public way to stop it. */
 const deafen = (socket: Socket): void => {
   const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null }
   if (parser !== undefined && parser !== null) parser.onIncoming = () => 0

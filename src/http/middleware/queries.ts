@@ -1,6 +1,6 @@
 /**
- * Query parameters as the contract declares them (api/Parameters.ts). Each may be sent once and is validated by itself, with a
- * sentence of its own. Unknown names are ignored (doc 1, Endpoints; A1-09).
+ * Query parameters as the contract declares them (api/Parameters.ts). Each may be sent once and is validated separately, with
+ * its own sentence. Unknown names are ignored (doc 1, Endpoints; A1-09).
  */
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { wantedBy } from "../api/Parameters.ts"
@@ -12,19 +12,19 @@ export type Query = Readonly<Record<string, unknown>>
 export interface QueryParameter {
   readonly name: string
   readonly read: (text: string) => Result.Result<unknown, Schema.SchemaError>
-  /** The default of an absent parameter; undefined: none. */
+  /** The value of an absent parameter; undefined when it has no default. */
   readonly usual: unknown
-  /** The sentence that refuses an absent parameter; undefined: it is optional. */
+  /** The sentence that refuses an absent parameter; undefined when the parameter is optional. */
   readonly wanted: string | undefined
 }
 
-/** `errors` null: the query is valid. Otherwise `query` holds the readable part. */
+/** `errors` is null when the query is valid. Otherwise `query` holds its readable part. */
 export interface ParsedQuery {
   readonly query: Query
   readonly errors: QueryErrors | null
 }
 
-/** The schema of one member, for decoding it alone. */
+/** A schema for decoding one member separately. */
 export const readerOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make<Schema.Codec<unknown>>(ast)
 
 /** The parameters of an endpoint's query, in its order. */

@@ -1,6 +1,6 @@
 /**
- * Reads a request body up to a cap, straight from the Node stream: a small body arrives in one piece and is not copied.
- * Arriving bytes count against the room of their holder (doc 1, Limits: body caps; A1-02 gates 1 and 8).
+ * Reads a request body up to a cap, directly from the Node stream: a small body arrives in one piece and is not copied.
+ * Arriving bytes count against the memory of their holder (doc 1, Limits: body caps; A1-02 gates 1 and 8).
  */
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -13,7 +13,7 @@ export type BodyRead =
   | { readonly _tag: "TooLarge" }
   /** The body is longer than the edge allows on any route. */
   | { readonly _tag: "OverEdge" }
-  /** No memory: the bodies of this caller, or of all, have used the budget up. */
+  /** No memory is free: the bodies of this caller, or of all callers, have used up the budget. */
   | { readonly _tag: "NoRoom" }
   | { readonly _tag: "Aborted" }
 
@@ -23,7 +23,7 @@ const overEdge: BodyRead = { _tag: "OverEdge" }
 const noRoom: BodyRead = { _tag: "NoRoom" }
 const aborted: BodyRead = { _tag: "Aborted" }
 
-/** The declared length, or null if absent. Node has refused anything but a number. */
+/** The declared length, or null when absent. Node has already refused any value that is no number. */
 export const declaredLength = (request: IncomingMessage): number | null => {
   const header = request.headers["content-length"]
   return header === undefined ? null : Number(header)
@@ -34,17 +34,18 @@ export const bodyless = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] === undefined && (declaredLength(request) ?? 0) === 0
 
 /**
- * How far an undeclared body is read and discarded to find out whether it exceeds the cap of the route or of the edge. The edge
- * cap is the earlier gate and wins if it is within reach, as on the document route. A route with a cap of kilobytes refuses at
- * its own cap, because reading megabytes there would help no upload.
+ * Largest distance from a route's cap to the edge's cap over which an undeclared body is still read and discarded, to find
+ * out whether it exceeds the edge's cap too. The edge's cap is the earlier gate, so it decides the answer when it is within
+ * reach, as on the document route. A route with a cap of kilobytes refuses at its own cap, because reading megabytes there
+ * would help no upload.
  */
 const readThrough = 1024 * 1024
 const limitOf = (cap: number): number => (bodyCaps.edge - cap <= readThrough ? bodyCaps.edge : cap)
 
 /**
- * The whole body, unless it exceeds `cap` bytes (a declared length is refused unread), there is no room or the connection has
- * ended. Bytes count from their arrival and not from their declaration: declarations cost no memory, so they must not block
- * others. Without room for a piece, reading pauses.
+ * The complete body. Fails when the body exceeds `cap` bytes (a declared length is refused unread), when no memory is free,
+ * or when the connection has ended. Bytes count when they arrive and not when they are declared, because declarations cost no
+ * memory and must not block other callers. While no memory is free for a piece, reading pauses.
  */
 export const readBody = (
   request: IncomingMessage,
@@ -62,7 +63,7 @@ export const readBody = (
     if (waits && !response.headersSent) response.writeContinue()
     const limit = limitOf(cap)
     let pieces: Array<Buffer> = []
-    /** Bytes that arrived, kept or not. */
+    /** The number of bytes that arrived, kept or discarded. */
     let size = 0
     let kept = 0
     let stopWaiting: (() => void) | null = null

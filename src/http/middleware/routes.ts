@@ -1,6 +1,7 @@
 /**
  * The route table of a surface, built from the contract by reflection, and its matcher. Case and slashes are exact. Path
- * parameters are decoded by their schema, under any name. Tables are small, so the hot path needs no general router (A1-01).
+ * parameters are decoded by their schema, whatever their name. Tables are small, so the hot path needs no general router
+ * (A1-01).
  */
 import { Context, Option, Schema, SchemaAST } from "effect"
 import { HttpApiEndpoint, type HttpApiGroup, type HttpApiSchema } from "effect/http-api"
@@ -13,7 +14,7 @@ import type { AnswerForm } from "./answers.ts"
 import { type Query, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
 
 export interface Route {
-  /** `noun.verb`, as in the OpenAPI document. */
+  /** `noun.verb`, the operation's name in the OpenAPI document. */
   readonly operation: string
   readonly method: string
   readonly path: string
@@ -22,13 +23,17 @@ export interface Route {
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
   /**
-   * The parameters of a list that make a page scan any number of rows (`scanningFilters`). Null: the route lists no stored rows.
+   * The parameters with which a page of this list may scan any number of rows (`scanningFilters`). Null when the route lists
+   * no stored rows.
    */
   readonly scanning: ReadonlyArray<string> | null
   readonly form: AnswerForm
 }
 
-/** The stored rows that a read counts as; null: the answer comes from memory, the venue, or few rows by their keys. */
+/**
+ * The number of stored rows that a read counts as. Null when the answer comes from memory, from the venue, or from few rows
+ * by their keys.
+ */
 export const rowsOf = ({ scanning, rules: { heavy } }: Route, query: Query): number | null => {
   if (heavy !== undefined && (heavy.with === undefined || query[heavy.with] !== undefined)) return heavy.rows
   if (scanning === null) return null
@@ -37,9 +42,9 @@ export const rowsOf = ({ scanning, rules: { heavy } }: Route, query: Query): num
 
 export interface RouteMatch {
   readonly route: Route
-  /** Values of the segments by parameter. A malformed id is `noId`, which no object has. */
+  /** Values of the segments by parameter. A malformed id becomes `noId`, which no object has. */
   readonly params: Readonly<Record<string, unknown>>
-  /** The noun of the first other parameter that can't be decoded; null if all could. */
+  /** The noun of the first parameter other than an id that can't be decoded; null when all can. */
   readonly unknown: Noun | null
 }
 
@@ -52,7 +57,7 @@ interface PathParameter {
 
 interface Entry {
   readonly route: Route
-  /** A literal, or a parameter. */
+  /** Each segment is a literal or a parameter. */
   readonly segments: ReadonlyArray<string | PathParameter>
 }
 
@@ -67,10 +72,10 @@ export const under = (url: string, prefix: string): boolean => {
 export type Group = HttpApiGroup.Constraint & { readonly annotations: Context.Context<never> }
 
 export class RouteTable {
-  /** In the order of the contract. */
+  /** All routes, in the order of the contract. */
   readonly routes: ReadonlyArray<Route>
   private readonly prefix: string
-  /** By method and number of segments; literals come before parameters, so that `by-ref` is no client id. */
+  /** Entries by method and number of segments. Literals come before parameters, so that `by-ref` is not read as a client id. */
   private readonly entries = new Map<string, Array<Entry>>()
 
   /** Builds the routes of the groups under `prefix`. Throws if a path parameter has no schema. */
@@ -91,7 +96,7 @@ export class RouteTable {
     this.routes = routes
   }
 
-  /** The route of a method (GET for HEAD) and a path without query; null if there is none. */
+  /** The route for a method (GET for HEAD) and a path without query, or null. */
   match(method: string, path: string): RouteMatch | null {
     if (!path.startsWith(this.prefix)) return null
     const parts = path.slice(this.prefix.length).split("/")
@@ -118,7 +123,7 @@ const read = (route: Route, segments: Entry["segments"], parts: ReadonlyArray<st
   return { route, params, unknown }
 }
 
-/** Decodes a segment. An id is not percent-decoded, because it has one spelling only. */
+/** Decodes a segment. An id is not percent-decoded, because it has only one spelling. */
 const decoded = (parameter: PathParameter, segment: string): Option.Option<unknown> => {
   try {
     return parameter.read(decodeURIComponent(segment))
@@ -155,7 +160,7 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
   return { route, segments }
 }
 
-/** Equal to the schema of every id, without the cost of running a schema for each request. */
+/** Does the same as the schema of an id, without the cost of running a schema for each request. */
 const readId = (text: string): Option.Option<number> => Option.fromUndefinedOr(parseId(text))
 
 const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
@@ -170,7 +175,7 @@ const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
   }
 }
 
-/** The form of an endpoint's first success; all of its successes have the same. */
+/** The form of an endpoint's first success; all its successes have the same form. */
 const kindOf = (schema: Schema.Top | undefined): Pick<AnswerForm, "kind" | "contentType"> => {
   if (schema !== undefined && isByteStream(schema)) return { kind: "stream", contentType: schema.contentType }
   const encoding =

@@ -1,6 +1,7 @@
 /**
- * X-Sandbox-Hint: names the parameters and members of a request that its route does not know, with the names that were probably
- * meant. The contract ignores unknown names, so a misspelling would stay unnoticed. Only sandboxes check this (A1-01).
+ * X-Sandbox-Hint: names the parameters and members of a request that its route does not know, each with the known name that
+ * was probably meant. The contract ignores unknown names, so a misspelling would otherwise stay unnoticed. Only sandboxes
+ * send it (A1-01).
  */
 import { closest } from "../../machines/shared/closest.ts"
 import type { OpenApiDocument } from "../openApiDocument.ts"
@@ -11,12 +12,12 @@ type Schema = Readonly<Record<string, unknown>>
 
 interface Known {
   readonly query: ReadonlyArray<string>
-  /** The schema of the body; null: the route takes no body. */
+  /** Null when the route takes no body. */
   readonly body: Schema | null
 }
 
 const header = "X-Sandbox-Hint"
-/** Limits of one answer: names listed, letters of each, items checked in an array. */
+/** Limits of one hint: names listed, letters of each name, items checked in an array. */
 const most = { names: 5, letters: 60, nested: 200 }
 
 interface Described {
@@ -39,7 +40,7 @@ export class SandboxHints {
     }
   }
 
-  /** Sets the header with the unknown parameters and members; `body` undefined: the request has none. */
+  /** Sets the header that lists the unknown parameters and members. `body` is undefined for a request without a body. */
   give<P extends Principal>({ match, search, response }: Exchange<P>, body?: unknown): void {
     const known = this.known.get(match?.route.operation ?? "")
     if (known === undefined || response.headersSent) return
@@ -59,7 +60,7 @@ export class SandboxHints {
       return this.members(this.named[schema["$ref"].split("/").at(-1) ?? ""], value, at, hints)
     }
     const choices = Array.isArray(schema["anyOf"]) ? (schema["anyOf"] as ReadonlyArray<Schema>) : []
-    // With several object shapes the intended one is unknown.
+    // With several object shapes, the intended one is unknown, so nothing is checked.
     const objects = choices.filter((choice) => choice["type"] !== "null")
     if (choices.length > 0) return objects.length === 1 ? this.members(objects[0], value, at, hints) : undefined
     if (Array.isArray(value)) {
@@ -81,12 +82,12 @@ const addOnce = (hints: Array<string>, hint: string): void => {
   if (!hints.includes(hint)) hints.push(hint)
 }
 
-/** A name that is safe in a header: ASCII letters that end neither the header nor a sentence. */
+/** The name in a form that is safe in a header: only ASCII characters that end neither the header nor a sentence. */
 const shown = (name: string): string => {
   const safe = name.replaceAll(/[^\w.[\]-]/g, "?")
   return safe.length > most.letters ? `${safe.slice(0, most.letters)}...` : safe
 }
 
-/** Suggests the closest known name; empty if the name is too long to be a misspelling. */
+/** Suggests the closest known name. Empty when the name is too long to be a misspelling. */
 const meant = (name: string, known: ReadonlyArray<string>): string =>
   name.length > most.letters ? "" : closest(name, known).replaceAll('"', "")

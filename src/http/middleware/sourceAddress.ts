@@ -1,7 +1,7 @@
 /**
- * The caller's address, and whether an allowlist admits it. IPv4-mapped peers count as IPv4. X-Forwarded-For counts only from
- * the operator's own edge hosts, and only its last hop, because callers can forge the others (doc 1, Authentication: IP
- * allowlist; A1-08, CIDR-001).
+ * The caller's address, and whether an allowlist admits it. IPv4-mapped peers count as IPv4. X-Forwarded-For counts only when
+ * it comes from the operator's own edge hosts, and only its last hop, because callers can forge the others (doc 1,
+ * Authentication: IP allowlist; A1-08, CIDR-001).
  */
 import ipaddr from "ipaddr.js"
 
@@ -9,8 +9,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [Address, number]
 
 /**
- * Parses an address in its single canonical form: four plain decimal parts, alone or mapped into IPv6, or the form of RFC 5952.
- * Other forms (octal, hexadecimal, short, one number) denote different addresses to different parsers.
+ * Parses an address in its single canonical form: four plain decimal parts, alone or mapped into IPv6, or the form of RFC
+ * 5952. Other forms (octal, hexadecimal, shortened, one number) mean different addresses to different parsers.
  */
 const parseAddress = (text: string): Address | null => {
   const plain = text.startsWith("::ffff:") ? text.slice("::ffff:".length) : text
@@ -21,7 +21,7 @@ const parseAddress = (text: string): Address | null => {
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
-/** Parses a range; a bare address counts as /32 or /128. Null for anything else. `cidrErrors` validates new lists. */
+/** Parses a range; a bare address counts as /32 or /128. Null for any other text. `cidrErrors` validates new lists. */
 const parseRange = (range: string): Range | null => {
   const [text = "", bits, ...rest] = range.split("/")
   const v4 = ipaddr.IPv4.isValidFourPartDecimal(text)
@@ -33,7 +33,7 @@ const parseRange = (range: string): Range | null => {
 
 const parsed = new WeakMap<ReadonlyArray<string>, ReadonlyArray<Range>>()
 
-/** Ranges are parsed once for each list object; lists are replaced, never changed. An unreadable entry admits no address. */
+/** The parsed ranges, cached per list object: lists are replaced, never changed. An unreadable entry admits no address. */
 const rangesOf = (cidrs: ReadonlyArray<string>): ReadonlyArray<Range> => {
   const known = parsed.get(cidrs)
   if (known !== undefined) return known
@@ -63,6 +63,6 @@ export const sourceAddress = (
   if (edgeHosts.length === 0 || forwardedFor === undefined || !cidrContains(edgeHosts, direct)) return direct
   const list = typeof forwardedFor === "string" ? forwardedFor : forwardedFor.join(",")
   const hop = list.slice(list.lastIndexOf(",") + 1).trim()
-  // A zone has a meaning on its own machine alone.
+  // An address with a zone is not accepted: a zone has a meaning only on its own machine.
   return hop.includes("%") || parseAddress(hop) === null ? "" : hop
 }

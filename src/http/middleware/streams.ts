@@ -1,6 +1,6 @@
 /**
- * Sends streamed answers with backpressure: the next piece is requested when the last one has left, so a slow reader delays the
- * source and does not fill memory. The listener cuts a reader that stalls, and a disconnect interrupts the source.
+ * Sends streamed answers with backpressure: the next piece is requested when the last one was sent, so a slow reader delays
+ * the source and does not fill memory. The listener cuts a reader that stalls, and a disconnect interrupts the source.
  */
 import { Effect, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -14,10 +14,10 @@ import { type AnswerHeaders, type ByteStream, complete, type Pair, sent, type St
 export const timeOf = ({ time = "quick" }: RouteRules): number => readTimes[time]
 
 /**
- * Sends an answer to its end. On a `stream` route the answer begins at once and ends in order with the server. Any other answer
- * begins with its first piece, so an early failure is refused as usual and fails this effect. Each piece must be made within
- * the route's timeout, and its reader must take it within that time. A later failure breaks the connection, because an orderly
- * end would make the answer look whole, and fails this effect too. HEAD runs no source.
+ * Sends an answer to its end. On a `stream` route, the answer begins at once, and ends properly when the server closes. Any
+ * other answer begins with its first piece, so an early failure fails this effect and is refused as usual. Each piece must be
+ * made within the route's timeout, and its reader must take it within that time. A later failure breaks the connection and
+ * fails this effect too: a proper end would make the answer look complete. HEAD runs no source.
  */
 export const answerStreamed = (
   { request, response }: Pair,
@@ -39,7 +39,8 @@ export const answerStreamed = (
       response.end()
       return Effect.succeed(sent)
     }
-    // The adapter runs effects after the request's own uninterruptibly; this one lasts as long as the reader does.
+    // The adapter runs effects uninterruptibly after the request has been read. This one lasts as long as its reader, so it
+    // is interruptible.
     return Effect.interruptible(
       rules.time === "stream" ? live(response, pieces, begin, closing) : whole(response, pieces, begin, rules)
     ).pipe(
@@ -88,7 +89,7 @@ class SlowReader extends Error {
 const inTime = (pieces: ByteStream, duration: number): ByteStream =>
   Stream.timeoutOrElse(pieces, { duration, orElse: () => Stream.fail(new Unavailable({ unknown: false })) })
 
-/** Completes when the system has taken the piece or can take more; not before, if the reader does not read. */
+/** Completes when the system has accepted the piece or can accept more. While the reader does not read, it does not complete. */
 const written = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (response.write(piece)) return resume(Effect.void)

@@ -1,7 +1,7 @@
 /**
  * Answers events that Node reports outside a request: unreadable HTTP, oversized headers, timeouts, CONNECT. The answers have
- * the envelope and never land inside another answer: a connection that serves a whole request finishes that answer and then
- * ends (A1-01, A1-02; RFC 9112, 2.2 and 9.2).
+ * the envelope, and are never written into another answer: a connection that serves a complete request finishes that answer
+ * and then ends (A1-01, A1-02; RFC 9112, 2.2 and 9.2).
  */
 import { randomUUID } from "node:crypto"
 import { type ServerResponse, STATUS_CODES } from "node:http"
@@ -13,17 +13,17 @@ const tooSlow: readonly [number, WireRefusal] = [408, gateRefusals.tooSlow]
 
 const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   HPE_INVALID_METHOD: [404, gateRefusals.verb],
-  // Requests arrived while an answer filled the connection, and Node has lost some of them.
+  // Requests arrived while an answer filled the connection, and Node has dropped some of them.
   HPE_PAUSED: [503, gateRefusals.unavailable],
   HPE_HEADER_OVERFLOW: [431, invalid("INVALID_HTTP", "The request headers are too large.")],
   // Node's timeout covers the headers; bodies have a minimum pace instead.
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow
 }
 
-/** How long a caller may keep a connection open after our end, before it is cut. */
+/** A caller may keep a connection open for this long after the server's end; then it is cut, ms. */
 const graceMillis = 500
 
-/** Ends a connection after the text, and cuts it if the caller does not end its side in time. */
+/** Sends the text and ends the connection; cuts it if the caller does not end its side in time. */
 const finish = (socket: Socket, text?: string): void => {
   const cut = setTimeout(() => socket.destroy(), graceMillis)
   socket.once("close", () => clearTimeout(cut))
@@ -31,13 +31,13 @@ const finish = (socket: Socket, text?: string): void => {
   else socket.end(text)
 }
 
-/** The answer in progress on this connection, which Node exposes only in a private member. */
+/** The answer that is being sent on this connection. Node has no public way to it. */
 const currentOf = (socket: Socket): ServerResponse | null =>
   (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? null
 
 const ending = new WeakSet<Socket>()
 
-/** Answers the requests that have arrived in full, then ends the connection. */
+/** Answers the requests that have arrived completely, then ends the connection. */
 const endOnceAnswered = (current: ServerResponse, socket: Socket): void => {
   if (ending.has(socket)) return
   ending.add(socket)
@@ -56,7 +56,7 @@ const answerAlone = (socket: Socket, [status, refusal]: readonly [number, WireRe
 /** Answers unparsable bytes, in Node's `clientError` event, and closes the connection. */
 export const answerUnreadable = (error: Error & { readonly code?: string }, socket: Socket): void => {
   const code = error.code ?? ""
-  // Without TLS no answer can be read.
+  // No answer is sent, because the caller could not read it without TLS.
   if (!socket.writable || code === "ECONNRESET" || code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) {
     socket.destroy()
     return
@@ -74,8 +74,8 @@ export const answerConnect = (socket: Socket): void => {
 }
 
 /**
- * Handles a connection without traffic for `millis`, in Node's `timeout` event. An idle one ends, a stalled body gets an
- * answer, an unread answer is cut. A request whose answer is in progress stays, and so does a stream without data to send.
+ * Handles a connection without traffic for `millis`, in Node's `timeout` event. An idle connection ends, a stalled body gets
+ * an answer, an unread answer is cut. A request whose answer is being made stays, and so does a stream without data to send.
  */
 export const endStalled = (socket: Socket, millis: number): void => {
   const current = currentOf(socket)
