@@ -1,8 +1,8 @@
 /**
- * Answers every request of one HTTP surface. A request passes the gates in the order that the contract fixes, then its handler
- * runs. The dispatcher is built from features (handlers/feature.ts) by reflection: the server of HttpApi decodes before any
- * handler runs, which would break that order. This is the hot path. Gates are synchronous, a body is read and parsed once, and
- * an answer is rendered once to the text that is stored and sent (A1-02).
+ * Answers every request of one HTTP surface. A request passes the gates in the order that the contract fixes, and then its
+ * handler runs. The dispatcher is built from features (handlers/feature.ts) by reflection, because the server of HttpApi
+ * decodes before any handler runs, which would break that order. This is the hot path: gates are synchronous, a body is read
+ * and parsed once, and an answer is rendered once, to the text that is stored and sent (A1-02).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Clock, Effect, Exit, Option } from "effect"
@@ -65,11 +65,11 @@ import {
 export interface DispatcherOptions {
   /** How long a second request with the same key waits for the first, wall milliseconds; 5 s by default. */
   readonly waitMillis?: number
-  /** The memory limit for arriving bodies, shared with other surfaces; an own one by default. */
+  /** The memory limit for arriving bodies, shared with other surfaces; a new one by default. */
   readonly bodies?: BodyBudget
   /** Aborted when the server closes. Answers then end their connections, and endless streams end. */
   readonly closing?: AbortSignal
-  /** Sandbox only: names parameters and members that the route does not know. */
+  /** Sandbox only: adds a header that names parameters and members which the route does not know. */
   readonly hints?: Pick<SandboxHints, "give"> | undefined
 }
 
@@ -108,7 +108,7 @@ const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
 
 const noBody = { ok: true, value: {} } as const
 
-/** A body that a service can take; with its text for a `verbatim` write. */
+/** A body that a service may receive; with its text for a `verbatim` write. */
 interface FitBody {
   readonly ok: true
   readonly value: unknown
@@ -168,7 +168,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     if (refusal !== null || principal === null || match === null) {
       return Effect.succeed(this.send(exchange, renderRefusal(this.shown(match, refusal ?? gateRefusals.route))))
     }
-    // Eager: an answer that is in memory already, as for most reads, is sent without an asynchronous step.
+    // Eager: most reads have their answer in memory, and it is sent without an asynchronous step.
     return Effect.matchCauseEffectEager(this.answer({ exchange, principal, match }), {
       onSuccess: (answer) =>
         "pieces" in answer ? this.stream(exchange, answer, match.route) : Effect.succeed(this.send(exchange, answer)),
@@ -176,7 +176,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** Renders a refusal from before the handler in the form of its route. */
+  /** The refusal in the form of its route, for one that precedes the handler. */
   private shown(match: RouteMatch | null, refusal: WireRefusal): WireRefusal {
     return refusalOf(match === null ? {} : (this.parts.handlers[match.route.operation] as AnyWrite<P>), refusal)
   }
@@ -211,7 +211,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
         "pieces" in answer ? { ...answer, pieces: this.pages.pieces(principal.id, rows, answer.pieces) } : answer
       )
     }
-    // Gate 10 precedes gate 11, so objects in the path or query are searched for before the query is validated.
+    // Gate 10 precedes gate 11, so the objects of the path or query are looked up before the query is validated.
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
     return Effect.map(lookUp, (refusal) => renderRefusal(refusal ?? invalidQuery(errors)))
   }
@@ -241,7 +241,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** Parses the body, then runs gates 9 to 12. `next` runs each step: at once for a small body, after a pause for megabytes. */
+  /** Parses the body, then runs gates 9 to 12. `next` runs each step: at once for a small body, after a pause for a large one. */
   private judge(
     admitted: Admitted<P>,
     bytes: Buffer,
@@ -252,7 +252,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     this.options.hints?.give(exchange, parsed.ok ? parsed.value : undefined)
-    // A body without a canonical JSON form has no fingerprint, so its key is not taken.
+    // Such a body has no canonical JSON form and so no fingerprint: its Idempotency-Key is not used up.
     if (!parsed.ok)
       return this.beforeService(
         admitted,
@@ -274,7 +274,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** Runs gates 9 and 10, then the service, or refuses a bad body. A keyed write ends with a stored row or an unstored answer. */
+  /** Runs gates 9 and 10, then the service; or refuses a bad body. A keyed write ends with a stored row or unstored answer. */
   private beforeService(
     admitted: Admitted<P>,
     key: KeyedRequest | null,
@@ -296,7 +296,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   ): Effect.Effect<Ended, DispatchError> {
     const { route, params } = match
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
-    // Gate 10 precedes gate 11, so objects in the path are searched for before the body is validated.
+    // Gate 10 precedes gate 11, so the objects of the path are looked up before the body is validated.
     if ("status" in body) {
       const lookUp = write.lookUp?.({ caller, params }) ?? Effect.succeed(null)
       return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))
@@ -312,14 +312,14 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return key === null ? Effect.succeed(answer) : this.record(key, answer)
   }
 
-  /** Stores an answer that the service's commits did not store, if it is one to keep. */
+  /** Stores an answer that no commit of the service has stored, unless its kind is never stored. */
   private record(key: KeyedRequest, answer: Rendered): Effect.Effect<Ended, DispatchError> {
     if (!isKept(answer)) return Effect.succeed(answer)
     const row = answerRow(key, answer, this.parts.business.now())
     return Effect.as(this.parts.host.record({ answers: [row] }), row)
   }
 
-  /** Renders failures of a service: 503 for an unavailable database or overload, otherwise a defect with its id alone. */
+  /** Renders failures of a service: 503 for an unavailable database or overload; otherwise a defect, shown as its id only. */
   private fail(
     exchange: Exchange<P>,
     cause: Cause.Cause<DispatchError>
@@ -346,7 +346,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return answerNow(exchange, answer, this.headersOf(exchange, answer))
   }
 
-  /** Sends a stream to its end. The status has left by then, so a later failure can only be logged. */
+  /** Sends a stream to its end. The status was sent before, so a later failure can only be logged. */
   private stream(
     exchange: Exchange<P>,
     answer: StreamedAnswer,
@@ -383,7 +383,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     }
     if (answer.status === 503) headers["retry-after"] = "1"
     if (answer.retryAt !== undefined) {
-      // A time that has passed by now becomes one second, because 0 would cause an immediate retry.
+      // A time that has passed meanwhile becomes one second, because 0 would cause an immediate retry.
       headers["retry-after"] = String(Math.max(1, wholeSeconds(answer.retryAt - this.parts.business.now())))
     }
     if ("link" in answer && answer.link !== undefined) headers["link"] = answer.link
@@ -393,7 +393,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   }
 }
 
-/** Refuses a path with a segment that no object can have. Services check the ids of objects other than the client. */
+/** Refuses a path with a segment that can't name any object. Ids of objects other than the client are left to their services. */
 const unnamedBy = ({ route, params, unknown }: RouteMatch): WireRefusal | null => {
   if (route.ofClient && params["clientId"] === noId) return gateRefusals.unknownClient
   return unknown === null ? null : toWire(unknownOf(unknown))

@@ -20,18 +20,18 @@ import { cidrContains } from "./middleware/sourceAddress.ts"
 import { answerConnect, answerTooSlow, answerUnreadable, endStalled } from "./middleware/unreadable.ts"
 import { UnreadBodies, type UnreadLimits } from "./middleware/UnreadBodies.ts"
 
-/** Timeouts in wall milliseconds and limits for callers. */
+/** Timeouts in wall milliseconds, and limits for callers. */
 export interface ListenerLimits extends ConnectionLimits {
-  /** Timeout of the TLS handshake, counted from the accepted connection. */
+  /** Timeout from the accepted connection to the end of the TLS handshake. */
   readonly handshakeMillis: number
-  /** Timeout of the headers, counted from the first byte, or for a new connection from the end of the handshake. */
+  /** Timeout from the first byte (on a new connection, from the handshake) to the end of the headers. */
   readonly headersMillis: number
   /**
-   * Timeout of a body, counted from the first check that finds the body incomplete. A body that arrives at `uploadPace` or
-   * faster gets another period.
+   * Timeout of a body, counted from the first check that finds the body incomplete. A body that keeps the minimum pace gets
+   * another such period.
    */
   readonly requestMillis: number
-  /** The minimum rate at which a body may take longer than `requestMillis`, bytes a second. */
+  /** The minimum pace of a slow body, bytes per second. */
   readonly uploadPace: number
   /** Longest pause between two bytes of a body, or between two writes of an answer. */
   readonly stallMillis: number
@@ -49,7 +49,7 @@ const usualLimits = (): ListenerLimits => ({
   handshakeMillis: 10_000,
   headersMillis: 20_000,
   requestMillis: 60_000,
-  // Three quarters of the 16 KB/s that callers are promised, because uploads do not arrive evenly.
+  // Three quarters of the 16 KB/s that callers must reach, because uploads do not arrive evenly.
   uploadPace: 12 * 1024,
   stallMillis: 30_000,
   keepAliveMillis: 65_000,
@@ -58,11 +58,11 @@ const usualLimits = (): ListenerLimits => ({
 
 export interface ListenerOptions {
   readonly host: string
-  /** 0 picks a free port; `BoundServer` holds the actual one. */
+  /** 0 selects a free port; `BoundServer` holds the actual one. */
   readonly port: number
   /** PEM texts. */
   readonly tls: { readonly key: string; readonly cert: string }
-  /** Addresses and ranges of the operator's own edge hosts. One such host forwards requests of many callers. */
+  /** Addresses and ranges of the operator's own edge hosts, which forward requests of many callers. */
   readonly edgeHosts: ReadonlyArray<string>
   /** Longest wait of a shutdown for running requests, wall milliseconds; 8 s by default. */
   readonly closeMillis?: number
@@ -83,7 +83,7 @@ export type ListenerApp = (
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 const usualCloseMillis = 8_000
-/** How long a request may take to notice that its connection was cut. */
+/** The time that a request gets to notice that its connection was cut, ms. */
 const noticeMillis = 500
 const headerBytes = 16 * 1024
 const headerCount = 100
@@ -100,11 +100,12 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
     noDelay: true,
     keepAliveTimeout: limits.keepAliveMillis,
     headersTimeout: limits.headersMillis,
-    // Node's own timeout would cut long uploads, even steady ones. `endSlowBodies` judges their pace instead.
+    // Node's own timeout would cut even steady long uploads. `endSlowBodies` checks their pace instead.
     requestTimeout: 0,
     connectionsCheckingInterval: limits.checkMillis,
     maxHeaderSize: headerBytes,
-    // An upgrade request is served as an ordinary request, the last of its connection: no other protocol is supported.
+    // An upgrade request is served as an ordinary request, because no other protocol is supported. It is the last request of
+    // its connection.
     shouldUpgradeCallback: () => false,
     // framing.ts answers a missing Host header with the error envelope.
     requireHostHeader: false
@@ -139,7 +140,7 @@ const soundOnly =
     return Effect.succeed(refusalWith(unsound, headers))
   }
 
-/** Discards the unread body of a refused request before the answer ends. */
+/** Discards the unread body of a refused request before its answer ends. */
 const readingOn =
   (app: ListenerApp, unread: UnreadBodies): ListenerApp =>
   (request) =>
@@ -161,8 +162,8 @@ const endSlowBodies = (connections: Connections, { checkMillis, requestMillis, u
 const noResponse = HttpServerResponse.empty()
 
 /**
- * Serves one request of a connection at a time, in order. An upgrade request is the last: Node drops all that it has read
- * behind one, so the next request could begin in the middle of another.
+ * Serves the requests of a connection one at a time, in order. An upgrade request is the last one: Node drops all bytes that
+ * it has read after it, so a next request could begin in the middle of another.
  */
 const inTurn =
   (app: ListenerApp): ListenerApp =>
@@ -176,9 +177,9 @@ const inTurn =
   }
 
 /**
- * Closes a listener's scope: idle connections at once, the others after their answers, and all of them at the deadline. The
- * timers are Node's and run outside the scope. A finaliser can't be interrupted, so a timeout inside it could not end the wait
- * for a caller that keeps sending or a service that keeps running.
+ * Closes a listener's scope: idle connections immediately, the others after their answers, and all of them at the deadline.
+ * The timers are Node's and run outside the scope. A finaliser can't be interrupted, so a timeout inside it could not end the
+ * wait for a caller that keeps sending, or for a service that keeps running.
  */
 const closeWithin = (millis: number, server: Server, { all, silent }: Connections, scope: Scope.Closeable) =>
   Effect.callback<void>((resume) => {
@@ -198,7 +199,8 @@ const closeWithin = (millis: number, server: Server, { all, silent }: Connection
 
 /**
  * Starts the listener in the current scope and returns its address. Closing the scope stops it gracefully. `make` builds the
- * app from the signal of the shutdown and the discarder of unread bodies. Requests with ambiguous framing never reach the app.
+ * app from the shutdown signal and from the component that discards unread bodies. Requests with ambiguous framing never
+ * reach the app.
  */
 const start = <E, R>(
   options: ListenerOptions,

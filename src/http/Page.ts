@@ -1,6 +1,6 @@
 /**
- * A public text that never changes during the life of the process. The bytes are made once, each compressed form is made at its
- * first request, and each form has an ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2).
+ * A public text that never changes while the process runs. Its bytes are made once, each compressed form at its first
+ * request, and each form has an ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2).
  */
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -22,13 +22,13 @@ interface Form {
 
 type Coding = "br" | "gzip"
 
-/** Compression levels: higher ones take seconds for a page of megabytes. */
+/** Compressors with moderate levels: higher levels take seconds for a page of megabytes. */
 const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: (bytes) => promisify(gzip)(bytes)
 }
 
-/** Bytes handed to a connection at a time, which bounds the memory that a slow reader holds. */
+/** Size of the pieces that are written to a connection. It bounds the memory that a slow reader holds. */
 const pieceBytes = 64 * 1024
 /** Seconds that a browser may use a page without revalidation. */
 const freshSeconds = 300
@@ -54,8 +54,8 @@ export class Page {
   }
 
   /**
-   * Answers 200 with the page in the best coding of the request, or 304 when the caller has it. Before a body is sent,
-   * `refused` is called; a refusal from it is sent instead.
+   * Answers 200 with the page in the best coding that the request allows, or 304 when the caller has the page already.
+   * `refused` runs before a body is sent; a refusal from it is sent instead.
    */
   answer(
     { method, headers: sent }: PageRequest,
@@ -95,7 +95,7 @@ export class Page {
   }
 }
 
-/** Emits one piece at a time, because Effect would join a chunk of pieces into a copy of the whole. */
+/** Emits the pieces one at a time, because Effect would join a chunk of pieces into a copy of the whole page. */
 const pieces = (bytes: Buffer): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(
     Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
@@ -103,7 +103,7 @@ const pieces = (bytes: Buffer): Stream.Stream<Uint8Array> =>
     )
   ).pipe(Stream.rechunk(1))
 
-/** The best coding that Accept-Encoding allows; null: uncompressed. */
+/** The best coding that Accept-Encoding allows; null for uncompressed. */
 const codingOf = (header: string | undefined): Coding | null => {
   const weights = new Map<string, number>()
   for (const item of (header ?? "").toLowerCase().split(",")) {

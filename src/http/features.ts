@@ -1,6 +1,6 @@
 /**
- * The features of the partner surface, one for each group of the contract. The compiler rejects a missing one. Their services
- * need the runtime.
+ * The features of the partner surface, one per group of the contract. The compiler rejects a missing one. Their services need
+ * the runtime.
  */
 import { type Effect, Layer } from "effect"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
@@ -31,7 +31,7 @@ import { webhook } from "./handlers/webhook.ts"
 import { withdrawals } from "./handlers/withdrawals.ts"
 import { RouteTable } from "./middleware/routes.ts"
 
-/** The groups of the contract without the public one (publicRoutes.ts). */
+/** The groups of the contract, without the public one (publicRoutes.ts). */
 type GroupName =
   typeof PartnerApi extends HttpApi.HttpApi<infer _Id, infer Groups>
     ? Exclude<HttpApiGroup.Identifier<Groups>, "system">
@@ -67,7 +67,7 @@ type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, inf
 export const partnerFeatures: ReadonlyArray<Served<PartnerPrincipal, Needs<(typeof features)[keyof typeof features]>>> =
   Object.values(features)
 
-/** The services behind the partner's routes. They need the engine, its views and the shared services. */
+/** The services of the partner's routes. They need the engine, its views and the shared services. */
 export const partnerServices = Layer.mergeAll(profile.layer, ...Object.values(features).map(({ layer }) => layer))
 
 /** The partner's routes from the contract. */

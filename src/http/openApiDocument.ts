@@ -1,8 +1,8 @@
 /**
  * Builds the published OpenAPI document from the contract (/openapi.json, /partner/openapi.json, /docs). HttpApi makes almost
- * all of it. A transformation adds the rest: numeric parameters as numbers (HttpApi describes their text form), objects that
- * may gain members (unknown fields are ignored, routes only ever gain fields), answer headers, examples of refusals, and
- * webhooks (doc 1; doc 3; A1-01).
+ * all of it. A transformation adds: numeric parameters as numbers (HttpApi describes their text form), objects that may gain
+ * members (unknown fields are ignored, routes only gain fields), answer headers, examples of refusals, and webhooks (doc 1;
+ * doc 3; A1-01).
  */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
@@ -34,7 +34,7 @@ const valuesOf = (schema: Schema.Top | undefined): Readonly<Record<string, JsonO
     ? {}
     : (Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"] as Record<string, JsonObject>)
 
-/** Parameter values by operation and place. */
+/** Parameter values by operation and by place (path or query). */
 const parameterValues = () => {
   const found = new Map<string, Readonly<Record<string, Readonly<Record<string, JsonObject>>>>>()
   HttpApi.reflect(PartnerApi, {
@@ -80,8 +80,8 @@ const open = (node: unknown): void => {
 const anything = { description: "Anything else: it is judged, and refused, by itself." }
 
 /**
- * Simplifies a schema for tools. A choice of one becomes that one, an unrestricted choice lists its types, and a tuple gets
- * `items`.
+ * Simplifies a schema for tools: a choice with one option becomes that option, an unrestricted choice lists its types, a
+ * tuple gets `items`.
  */
 const simplify = (node: unknown): void => {
   if (!isRecord(node)) return
@@ -97,7 +97,7 @@ const simplify = (node: unknown): void => {
 
 const isRecord = (node: unknown): node is JsonObject => typeof node === "object" && node !== null
 
-/** A schema that allows null too. The description stays on the outside, where tools read it. */
+/** The schema with null allowed. The description stays on the outside, where tools read it. */
 const nullable = (schema: JsonObject): JsonObject => {
   if (typeof schema["type"] === "string" && schema["enum"] === undefined) {
     return { ...schema, type: [schema["type"], "null"] }
@@ -106,7 +106,7 @@ const nullable = (schema: JsonObject): JsonObject => {
   return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: "null" }] }
 }
 
-/** Allows null for every optional member of a body: null counts as absent. */
+/** Allows null for every optional member of a body, because null counts as absent. */
 const optionalOrNull = (node: unknown): void => {
   if (!isRecord(node)) return
   for (const value of Object.values(node)) optionalOrNull(value)
@@ -178,15 +178,15 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   return spec
 }
 
-/** The contract as published, for the document and for the reference page. */
+/** The contract as published, in the document and on the reference page. */
 export const PublishedApi = PartnerApi.annotate(OpenApi.Transform, (described) =>
   published(described as OpenApi.OpenAPISpec)
 )
 
-/** The document as a plain value; a copy on each call, so keep it. */
+/** The document as a plain value. Each call makes a copy, so the caller should keep it. */
 export const openApiDocument = (): OpenApiDocument => OpenApi.fromApi(PublishedApi) as OpenApiDocument
 
-/** Renders an object as JSON whose members, down to a depth, have lines of their own. */
+/** Renders an object as JSON. Members down to `depth` have their own lines. */
 const linesOf = (value: unknown, depth: number): string =>
   depth === 0 || typeof value !== "object" || value === null
     ? JSON.stringify(value)
@@ -194,7 +194,7 @@ const linesOf = (value: unknown, depth: number): string =>
         .map(([name, member]) => `${JSON.stringify(name)}: ${linesOf(member, depth - 1)}`)
         .join(",\n")}\n}`
 
-/** The text that is served and kept in docs/openapi.json: one line for each operation and component. */
+/** The text that is served and stored in docs/openapi.json: one line per operation and component. */
 export const openApiText = (): string => {
   const { paths, components, ...rest } = openApiDocument()
   const head = Object.entries(rest).map(([name, member]) => `${JSON.stringify(name)}: ${JSON.stringify(member)}`)

@@ -1,7 +1,7 @@
 /**
- * The public routes of the edge: the OpenAPI document at both addresses, the reference and health. The reference comes from the
- * installed package, without a CDN or external fonts. Its content policy allows exactly the scripts of the page. Paths are
- * exact in case and slashes (doc 1, What the service does; A1-01, A1-08, A1-55).
+ * The public routes of the edge: the OpenAPI document at both addresses, the reference, and health. The reference comes from
+ * the installed package, without a CDN or external fonts, and its content policy allows exactly the scripts of the page.
+ * Paths are exact in case and slashes (doc 1, What the service does; A1-01, A1-08, A1-55).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Deferred, Effect } from "effect"
@@ -19,7 +19,7 @@ import { Page } from "./Page.ts"
 import { gateRefusals } from "../machines/shared/wireRefusal.ts"
 
 export interface PublicRoutesOptions {
-  /** Addresses and ranges of the operator's own edge hosts: they forward requests of many readers. */
+  /** Addresses and ranges of the operator's own edge hosts, which forward requests of many readers. */
   readonly edgeHosts: ReadonlyArray<string>
   /** Overrides of the default limits for callers without a key. */
   readonly visitors?: Partial<VisitorBounds>
@@ -29,7 +29,7 @@ type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 type PublicRoute = (request: HttpServerRequest.HttpServerRequest) => Answer
 type PublicRoutes = Readonly<Record<string, PublicRoute>>
 
-/** The content policy of an HTML page: each inline script by its hash, no external sources. */
+/** The content policy of an HTML page: each inline script is allowed by its hash, and no external source is. */
 export const contentPolicy = (html: string): string => {
   const scripts = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, source]) => `'sha256-${hash("sha256", source ?? "", "base64")}'`
@@ -56,7 +56,7 @@ const referenceLook = {
   ...({ showDeveloperTools: "never", hideClientButton: true, documentDownloadType: "none", telemetry: false } as object)
 }
 
-/** The HTML of the reference. Effect renders it only through a router, so one is called once. */
+/** The HTML of the reference. Effect renders it only through a router, so a router is built and called once. */
 const renderReference = Effect.scoped(
   Effect.gen(function* () {
     const path = "/docs"
@@ -108,7 +108,7 @@ const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicR
         const admission = limits.enter(source, clock.currentTimeMillisUnsafe())
         if (admission._tag === "Admitted") {
           response.once("close", admission.leave)
-          // A connection that closed earlier emits no `close` any more.
+          // A connection that has already closed emits no further `close`.
           if (response.destroyed) admission.leave()
           return null
         }
@@ -118,7 +118,7 @@ const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicR
     }
 })
 
-/** Runs one check at a time and shares its result with all callers that wait, so many callers cost the database one query. */
+/** Runs one check at a time and shares its result with all waiting callers, so that many callers cost the database one query. */
 const shared = (check: Effect.Effect<boolean>): Effect.Effect<boolean> => {
   let running: Deferred.Deferred<boolean> | null = null
   return Effect.suspend(() => {
@@ -130,7 +130,7 @@ const shared = (check: Effect.Effect<boolean>): Effect.Effect<boolean> => {
         Deferred.doneUnsafe(outcome, exit)
       })
     )
-    // Detached from the caller, which may disconnect while others wait.
+    // Detached from the caller, because it may disconnect while others wait for the result.
     return Effect.andThen(Effect.forkDetach(settled), Deferred.await(outcome))
   })
 }
@@ -156,13 +156,13 @@ const appOf = (routes: PublicRoutes) =>
     return route === undefined ? Effect.succeed(refusalWith(gateRefusals.route, {})) : route(request)
   })
 
-/** Routes of the router itself. */
+/** The public routes that a router serves itself. */
 const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { document } = yield* pages
   return { "/partner/openapi.json": paged(document), "/healthz": yield* healthRoute } satisfies PublicRoutes
 })
 
-/** Routes of the edge for readers. */
+/** The public routes that the edge serves. */
 const siteRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { welcome, document, reference } = yield* pages
   return { "/": paged(welcome), "/openapi.json": paged(document), "/docs": paged(reference) } satisfies PublicRoutes
@@ -182,7 +182,7 @@ export const publicApp = (options: PublicRoutesOptions) =>
     Effect.map(Effect.all([siteRoutes(paged), routerRoutes(paged)]), ([site, router]) => appOf({ ...site, ...router }))
   )
 
-/** Links of the page at `/`, for visitors who know the address alone. */
+/** The links of the page at `/`, for visitors who know only the address. */
 const links = [
   ["/docs", "Reference", "guides, every route and webhook, and a console that sends requests"],
   ["/openapi.json", "Description", "the same as OpenAPI 3.1, for tools"],

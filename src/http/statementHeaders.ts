@@ -3,7 +3,7 @@ import type { StatementRow } from "../runtime/tables/statement.ts"
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** `<clientUid>-<KIND>-<from>-<to>-v<n>`, dates UTC. */
+/** The file name `<clientUid>-<KIND>-<from>-<to>-v<n>`, dates in UTC. */
 export const fileName = ({ context }: Pick<StatementRow, "context">, form: "pdf" | "csv"): string =>
   `${context.clientUid}-${context.kind}-${dayOf(context.periodFrom)}-${dayOf(context.periodTo)}-v${context.version}.${form}`
 
@@ -17,10 +17,10 @@ export const fileHeaders = (row: Pick<StatementRow, "context">, form: "pdf" | "c
   etag: `"${row.context.sha256}-${row.context.renderer}"`
 })
 
-/** An entity tag; its quoted text may hold commas and asterisks (RFC 9110, 8.8.3). */
+/** An entity tag. Its quoted text may contain commas and asterisks (RFC 9110, 8.8.3). */
 const entityTag = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Whether If-None-Match matches the ETag; weak comparison (RFC 9110, 13.1.2). Malformed entries match nothing. */
+/** Whether If-None-Match matches the ETag, by weak comparison (RFC 9110, 13.1.2). Malformed entries match no ETag. */
 export const has = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   (header.trim() === "*" || [...header.matchAll(entityTag)].some(([, opaque]) => opaque === etag))

@@ -1,7 +1,7 @@
 /**
- * The edge as a process without a database. It terminates TLS, checks methods and body sizes, converts HEAD and serves the
- * public pages. All other requests go to a router. If a router's answer has no envelope, the edge adds one (doc 1, What the
- * service does and Authentication: HEAD; decision record 6).
+ * The edge as a process without a database. It terminates TLS, checks methods and body sizes, turns HEAD into GET and serves
+ * the public pages. It forwards all other requests to a router. If a router's answer has no envelope, the edge adds one (doc
+ * 1, What the service does and Authentication: HEAD; decision record 6).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Effect } from "effect"
@@ -26,21 +26,21 @@ import { RouterPool } from "./RouterPool.ts"
 export interface EdgeServerOptions extends ListenerOptions, PublicRoutesOptions {
   /** Router addresses, at least one; https only. */
   readonly routers: ReadonlyArray<URL>
-  /** PEM text of the authority that signed the routers' certificates; null: the public ones. */
+  /** PEM text of the authority that signed the routers' certificates; null for the public authorities. */
   readonly routerCa: string | null
-  /** Whether operator requests are forwarded too; false by default: callers get the 404 of an unknown path. */
+  /** Whether operator requests are forwarded too. False by default: callers then get the 404 of an unknown path. */
   readonly passOperator?: boolean
   /** Limit on requests in flight; 4,096 by default. */
   readonly inFlight?: number
-  /** Timeout of a connection to a router, wall milliseconds; 2 s by default. */
+  /** Timeout for connecting to a router, wall milliseconds; 2 s by default. */
   readonly connectMillis?: number
-  /** Timeout of the answer to a request that was sent in full, wall milliseconds; 30 s by default. */
+  /** Timeout for the answer, from the moment the complete request was sent, wall milliseconds; 30 s by default. */
   readonly answerMillis?: number
 }
 
 const usualInFlight = 4_096
 const usualConnectMillis = 2_000
-/** Longer than the slowest answer of a router, whose own waits end after 8 s. */
+/** Longer than a router's slowest answer: the router's own timeouts end after 8 s. */
 const usualAnswerMillis = 30_000
 
 /** Whether a path is forwarded to routers; the edge answers every other path itself. */
@@ -50,7 +50,7 @@ const ofRouters = (url: string, { passOperator = false }: EdgeServerOptions): bo
   under(url, "/healthz") ||
   under(url, "/partner/openapi.json")
 
-/** An operator's write whose outcome is unknown must not be retried blindly. Routers answer it in the same way. */
+/** The answer to an operator's write with an unknown outcome, which must not be retried blindly. Routers give the same answer. */
 const unknownOutcome: WireRefusal = {
   status: 503,
   code: 5030,
@@ -101,14 +101,15 @@ class Edge {
       unread: this.unread
     }
     this.running++
-    // The adapter runs apps uninterruptibly. A caller that has disconnected must not hold a router's connection.
+    // The adapter runs apps uninterruptibly. This one is interruptible, so that a caller that has disconnected does not hold
+    // a router's connection.
     return Effect.interruptible(this.attempts(passage)).pipe(
       Effect.map((outcome) => this.answer(outcome, passage, extra)),
       Effect.ensuring(Effect.sync(() => void this.running--))
     )
   }
 
-  /** Tries the routers one after the other, as long as none can have received the request. */
+  /** Tries the routers one after the other, until one may have received the request. */
   private attempts(passage: Passage): Effect.Effect<Forwarded> {
     const routers = this.pool.order(this.clock.currentTimeMillisUnsafe())
     const from = (index: number): Effect.Effect<Forwarded> => {
@@ -132,7 +133,7 @@ class Edge {
     headers: AnswerHeaders
   ): HttpServerResponse.HttpServerResponse {
     if (outcome._tag === "Done") return sent
-    // No router receives the rest of the body, so the connection ends with the answer.
+    // The remaining body goes to no router, so the connection ends with the answer.
     if (!request.complete) headers["connection"] = "close"
     switch (outcome._tag) {
       case "Foreign": {

@@ -1,7 +1,7 @@
 /**
- * The routers of an edge and the kept connections to each. One router is used while it is reachable. After a failed connection
- * the next one is used, and the failed one is tried last for a while. The routers share one writer, so the others are a
- * failover and not a load balancer.
+ * The routers of an edge, and the idle connections to each. One router is used while it is reachable. After a failed
+ * connection the next one is used, and the failed one becomes the last choice for a while. The routers share one writer, so
+ * the others are a failover and not a load balancer.
  */
 import { Agent } from "node:https"
 
@@ -14,12 +14,12 @@ export interface Router {
   readonly agent: Agent
 }
 
-/** How long an unreachable router is tried last, milliseconds. */
+/** An unreachable router is the last choice for this long, milliseconds. */
 const restMillis = 1_000
-/** Idle connections kept to a router. The limit on requests in flight bounds those in use. */
+/** Limit on idle connections to one router. The limit on requests in flight bounds the connections in use. */
 const spareConnections = 256
 
-/** Parses a router's address: https, a host, an optional port, nothing else. Null for anything else. */
+/** Parses a router's address: https, a host and an optional port, without path or query. Null for any other text. */
 export const parseRouterUrl = (text: string): URL | null => {
   if (!URL.canParse(text)) return null
   const url = new URL(text)
@@ -53,7 +53,7 @@ export class RouterPool {
     this.current = first
   }
 
-  /** All routers in the order in which to try them. `now`: wall milliseconds. */
+  /** All routers, in the order in which the edge tries them. `now`: wall milliseconds. */
   order(now: number): ReadonlyArray<Router> {
     if (this.routers.length === 1) return this.routers
     const rank = (router: Router): number => {

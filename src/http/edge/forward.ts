@@ -1,7 +1,7 @@
 /**
  * Forwards one request to one router and streams the answer back, with backpressure in both directions. If the router can't
- * have received the request, the next router is tried. If it may have, the caller gets an error, because a retry could do the
- * work twice.
+ * have received the request, the caller of this file tries the next router. If the router may have received it, the client
+ * gets an error, because a retry could do the work twice.
  */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -16,15 +16,15 @@ import type { Router } from "./RouterPool.ts"
 export type Forwarded =
   /** The answer was passed on, or the caller disconnected. */
   | { readonly _tag: "Done" }
-  /** The router's answer has no envelope; its status selects the envelope to send. */
+  /** The router's answer has no envelope. The edge sends an envelope chosen by the answer's status. */
   | { readonly _tag: "Foreign"; readonly status: number; readonly retryAfter: string | null }
   /** No connection was made: the router has not received the request. */
   | { readonly _tag: "NotSent" }
-  /** The connection failed, or a timeout passed, before an answer: the request may have been executed. */
+  /** The connection failed, or a timeout passed, before an answer came: the request may have been executed. */
   | { readonly _tag: "Lost" }
   /** The body exceeds the cap. */
   | { readonly _tag: "TooLarge" }
-  /** Node refuses to send a request with this target or these headers. */
+  /** Node refuses to send the request. */
   | { readonly _tag: "Unsendable" }
 
 export interface Passage {
@@ -34,19 +34,19 @@ export interface Passage {
   readonly requestId: string
   /** Cap of a body in bytes. */
   readonly bodyCap: number
-  /** Timeouts of a connection, and of an answer once the whole request is sent; wall milliseconds. */
+  /** Timeouts for connecting, and for an answer once the complete request is sent; wall milliseconds. */
   readonly connectMillis: number
   readonly answerMillis: number
   /** Whether answers end their connections. */
   readonly closing: () => boolean
-  /** Discards the rest of a body after a router refused the request. */
+  /** Discards the remaining body after a router has refused the request. */
   readonly unread: UnreadBodies
 }
 
-/** Returned to the adapter for an answer that was already sent: the response has ended, so the adapter adds nothing. */
+/** The adapter receives this after an answer was already sent: the response has ended, so the adapter adds nothing. */
 export const sent = HttpServerResponse.empty()
 
-/** Forwards to one router. Interrupted when the caller disconnects, which closes the router's connection. */
+/** Forwards to one router. The effect is interrupted when the caller disconnects; this closes the router's connection. */
 export const forward = (passage: Passage, router: Router): Effect.Effect<Forwarded> =>
   Effect.callback<Forwarded>((resume) => {
     const attempt = new Attempt(passage, router, (outcome) => resume(Effect.succeed(outcome)))
@@ -95,7 +95,7 @@ class Attempt {
     this.outgoing.once("continue", () => this.continue())
   }
 
-  /** Stops the attempt: the caller has disconnected or the outcome is known. */
+  /** Stops the attempt, because the caller has disconnected or the outcome is known. */
   abandon(): void {
     clearTimeout(this.timer)
     this.stopBody()
@@ -109,18 +109,18 @@ class Attempt {
     this.conclude(outcome)
   }
 
-  /** Handles a lost connection. An answer that has begun breaks off by itself. */
+  /** Handles a lost connection. An answer that has begun breaks off without help. */
   private failed(): void {
     if (this.answer === null) this.settle({ _tag: this.connected ? "Lost" : "NotSent" })
   }
 
   private connecting(socket: TLSSocket): void {
-    // An authorised socket has finished its handshake, as one kept from an earlier request.
+    // An authorised socket has finished its handshake, for instance one that an earlier request used.
     if (socket.authorized) this.begin()
     else socket.once("secureConnect", () => this.begin())
   }
 
-  /** Sends the request. From here on the router may have received it; the caller's body is not read before. */
+  /** Sends the request, and only now reads the caller's body. From here on the router may have received the request. */
   private begin(): void {
     if (this.settled || this.connected) return
     this.connected = true
@@ -150,7 +150,7 @@ class Attempt {
     request.on("data", this.onData)
     request.on("end", this.onEnd)
     this.outgoing?.on("drain", this.onDrain)
-    // Node delays the headers until the first bytes of the body. A router that refuses by the headers needs no body.
+    // Node delays the headers until the first bytes of the body. Flushing them lets a router refuse by the headers alone.
     setImmediate(() => {
       if (!this.settled && this.size === 0 && this.outgoing?.writableEnded === false) this.outgoing.flushHeaders()
     })
@@ -187,9 +187,9 @@ class Attempt {
     const status = answer.statusCode ?? 502
     if (status < 200 || (status >= 400 && !isEnvelope(answer))) return this.foreign(answer)
     const { request, response, closing } = this.passage
-    // A write to a caller that is disconnecting fails; the `close` event handles that.
+    // A write to a caller that disconnects fails. The `close` event handles this, so the error is ignored here.
     response.on("error", () => {})
-    // The router will not read this body to its end, so the bytes that follow on the caller's connection are no request.
+    // The router will not read this body to its end, so the following bytes on the caller's connection are no request.
     const ends = !request.complete && answer.headers.connection === "close"
     const unread = leavesBody(request, ends)
     if (ends || unread) {
@@ -208,7 +208,7 @@ class Attempt {
       answer.resume()
       return
     }
-    // A truncated answer must break the connection, or the caller would take it for a whole one.
+    // A truncated answer must break the connection; the caller would otherwise accept it as complete.
     answer.once("close", () => {
       if (!answer.complete) response.destroy()
       else if (unread) this.endAfterBody()
@@ -217,7 +217,7 @@ class Attempt {
     answer.pipe(response, { end: !unread })
   }
 
-  /** Passes on the end of the answer once the rest of the caller's body has arrived. */
+  /** Passes on the end of the answer once the caller's body has arrived completely. */
   private endAfterBody(): void {
     const { request, response, unread } = this.passage
     this.outgoing?.destroy()
@@ -228,7 +228,7 @@ class Attempt {
     this.settle({ _tag: "Foreign", status: statusCode, retryAfter: headers["retry-after"] ?? null })
   }
 
-  /** Handles the end of an answer, whole or not. The router's connection is reused unless a side still has data to send. */
+  /** Handles the end of an answer, complete or not. The router's connection is reused unless one side still has data to send. */
   private finish(): void {
     if (this.settled) return
     this.settled = true

@@ -1,7 +1,7 @@
 /**
- * Selects the headers that cross the edge, as pure functions over raw header lists. The edge frames both messages itself. So it
- * copies no header that defines the end of a message, and none by which a caller could impersonate the edge (RFC 9110, 7.6.1;
- * RFC 9112, 6; A1-08: X-Forwarded-For).
+ * Selects the headers that cross the edge, with pure functions over raw header lists. The edge frames both messages itself.
+ * So it copies no header that defines the end of a message, and no header by which a caller could impersonate the edge (RFC
+ * 9110, 7.6.1; RFC 9112, 6; A1-08: X-Forwarded-For).
  */
 import type { IncomingMessage } from "node:http"
 import { keyAccepted } from "../middleware/UnreadBodies.ts"
@@ -9,7 +9,7 @@ import { keyAccepted } from "../middleware/UnreadBodies.ts"
 /** Names and values alternate, as in Node's `rawHeaders`. */
 export type RawHeaders = ReadonlyArray<string>
 
-/** Headers of one connection, not of the message. */
+/** Headers that concern one connection and not the message. */
 const hopByHop = [
   "connection",
   "keep-alive",
@@ -38,10 +38,10 @@ const notOfCallers = new Set([
   "x-request-id"
 ])
 
-/** Headers that end at the edge: those of one connection, and those that only the edge uses. */
+/** Headers that end at the edge: those that concern one connection, and those that only the edge uses. */
 const notOfRouters = new Set([...hopByHop, keyAccepted])
 
-/** The names that a Connection header limits to that connection. */
+/** The names of headers that a Connection header limits to its connection. */
 const nominated = (connection: string | undefined): ReadonlySet<string> =>
   new Set(connection === undefined ? [] : connection.split(",").map((name) => name.trim().toLowerCase()))
 
@@ -50,7 +50,7 @@ const copied = (raw: RawHeaders, connection: string | undefined, dropped: Readon
   const kept: Array<string> = []
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase()
-    // Headers that belong to the message are kept, even if a Connection header names them.
+    // Headers of the message are copied even if a Connection header names them.
     if (dropped.has(name) || (own.has(name) && !ofTheMessage.has(name))) continue
     kept.push(raw[i] as string, raw[i + 1] as string)
   }
@@ -91,7 +91,10 @@ export const requestHeaders = (request: IncomingMessage, origin: Origin): Array<
 export const expectsContinue = (request: IncomingMessage): boolean =>
   request.headers.expect !== undefined && request.httpVersion !== "1.0" && hasBody(request)
 
-/** The header list of the answer to the caller. The length is the router's, because the body is passed on unchanged. */
+/**
+ * The header list of the answer to the caller. The length is that of the router's answer, because the body is passed on
+ * unchanged.
+ */
 export const answerHeaders = (answer: IncomingMessage, ending: boolean): Array<string> => {
   const list = copied(answer.rawHeaders, answer.headers.connection, notOfRouters)
   if (ending) list.push("connection", "close")

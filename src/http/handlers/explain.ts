@@ -1,4 +1,4 @@
-/** Explains the refusals that a money write would get now, through the table of codes (doc 3, Money write gates; A3-02). */
+/** Explains the refusal that a money write would get now, with its code (doc 3, Money write gates; A3-02). */
 import { Effect } from "effect"
 import { accept } from "../../machines/shared/Refusal.ts"
 import { Explain } from "../../runtime/services/operations/registries/Explain.ts"
@@ -23,7 +23,7 @@ export const explain = feature({
     return handlersOf(ExplainApi, {
       collateral: write(explaining("collateral")),
       deposit: write(explaining("deposit")),
-      // Verbatim, like the write itself: a destination is compared digit by digit.
+      // Verbatim, like the write itself, because destinations are compared digit by digit.
       withdrawal: write(explaining("withdrawal"), { verbatim: true })
     })
   })

@@ -8,7 +8,7 @@ import type { PartnerPrincipal, Principal } from "../../runtime/services/partner
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 
-/** A handler of any endpoint; the operation identifies the endpoint. */
+/** A handler of any endpoint; its operation identifies the endpoint. */
 export type AnyRead<P extends Principal> = Read<Endpoint, P>
 export type AnyWrite<P extends Principal> = Write<Endpoint, P>
 export type AnyHandlers<P extends Principal> = Readonly<Record<string, AnyRead<P> | AnyWrite<P>>>
@@ -19,7 +19,7 @@ export interface Served<P extends Principal, R, Name extends string = string> {
   readonly handlers: Effect.Effect<AnyHandlers<P>, never, R>
 }
 
-/** A `Served` part together with its own services. */
+/** A `Served` part together with the layer of its services. */
 export interface Feature<P extends Principal, R, Name extends string, Services> extends Served<P, R, Name> {
   readonly layer: Services
 }
@@ -33,6 +33,6 @@ export const feature = <G extends HttpApiGroup.Constraint, R, Out, E, In>(option
   readonly layer: Layer.Layer<Out, E, In>
   readonly handlers: Effect.Effect<Handlers<G>, never, R>
 }): Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>> =>
-  // From here on the operation's name connects handler and input: the dispatcher passes each handler the input that its own
-  // endpoint decodes.
+  // The operation's name connects handler and input from here on: the dispatcher passes each handler the input that the
+  // handler's own endpoint decodes.
   options as unknown as Feature<PartnerPrincipal, R, G["identifier"], Layer.Layer<Out, E, In>>

@@ -1,7 +1,7 @@
 /**
  * The types of handlers, derived from the endpoint: parameters and query in, data of the success schema out, so that the
- * compiler holds handler and contract equal. A handler makes one service call. The service validates the body, because its
- * error sentences are documented, so a body arrives undecoded (A1-02: gates 11 and 12).
+ * compiler holds handler and contract together. A handler makes one service call. A body arrives undecoded, because the
+ * service validates it with the documented error sentences (A1-02: gates 11 and 12).
  */
 import { Effect } from "effect"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -31,9 +31,9 @@ import { gateRefusals, toWire, type WireRefusal } from "../../machines/shared/wi
 /** An endpoint of any contract. */
 export type Endpoint = HttpApiEndpoint.ConstraintRequest & { readonly method: string }
 
-/** The data of a success: `data` of the envelope, or the whole of a bare answer. */
+/** The data of a success: `data` of the envelope, or the complete bare answer. */
 type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer Data }
-  ? // The envelope has no other members, so a success with more members is bare.
+  ? // An answer with further members is bare.
     keyof Success extends "code" | "data"
     ? Data
     : Success
@@ -41,10 +41,10 @@ type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer 
 /** Success data of an endpoint. */
 export type Data<E extends Endpoint> = DataOf<E["~Success"]["Type"]>
 
-/** Sets a list's `limit`, which has a default in the contract. */
+/** The query with `limit` always set: a list's limit has a default in the contract. */
 type WithLimit<Q> = Q extends { readonly limit?: number } ? Q & { readonly limit: number } : Q
 
-/** A success with its data, and with a status if the contract has several; or a refusal. */
+/** A success with its data (and its status when the contract has several), an unchanged answer, or a refusal. */
 export type Reply<A> =
   | {
       readonly ok: true
@@ -54,12 +54,12 @@ export type Reply<A> =
       readonly link?: string
       readonly own?: AnswerHeaders
     }
-  /** The caller's copy is current (RFC 9110, 15.4.5). */
+  /** The caller's copy is still current (RFC 9110, 15.4.5). */
   | { readonly ok: "unchanged"; readonly own: AnswerHeaders }
   | { readonly ok: false; readonly refusal: WireRefusal }
 
 export const done = <A>(data: A, status: number | null = null): Reply<A> => ({ ok: true, data, status })
-/** A success of a list that continues at the reference `next` (RFC 8288); null: the list ends here. */
+/** A success of a list. `next` is the reference at which the list continues (RFC 8288); null when the list ends here. */
 export const doneUntil = <A>(data: A, next: string | null): Reply<A> => ({
   ok: true,
   data,
@@ -70,20 +70,20 @@ export const doneUntil = <A>(data: A, next: string | null): Reply<A> => ({
 export const doneWith = <A>(data: A, own: AnswerHeaders): Reply<A> => ({ ok: true, data, status: null, own })
 /** 304 with the headers of the 200 answer. */
 export const unchanged = (own: AnswerHeaders): Reply<never> => ({ ok: "unchanged", own })
-/** A success whose object never changes and is read by many callers: its JSON is rendered once. */
+/** A success with an object that never changes and that many callers read: its JSON is rendered once. */
 export const shared = <A extends object>(data: A): Reply<A> => ({ ok: true, data, status: null, shared: true })
 export const refused = (refusal: WireRefusal): Reply<never> => ({ ok: false, refusal })
 /** A success with the row found, or 404 for null. */
 export const orUnknown = <A>(found: A | null): Reply<A> =>
   found === null ? refused(gateRefusals.unknownClient) : done(found)
-/** As `orUnknown`, with an object that many callers read. */
+/** Like `orUnknown`, for an object that many callers read. */
 export const sharedOrUnknown = <A extends object>(found: A | null): Reply<A> =>
   found === null ? refused(gateRefusals.unknownClient) : shared(found)
-/** A success or a refusal, as the verdict. */
+/** The verdict as a success or a refusal. */
 export const orRefused = <A>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? done(verdict.value) : refused(toWire(verdict.refusal))
 
-/** As `orRefused`, with an object that many callers read. */
+/** Like `orRefused`, for an object that many callers read. */
 export const sharedOrRefused = <A extends object>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal))
 
@@ -102,12 +102,15 @@ type ReadRun<E extends Endpoint, P extends Principal> = (
   input: ReadInput<E, P>
 ) => Effect.Effect<Reply<Data<E>>, DispatchError>
 
-/** A handler of a GET. `lookUp` runs if the query may name an unknown object, because 404 precedes errors of the query. */
+/**
+ * A handler of a GET. `lookUp` is needed when the query may name an unknown object, because the 404 precedes errors of the
+ * query.
+ */
 export type Read<E extends Endpoint, P extends Principal = PartnerPrincipal> =
   | ReadRun<E, P>
   | {
       readonly run: ReadRun<E, P>
-      /** Checks the objects of an invalid query by its readable part. Null: they exist. */
+      /** Checks that the objects exist that the readable part of an invalid query names; null when they do. */
       readonly lookUp: (
         input: Input<E, P> & { readonly query: Partial<E["~Query"]["Type"]> }
       ) => Effect.Effect<WireRefusal | null, DispatchError>
@@ -115,7 +118,7 @@ export type Read<E extends Endpoint, P extends Principal = PartnerPrincipal> =
 
 export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPrincipal> extends Input<E, P> {
   readonly body: unknown
-  /** The JSON text of the body; for a `verbatim` write alone. */
+  /** The JSON text of the body; for `verbatim` writes only. */
   readonly text: string | undefined
   /** Null for a request without Idempotency-Key. */
   readonly key: KeyedRequest | null
@@ -124,18 +127,18 @@ export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPri
 
 /** A handler of any other method. */
 export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipal> {
-  /** Returns the row that the write's commit stored, or the answer if the commit stored no row. */
+  /** Returns the row that its commit stored, or the answer when no commit stored one. */
   readonly run: (input: WriteInput<E, P>) => Effect.Effect<Ended, DispatchError>
   /**
    * Set for a write of several commits whose first does not begin the key (`CommitBuilder.beginKey`): the dispatcher then
-   * searches a stored answer before the first commit.
+   * looks up a stored answer before the first commit.
    */
   readonly manyCommits?: true
   /** Adds members to the refusals of this route, also to the refusal of an unreadable body. */
   readonly refusing?: Refusing
-  /** Set for a write that stores text unchanged: it gets the text of the body too. */
+  /** Set for a write that stores text unchanged: the write receives the text of the body too. */
   readonly verbatim?: true
-  /** Checks the objects of the path for a request with an unreadable body. Null: they exist. */
+  /** Checks that the objects of the path exist, for a request with an unreadable body; null when they do. */
   readonly lookUp?: (input: Input<E, P>) => Effect.Effect<WireRefusal | null, DispatchError>
 }
 
@@ -163,7 +166,7 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
   }
 })
 
-/** Makes a write whose service returns the form of the contract. */
+/** Makes a write from a service that already returns the form of the contract. */
 export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal>(
   run: Run<E, P, Data<E>>,
   rest: Rest<E, P> = {}
@@ -187,7 +190,7 @@ export const refusalOf = ({ refusing }: Pick<Write<Endpoint>, "refusing">, refus
 export const rendered = (form: AnswerForm, reply: Reply<unknown>): Rendered =>
   reply.ok === true ? renderJson(form, reply.data, reply.status) : renderRefusal(refusalIn(reply))
 
-/** Reads have replies that a write can't have; one of those is a defect. */
+/** The refusal of a write's reply. Some replies exist for reads only; one of those is a defect here. */
 const refusalIn = (reply: Exclude<Reply<unknown>, { readonly ok: true }>): WireRefusal => {
   if (reply.ok === "unchanged") throw new Error("a write answers nothing that its caller has")
   return reply.refusal
@@ -212,7 +215,7 @@ type HandlerOf<E, P extends Principal> = E extends Endpoint
     : Write<E, P>
   : never
 
-/** The handlers of a group, named as its endpoints. */
+/** The handlers of a group, by the names of its endpoints. */
 export type Handlers<G extends HttpApiGroup.Constraint, P extends Principal = PartnerPrincipal> = {
   readonly [Name in keyof G["endpoints"]]: HandlerOf<G["endpoints"][Name], P>
 }

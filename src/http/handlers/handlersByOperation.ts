@@ -1,4 +1,4 @@
-/** Collects the handlers of a surface and checks that its contract is complete. */
+/** Collects the handlers of a surface, and checks that every route of its contract has one. */
 import { Effect } from "effect"
 import type { Principal } from "../../runtime/services/partners/Principal.ts"
 import type { RouteTable } from "../middleware/routes.ts"

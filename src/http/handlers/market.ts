@@ -1,4 +1,4 @@
-/** Market data. An answer that many callers read is rendered as JSON once for each change (doc 2, Market data). */
+/** Market data. An answer that many callers read is rendered as JSON once per change (doc 2, Market data). */
 import { Effect } from "effect"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import { MarketReads } from "../../runtime/services/market/MarketReads.ts"

@@ -1,6 +1,6 @@
 /**
- * The settlement routes. A list names its client by a query parameter, so the client is checked before errors of the query (doc
- * 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules; A1-02: 10 before 11; A3-22).
+ * The settlement routes. A list names its client in the query, so the client is checked before errors of the query (doc 3,
+ * Settlement item, Settlement report, Settlement summary and Settlement reporting rules; A1-02: 10 before 11; A3-22).
  */
 import { Effect, Layer } from "effect"
 import { renderRefusal } from "../../machines/shared/answerText.ts"
@@ -21,7 +21,7 @@ export const settlement = feature({
     const reports = yield* SettlementReports
     const bulk = yield* BulkReports
     const clock = yield* BusinessClock
-    /** The id of the client that a query names; null: the partner has no such client. */
+    /** The id of the client that a query names; null when the partner has no such client. */
     const clientOf = (partnerId: number, name: string | undefined) =>
       name === undefined ? Effect.succeed(undefined) : items.clientOf(partnerId, name)
     return handlersOf(SettlementApi, {
@@ -53,7 +53,7 @@ export const settlement = feature({
       }),
       reportItems: {
         manyCommits: true,
-        // The write makes several commits and none can store the answer, so the dispatcher stores it afterwards.
+        // The write has several commits, and no single one can store the answer; the dispatcher stores it afterwards.
         run: ({ caller, body, key, form }) =>
           Effect.map(bulk.report(caller, body, key), (verdict) =>
             verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
@@ -63,7 +63,7 @@ export const settlement = feature({
   })
 })
 
-/** The period of a report or summary. An absent or future end is now. Null: the period ends before it starts. */
+/** The period of a report or summary. An absent or future end counts as now. Null when the period ends before it starts. */
 const windowOf = (
   { from = 0, to: sent }: { readonly from?: number; readonly to?: number },
   now: number

@@ -1,4 +1,4 @@
-/** The partner's webhook. The service refuses reads of one that was never registered (doc 3, Webhook). */
+/** The partner's webhook. The service refuses reads before the first registration (doc 3, Webhook). */
 import { Effect, Layer } from "effect"
 import { DeliveryFigures } from "../../runtime/ports/DeliveryFigures.ts"
 import { Webhooks } from "../../runtime/services/webhooks/Webhooks.ts"
