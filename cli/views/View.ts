@@ -1,10 +1,13 @@
 /** The view of a command as plain data: commands build it, and only the renderer loads the terminal library. */
 import { plainOf } from "../../src/machines/shared/exactJson.ts"
 
-/** How a time is shown on a terminal: whole, without seconds except on its own day, or the time of day to the ms. */
+/**
+ * The format of a time on a terminal. `whole`: complete. `brief`: without seconds; today, only the time of day. `clock`: the
+ * time of day to the ms.
+ */
 export type MomentStyle = "whole" | "brief" | "clock"
 
-/** A time, Unix ms: the renderer writes it in the local zone, short on a terminal. */
+/** A time, Unix ms. The renderer writes it in the local zone, in a short form on a terminal. */
 export class Moment {
   readonly at: number
   readonly style: MomentStyle
@@ -14,22 +17,22 @@ export class Moment {
     this.style = style
   }
 
-  /** In UTC, for sentences that are built before the output is known. */
+  /** The time in UTC, for sentences that are built before the output is known. */
   toString(): string {
     const date = new Date(this.at)
-    // Outside the calendar's range the number itself is shown.
+    // A number outside the calendar's range is shown as a number.
     if (Number.isNaN(date.getTime())) return String(this.at)
     return date.toISOString().replace("T", " ").replace(".000Z", "Z")
   }
 }
 
-/** A partner or an operator key by id, shown by its code or label if the service returns it. */
+/** A partner or an operator key by id. It is shown by its code or label, if the service returns that. */
 export class Named {
   readonly kind: "partner" | "operator"
   readonly id: number
-  /** Shows the id before the name, for a member that is called an id. */
+  /** True to show the id before the name, for a member that is called an id. */
   readonly withId: boolean
-  /** The noun of the object, for columns with several kinds. */
+  /** The noun of the object, for columns that mix several kinds. */
   readonly word: string
 
   constructor(kind: Named["kind"], id: number, withId = false, word = "") {
@@ -44,7 +47,7 @@ export class Named {
   }
 }
 
-/** A sentence with times and names, which are formatted when it is drawn. */
+/** A sentence with times and names, which are formatted when it is rendered. */
 export class Words {
   readonly parts: ReadonlyArray<string | Moment | Named>
 
@@ -57,7 +60,7 @@ export class Words {
   }
 }
 
-/** words`open since ${time(at)}` */
+/** Makes a sentence: words`open since ${time(at)}`. */
 export const words = (strings: TemplateStringsArray, ...values: ReadonlyArray<Cell>): Words =>
   new Words(strings.flatMap((string, index) => [string, ...partsOf(index < values.length ? values[index] : "")]))
 
@@ -79,7 +82,10 @@ export type Cell = string | number | boolean | null | undefined | Moment | Named
 /** A column of a table: its content, and its rank on a narrow terminal. */
 export interface Column<A> {
   readonly cell: (row: A) => Cell
-  /** Columns of the highest rank are dropped first; unset: by heading, then by position. */
+  /**
+   * On a narrow terminal, columns with the highest rank are dropped first. When unset, the heading and then the position
+   * decide.
+   */
   readonly rank?: number
 }
 
@@ -111,25 +117,25 @@ export const table = <A>(
   }
 }
 
-/** The members of an object, one a line: lists are joined, flat objects inlined, deeper ones shown under dotted names. */
+/** The members of an object, one per line: lists are joined, flat objects inlined, deeper ones shown under dotted names. */
 export const fields = (object: object): View => ({ kind: "fields", fields: lines("", object) })
 
 export const text = (line: string | Words): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
 
-/** One page of a list, and the option for the next. */
+/** One page of a list, with the option that shows the next page. */
 export const page = (
   shown: View,
   { hasMore, nextBefore }: { readonly hasMore: boolean; readonly nextBefore: number | null }
 ): View => stack(shown, ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : []))
 
-/** Unix ms as a time; empty for none. */
+/** Unix ms as a time; empty for null. */
 export const time = (millis: number | null): Moment | "" => (millis === null ? "" : new Moment(millis))
 
-/** A partner by its code; empty for none. */
+/** A partner by its code; empty for null. */
 export const partnerNamed = (id: number | null): Cell => (id === null ? null : new Named("partner", id))
 
-/** An operator key by its label; empty for none. */
+/** An operator key by its label; empty for null. */
 export const operatorNamed = (id: number | null): Cell => (id === null ? null : new Named("operator", id))
 
 /** A small object or list inside a cell: `bic X, iban Y`. Never JSON; times are formatted. */
@@ -157,8 +163,8 @@ const isPlain = (value: unknown): boolean => {
 }
 
 /**
- * An object in a partner's own shape, such as a destination: each value as the partner sent it, never formatted as a time or an
- * id.
+ * An object in a partner's own shape, such as a destination. Each value is shown as the partner sent it, never formatted as a
+ * time or an id.
  */
 export const asSent = (value: unknown): string => {
   if (isPlain(value)) return String(plainOf(value) ?? "-")
@@ -170,7 +176,7 @@ export const asSent = (value: unknown): string => {
 }
 
 const timeNames = new Set(["ts", "expiryTs", "now", "wallNow", "venueNow", "periodFrom", "periodTo"])
-/** Names that other figures have too: their values count as times only within a plausible range. */
+/** Member names that are not always times: their values are shown as times only within a plausible range. */
 const oftenTimes = new Set(["since", "until", "from", "to", "validUntil"])
 const firstMoment = 1_000_000_000_000
 
@@ -178,7 +184,7 @@ const isTime = (name: string, value: unknown): value is number =>
   typeof value === "number" &&
   (name.endsWith("At") || timeNames.has(name) || (oftenTimes.has(name) && value >= firstMoment))
 
-/** Under the name of the enclosing object; deeper objects get a line for each member. */
+/** Lines under the name of the enclosing object; deeper objects get one line per member. */
 const lines = (around: string, object: object): ReadonlyArray<readonly [string, Cell]> =>
   Object.entries(object).flatMap(([member, value]): ReadonlyArray<readonly [string, Cell]> => {
     const name = around === "" ? member : `${around}.${member}`

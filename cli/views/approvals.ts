@@ -1,4 +1,4 @@
-/** Approvals: requester, command, object and amount (operator surface, Four eyes). */
+/** Views of approvals: requester, command, object and amount (operator surface, Four eyes). */
 import type { ApprovalView } from "../../src/http/api/operator/ApprovalGroup.ts"
 import { type Deed, grantView, type Would } from "../dryRun.ts"
 import { type Callings, changesView } from "./changes.ts"
@@ -27,7 +27,7 @@ type Arguments = Readonly<Record<string, unknown>>
 const argumentsOf = ({ args }: Approval): Arguments =>
   typeof args === "object" && args !== null && !Array.isArray(args) ? (args as Arguments) : {}
 
-/** Members that name the object, each with its noun. */
+/** Argument names that identify the object, each with the object's noun. */
 const objects = [
   ["requestId", "withdrawal"],
   ["breakId", "break"],
@@ -40,9 +40,9 @@ const objects = [
 const objectOf = (approval: Approval): Cell => {
   const args = argumentsOf(approval)
   const [member, word] = objects.find(([name]) => args[name] !== undefined) ?? ["", ""]
-  // Stored by id, shown by code.
+  // A partner is stored by id and shown by code.
   if (member === "partner") return new Named("partner", Number(args.partner), false, word)
-  // Stored by number, shown by uid.
+  // A client is stored by number and shown by uid.
   if (member === "client") return `${word} ${String(args.clientUid ?? args.client)}`
   const id = `${word} ${String(args[member] ?? "")}`.trim()
   return typeof args.clientUid === "string" ? `${id} of ${args.clientUid}` : id
@@ -104,20 +104,20 @@ export const approvalView = (approval: Approval): View => {
 /** An approval with the current effects of its command. */
 export type RequestedApproval = Approval & { readonly deed: Deed | null }
 
-/** "withdrawal pay 513": the waiting command, with the object if the arguments name one by number. */
+/** The waiting command, with its object when the arguments name one by number: "withdrawal pay 513". */
 export const requestedCommand = (approval: Approval): string => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const id = requestId ?? breakId ?? swapId
   return id === undefined ? approval.command : `${approval.command} ${String(id)}`
 }
 
-/** The destination of money in the command's answer; null: none. */
+/** The destination of money in the command's answer, or null. */
 export const destinationOf = (answer: unknown): unknown =>
   (answer as { readonly destination?: unknown } | null | undefined)?.destination ?? null
 
 const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
 
-/** In one sentence: command, object, amount, destination and requester. */
+/** The approval in one sentence: command, object, amount, destination and requester. */
 export const approvalInWords = ({ deed, ...approval }: RequestedApproval): Words => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
@@ -134,7 +134,7 @@ export const approvalInWords = ({ deed, ...approval }: RequestedApproval): Words
   return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
 }
 
-/** On few lines, for a screen whose first line is the command: object, requester and destination (watch). */
+/** The approval in few lines, for a screen whose first line is the command: object, requester and destination (watch). */
 export const requestInShort = ({ deed, ...approval }: RequestedApproval): View => {
   const { requestedBy, requestedAt, expiresAt } = approval
   const rest = restOf(approval)
@@ -149,7 +149,7 @@ export const requestInShort = ({ deed, ...approval }: RequestedApproval): View =
   })
 }
 
-/** The effects, below a line with the time they apply. */
+/** The effects, below a line that names when they apply. */
 export const deedInShort = (when: string, deed: Deed, callings: Callings): View =>
   "refusal" in deed
     ? text(`As things stand it would be refused: ${deed.refusal}`)
@@ -161,11 +161,11 @@ export const deedInShort = (when: string, deed: Deed, callings: Callings): View 
         knownFields(deed.result)
       )
 
-/** The known members of an answer. */
+/** The members of an answer that are not null. */
 export const knownFields = (answer: unknown): View =>
   fields(Object.fromEntries(Object.entries(answer as object).filter(([, value]) => value !== null)))
 
-/** The postings and events, then the number of rows by table. */
+/** Postings and events, then the number of rows by table. */
 export const effectsView = ({ postings, events, rows }: Would): View =>
   stack(
     ...postings.map(({ account, amount, currency, kind }) =>
@@ -185,7 +185,7 @@ export const effectsView = ({ postings, events, rows }: Would): View =>
 export const approvalDetailsView = ({ deed, ...approval }: Approval & { readonly deed: Deed | null }): View =>
   deed === null ? approvalView(approval) : stack(approvalView(approval), text(""), grantView(deed, resultView))
 
-/** The answer of a granted command; that of `key issue` shows the key once. */
+/** The answer of a granted command; only the answer of `key issue` shows the new key, once. */
 export const resultView = (result: unknown): View => {
   const answer = result as object
   return "key" in answer ? issuedKeyView(answer as IssuedKey) : fields(answer)

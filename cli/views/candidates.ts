@@ -13,7 +13,7 @@ export type Candidate = {
 
 export type Entry = CandidateEntry
 
-/** The text in place of an entry for a name that can't be compared (list UNREADABLE, entry 0). */
+/** Explanations for a candidate without an entry: the client's own name can't be compared (list UNREADABLE, entry 0). */
 const doubts: Readonly<Record<NameDoubt, string>> = {
   NO_NAME: "the client's own name: first or last name without a letter",
   TITLE_ALONE: "the client's own name: a title alone",
@@ -23,13 +23,13 @@ const doubts: Readonly<Record<NameDoubt, string>> = {
   STRANGE_CHARACTERS: "the client's own name: characters that no name has"
 }
 
-/** The name of an entry; the text for an id without an entry. */
+/** The name of an entry, or the explanation for the id without an entry. */
 export const entryName = (entryId: number, entries: ReadonlyArray<Entry>): string | null =>
   entryId === unreadableEntryId
     ? "the client's own name"
     : (entries.find((entry) => entry.entryId === entryId)?.name ?? null)
 
-/** The entry's name, or why the client's own name can't be compared. */
+/** The entry's name, or the reason that the client's own name can't be compared. */
 export const candidateName = ({ entryId, why }: Candidate, entries: ReadonlyArray<Entry>): string | null =>
   why === undefined ? entryName(entryId, entries) : doubts[why]
 

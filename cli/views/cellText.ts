@@ -5,13 +5,13 @@
 import { styleText } from "node:util"
 import { type Cell, inWords, Moment, Named, Words } from "./View.ts"
 
-/** The output's properties. */
+/** The properties of the output. */
 export interface Screen {
-  /** A terminal with colours. */
+  /** True for a terminal with colours. */
   readonly styled: boolean
-  /** Columns; null: no terminal, or `--wide`, and lines are not wrapped. */
+  /** Columns of the terminal. Null without a terminal, or with `--wide`: lines are then not wrapped. */
   readonly columns: number | null
-  /** Format of times: short in the local zone, to the second in UTC, or exact in UTC for pipes. */
+  /** Format of times: `short` in the local zone, `utc` to the second, or `exact` for pipes, in UTC too. */
   readonly times: "short" | "utc" | "exact"
   /** Codes of partners and labels of operator keys by id. */
   readonly names?: Names
@@ -19,16 +19,16 @@ export interface Screen {
 
 export type Names = { readonly [K in Named["kind"]]: ReadonlyMap<number, string> }
 
-/** For tests and pipes. */
+/** The output of tests and pipes. */
 export const plainScreen: Screen = { styled: false, columns: null, times: "exact" }
 
-/** A space without a line break; the renderer makes it a plain one. */
+/** A space at which no line breaks; the renderer turns it into a plain space. */
 export const unbroken = "\u00a0"
 
 /** The cell in one line of printable characters. */
 export const cellText = (cell: Cell, screen: Screen): string => {
   if (cell === null || cell === undefined) return ""
-  // A time is never wrapped.
+  // A time is never broken over two lines.
   if (cell instanceof Moment) return momentText(cell, screen.times).replaceAll(" ", unbroken)
   if (cell instanceof Words) return cell.parts.map((part) => cellText(part, screen)).join("")
   if (cell instanceof Named) {
@@ -36,7 +36,7 @@ export const cellText = (cell: Cell, screen: Screen): string => {
     const said = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
     return escaped(`${cell.word} ${said}`.trim())
   }
-  // A dry run's new id does not exist afterwards.
+  // A new id in a dry run is not shown, because it does not exist afterwards.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"
   return typeof cell === "object" ? cellText(inWords(cell), screen) : escaped(String(cell))
 }
@@ -47,7 +47,7 @@ export const dryRunIds = 9_000_000_000_000_000
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** Short: day, month and time for this year; day, month, year, hours and minutes for others. */
+/** A time as text. `short` shows day, month and time of day for the current year; for other years, also the year. */
 const momentText = (moment: Moment, times: Screen["times"]): string => {
   const date = new Date(moment.at)
   if (times === "exact" || Number.isNaN(date.getTime())) return String(moment)
@@ -67,7 +67,7 @@ const momentText = (moment: Moment, times: Screen["times"]): string => {
 
 const named: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
 
-/** Escapes control and format characters and lone surrogates, which could command the terminal or hide text. */
+/** Escapes control and format characters and lone surrogates, which could control the terminal or hide text. */
 export const escaped = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -79,7 +79,7 @@ export const escaped = (text: string): string =>
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0")
 
-/** Headings and names of members whose cells are states. */
+/** Headings and member names whose cells are states. */
 const stateName = /(^|[^a-z])(status|state|outcome|result|reliance|standing)$|(Status|State|Outcome)$/
 
 export const isStateName = (name: string): boolean => stateName.test(name)
@@ -100,13 +100,13 @@ const colourOf = new Map(
   )
 )
 
-/** Colours the first word of a known state: good, waiting, or failed. */
+/** Colours the first word of a known state as good, waiting, or failed. */
 export const coloured = (text: string): string => {
   const [word = ""] = /^[A-Za-z_]+/.exec(text) ?? []
   const colour = colourOf.get(word)
   return colour === undefined ? text : `${styled(colour, word)}${text.slice(word.length)}`
 }
 
-/** The caller has checked that the terminal supports styles. */
+/** Adds a style. The caller has checked that the terminal supports styles. */
 export const styled = (format: "bold" | "dim" | Colour, text: string): string =>
   styleText(format, text, { validateStream: false })

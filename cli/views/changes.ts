@@ -1,11 +1,12 @@
 /**
- * The changes of a command, above its answer: `Reliance of ACME: NONE -> APPROVED` (operator surface, rules for every command).
+ * The changes of a command, which are shown above its answer: `Reliance of ACME: NONE -> APPROVED` (operator surface, rules
+ * for every command).
  */
 import { dryRunIds } from "./cellText.ts"
 import { stateWords } from "./stateWords.ts"
 import { stack, text, time, type View, words, type Words } from "./View.ts"
 
-/** As the service returns it: an object (KIND:ID) with its state or a fact before and after. */
+/** A change as the service returns it: an object (KIND:ID), with its state or a fact before and after. */
 export interface Change {
   readonly object: string | null
   readonly action: string
@@ -16,13 +17,13 @@ export interface Change {
 /** Display names of the objects of an answer. */
 export interface Callings {
   readonly partner: (id: number) => string
-  /** The answer's client, by number. */
+  /** The client of the answer, by number. */
   readonly client: { readonly clientId: number; readonly clientUid: string } | null
-  /** Wall time of the answer, Unix ms, if present: an advanced clock is shown by its difference. */
+  /** Wall time of the answer, Unix ms, when present: an advanced clock is shown as the difference to it. */
   readonly wallNow?: number
 }
 
-/** Reads display names from an answer; the answer of a grant contains the command's answer. */
+/** Reads display names from an answer. The answer of a grant contains the answer of the granted command. */
 export const callingsOf = (answer: unknown, partners: ReadonlyMap<number, string>): Callings => {
   const { result, ...own } = (answer ?? {}) as Readonly<Record<string, unknown>>
   const { clientId, clientUid, wallNow } = { ...own, ...(result as object | null | undefined) } as typeof own
@@ -33,10 +34,10 @@ export const callingsOf = (answer: unknown, partners: ReadonlyMap<number, string
   }
 }
 
-/** Limit on lines; the rest is counted. */
+/** At most this many lines are shown, and the others counted. */
 const mostLines = 12
 
-/** One line for each change; a sentence if there are none. */
+/** One line per change; a sentence when there are none. */
 export const changesView = (changes: ReadonlyArray<Change>, callings: Callings): View => {
   if (changes.length === 0) return text("Nothing has changed: it is as it was.")
   const lines = changes.slice(0, mostLines).map((change) => text(changeLine(change, callings)))
@@ -55,7 +56,7 @@ export const changeLine = (change: Change, callings: Callings): string | Words =
   return stateWords(`${what}: ${before === null ? `${after} (${action})` : `${before} -> ${after}`}`)
 }
 
-/** `withdrawalRequest:513` as `Withdrawal request 513`, a partner by its code. */
+/** The display name of an object: `withdrawalRequest:513` is `Withdrawal request 513`; a partner is shown by its code. */
 export const calling = (object: string, { partner, client }: Callings): string => {
   const [kind = "", given = "", ...rest] = object.split(":")
   const id = Number(given) >= dryRunIds ? "(new)" : given
@@ -79,14 +80,14 @@ const cashLine: Phrase = ({ object, before, after }, { client }) =>
     ? null
     : `Cash${client === null ? "" : ` of ${client.clientUid}`}: ${before} -> ${after} (ledger transaction ${numbered(object)})`
 
-/** Audit rows of these actions hold facts instead of states. */
+/** Phrases for actions whose audit rows contain facts instead of states. */
 const ofItsOwn: Readonly<Record<string, Phrase>> = {
   "clock.advance": ({ before, after }, { wallNow }) => {
     const [from, to] = [before, after].map((ahead) => Number(/^(\d+) ms ahead$/.exec(ahead ?? "")?.[1] ?? Number.NaN))
     if (wallNow === undefined || from === undefined || to === undefined || Number.isNaN(from + to)) return null
     return words`Clock: ${time(wallNow + from)} -> ${time(wallNow + to)}`
   },
-  // A halt is named by its scope.
+  // A halt is shown by its scope.
   "market.halt": ({ before, after }) =>
     stateWords(`Trading halt: ${[before, after].filter((state) => state !== null).join(" -> ")}`),
   "partner.cidrs": ({ object, before, after }, { partner }) =>
@@ -97,12 +98,12 @@ const ofItsOwn: Readonly<Record<string, Phrase>> = {
   "client.payout": cashLine
 }
 
-/** In a dry run new objects have no number yet. */
+/** The number of an object; new objects of a dry run have none yet. */
 const numbered = (object: string | null): string => (idOf(object) >= dryRunIds ? "(new)" : String(idOf(object)))
 
 const idOf = (object: string | null): number => Number(object?.split(":")[1])
 
-/** Display names that differ from the machine's name. */
+/** Display names of machines that differ from the machine's name. */
 const names: Readonly<Record<string, string>> = {
   apiKey: "key",
   reconBreak: "break",

@@ -1,12 +1,12 @@
-/** The decisions on an object from its audit rows: requester, decider, time and note (operator surface, `… show`). */
+/** The decisions on an object, from its audit rows: requester, decider, time and note (operator surface, `… show`). */
 import { Effect } from "effect"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { shortPrints } from "./shortPrints.ts"
 import { type Cell, operatorNamed, stack, table, text, time, type View } from "./View.ts"
 
-/** Limit of a view; `audit tail --object` has the rest. */
+/** A view shows at most this many; `audit tail --object` shows all. */
 const mostDecisions = 20
-/** The newest approvals that are searched for the requester. */
+/** The requester is searched among this many of the newest approvals. */
 const mostApprovals = 500
 
 interface Entry {
@@ -34,7 +34,7 @@ const argumentOf: Readonly<Record<string, string>> = {
   client: "client"
 }
 
-/** The decisions on an object (KIND:ID), oldest first; null if the audit can't be read: the view is shown without them. */
+/** The decisions on an object (KIND:ID), oldest first. Null when the audit can't be read: the view is then shown without them. */
 export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<View | null> =>
   Effect.gen(function* () {
     const { entries } = (yield* api.audit.tail({ query: { object, limit: mostDecisions } })).data
@@ -45,7 +45,7 @@ export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<
     return decisionsView(entries, (entry) => requesterOf(object, entry, approvals))
   }).pipe(Effect.orElseSucceed(() => null))
 
-/** `asker`: the requester of a decision under four eyes. */
+/** The decisions as a table. `asker` gives the requester of a decision under four eyes. */
 export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entry) => Cell = () => null): View =>
   stack(
     text("Decisions"),
@@ -69,7 +69,7 @@ const whatOf = ({ action, before, after }: Entry): string => {
 
 const kindOf = (object: string): string => object.split(":")[0] ?? ""
 
-/** The requester of a granted command, which runs at the time of the grant or soon after it. */
+/** The requester of a granted command. The command runs at the time of the grant, or soon after it. */
 const requesterOf = (object: string, entry: Entry, approvals: ReadonlyArray<Requested>): Cell => {
   const id = object.slice(object.indexOf(":") + 1)
   const member = argumentOf[kindOf(object)] ?? ""
@@ -88,5 +88,5 @@ const ranWithinMillis = 60_000
 const memberOf = (args: unknown, name: string): unknown =>
   typeof args === "object" && args !== null ? (args as Readonly<Record<string, unknown>>)[name] : undefined
 
-/** `S-7` and `7` name the same swap. */
+/** The number of an object: `S-7` and `7` name the same swap. */
 export const plainId = (id: unknown): string => String(id ?? "").replace(/^[A-Z]-/, "")

@@ -2,13 +2,13 @@
 import type { Reaction } from "../../simulator/partner/WebhookBehaviour.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
 
-/** All fields without the script of the reaction; `answered` is the status, null without an answer. */
+/** The JSON form of a delivery, without the script of the reaction. `answered` is the status, or null without an answer. */
 export const deliveryDocument = ({ reaction, ...delivery }: ReceivedDelivery): object => ({
   ...delivery,
   answered: reaction.type === "answer" ? reaction.status : null
 })
 
-/** Such as `webhook  collateral.booked  #12  client 4  signature ok`. */
+/** The text form of a delivery, such as `webhook  collateral.booked  #12  client 4  signature ok`. */
 export const deliveryLine = (delivery: ReceivedDelivery): string =>
   [
     "webhook",
@@ -22,7 +22,7 @@ export const deliveryLine = (delivery: ReceivedDelivery): string =>
     .filter((part) => part !== null)
     .join("  ")
 
-/** Null for the usual immediate 200. */
+/** The reaction as text; null for the usual immediate 200. */
 const reactionText = (reaction: Reaction): string | null => {
   if (reaction.type === "silent") return "left unanswered"
   if (reaction.type === "reset") return "cut off"

@@ -29,7 +29,7 @@ interface MoneyRow {
   readonly createdAt: number
 }
 
-/** The shared columns before the list's own. */
+/** The shared columns that stand before the list's own. */
 export const filedColumns = {
   partner: (row: MoneyRow) => partnerNamed(row.partnerId),
   client: (row: MoneyRow) => row.clientUid,
@@ -37,7 +37,7 @@ export const filedColumns = {
   amount: (row: MoneyRow) => `${row.amount} ${row.currency}`
 }
 
-/** One notice or request: its fields, and all postings. Decisions follow below (`decided`). */
+/** One notice or request: its fields, and all its postings. The decisions are added below (`decided`). */
 export const filedView = <A extends { readonly postings: ReadonlyArray<typeof LegView.Type> }>({
   postings,
   ...filed
@@ -61,7 +61,7 @@ export const filedView = <A extends { readonly postings: ReadonlyArray<typeof Le
     )
   )
 
-/** The shared columns after the list's own. */
+/** The shared columns that stand after the list's own. */
 export const standingColumns = {
   status: (row: MoneyRow) => row.status,
   created: (row: MoneyRow) => time(row.createdAt)

@@ -1,34 +1,34 @@
 /**
  * Chooses the columns of a table that fit a terminal, and their widths: long text wraps first, then columns are dropped by
- * rank, with a note. Pure figures; widths are columns of the terminal.
+ * rank, with a note. Pure arithmetic; widths are columns of the terminal.
  */
 import stringWidth from "string-width"
 
 /** Space between two columns. */
 export const gap = 2
-/** Limit on lines of a cell; a longer one is cut, with a mark. */
+/** Limit on the lines of a cell; a longer cell is cut and marked. */
 const linesOfCell = 6
 /** Words up to this length are never broken; no uid, id or name of a gate is longer. */
 const longestWord = 24
 
-/** The wanted and the least width of a column. */
+/** The widest useful and the least possible width of a column. */
 export interface Wish {
   readonly widest: number
   readonly least: number
-  /** The highest rank is dropped first. */
+  /** The column with the highest rank is dropped first. */
   readonly rank: number
 }
 
 export interface Layout {
-  /** Indices of the shown columns in their order, with their widths. */
+  /** Indices of the shown columns, in order, with their widths. */
   readonly shown: ReadonlyArray<{ readonly column: number; readonly width: number }>
   readonly leftOut: ReadonlyArray<number>
 }
 
-/** Columns that a terminal needs for a line of printable text. */
+/** The number of terminal columns that a line of printable text takes. */
 export const widthOf = (line: string): number => (/^[\x20-\x7e]*$/.test(line) ? line.length : measured(line))
 
-/** A cache that is cleared when full: the same names and tokens occur in many rows. */
+/** A cache of results that is cleared when full: the same names and tokens occur in many rows. */
 const memo = <A>(make: (text: string) => A): ((text: string) => A) => {
   const known = new Map<string, A>()
   return (text) => {
@@ -64,7 +64,7 @@ const sum = (values: Iterable<number>): number => {
   return total
 }
 
-/** `width` null: every column at its full width. The first column is always shown. */
+/** The shown columns and their widths. With `width` null, every column has its full width. The first column is always shown. */
 export const fitColumns = (wishes: ReadonlyArray<Wish>, width: number | null): Layout => {
   const all = wishes.map((_, column) => column)
   if (width === null)
@@ -83,7 +83,7 @@ export const fitColumns = (wishes: ReadonlyArray<Wish>, width: number | null): L
   }
 }
 
-/** Gives the room beyond the least widths to the column that lacks most, one terminal column at a time. */
+/** Distributes the room beyond the least widths, one terminal column at a time, to the column that lacks most. */
 const shared = (wishes: ReadonlyArray<Wish>, room: number): ReadonlyArray<number> => {
   const widths = wishes.map(({ least }) => Math.min(least, room))
   for (let left = room - sum(widths); left > 0; left--) {
@@ -99,7 +99,10 @@ const shared = (wishes: ReadonlyArray<Wish>, room: number): ReadonlyArray<number
   return widths
 }
 
-/** Splits a line where it may break: after a space, and in a name wider than `whole` after a separator. Figures stay whole. */
+/**
+ * Splits a line at the places where it may break: after a space, and after a separator in a name wider than `whole`. Figures
+ * are not split.
+ */
 const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
   line
     .split(/(?<= )(?=[^ ])/u)
@@ -108,8 +111,8 @@ const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
 const graphemes = new Intl.Segmenter("en")
 
 /**
- * Wraps a line to the width, and breaks a piece only if it is wider. A line of a single word, such as a link, stays whole with
- * `keepsWord`, so that it can be copied.
+ * Wraps a line to the width. A piece is broken only when it is wider than that. With `keepsWord`, a line of a single word,
+ * such as a link, stays unbroken, so that it can be copied.
  */
 export const folded = (line: string, width: number, keepsWord = false): ReadonlyArray<string> => {
   if (widthOf(line) <= width || (keepsWord && !line.includes(" "))) return [line]
@@ -127,14 +130,14 @@ export const folded = (line: string, width: number, keepsWord = false): Readonly
     const word = piece.trimEnd()
     if (widthOf(word) <= width) add(word, widthOf(word))
     else for (const { segment } of graphemes.segment(word)) add(segment, widthOf(segment))
-    // A trailing space needs no room.
+    // A trailing space takes no room at the end of a line.
     const space = Math.min(piece.length - word.length, width - used)
     if (used > 0) add(" ".repeat(space), space)
   }
   return [...lines, last.trimEnd()]
 }
 
-/** As `folded`, with a mark where text was cut. */
+/** Like `folded`, with a mark where text was cut. */
 export const foldedCell = (
   line: string,
   width: number

@@ -1,4 +1,4 @@
-/** A new key, shown only by the answer that issues it; a dry run issues none (operator surface, --dry-run). */
+/** A new key. Only the answer that issues it shows it; a dry run issues none (operator surface, --dry-run). */
 import { fields, stack, text, type View } from "./View.ts"
 
 export interface IssuedKey {

@@ -1,4 +1,4 @@
-/** A client's KYC file: one block for each section, and tables for lists (operator surface, kyc show). */
+/** A client's KYC file: one block per section, and tables for lists (operator surface, kyc show). */
 import type { KycFileView } from "../../src/http/api/operator/KycGroup.ts"
 import { type Candidate, candidatesTable, entryName } from "./candidates.ts"
 import { fields, inWords, stack, table, text, time, type View, words, type Words } from "./View.ts"
@@ -9,7 +9,7 @@ const titled = (title: string | Words, ...views: ReadonlyArray<View>): ReadonlyA
   ...views
 ]
 
-/** JSON as lines of its members; other values inline. */
+/** JSON objects as lines of their members; other values inline. */
 const content = (data: unknown): View =>
   typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(inWords(data))
 

@@ -1,7 +1,7 @@
-/** The number of accounts whose money the comparison with the venue left out (A2-103). */
+/** A note on the accounts whose money the comparison with the venue left out (A2-103). */
 import { text, type View } from "./View.ts"
 
-/** Empty if there are none. */
+/** The note; empty when every account was compared. */
 export const notCompared = (withoutMoney: number): ReadonlyArray<View> =>
   withoutMoney === 0
     ? []

@@ -29,7 +29,7 @@ const names: Readonly<Record<WaitingKind, string>> = {
   withdrawal: "withdrawal"
 }
 
-/** "1 case", "2 cases". */
+/** The count with its noun: "1 case", "2 cases". */
 export const plural = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`
 
 /** Adjectives of waiting items, by kind. */
@@ -41,7 +41,7 @@ const qualities: Partial<Record<WaitingKind, string>> = {
   statement: " failed"
 }
 
-/** "2 deposits (3h), 1 case (2d)": the number of each kind, and the age of the oldest. */
+/** The number of items of each kind, and the age of the oldest: "2 deposits (3h), 1 case (2d)". */
 export const queueCounts = ({ asOf, counts }: Pick<QueueData, "asOf" | "counts">): string =>
   counts
     .map(
@@ -49,11 +49,11 @@ export const queueCounts = ({ asOf, counts }: Pick<QueueData, "asOf" | "counts">
     )
     .join(", ")
 
-/** The amount first, then the object. */
+/** The amount, then the object. */
 export const whatWaits = ({ amount, currency, about }: Waiting): string =>
   [amount === null ? null : `${amount} ${currency ?? ""}`.trim(), about].filter((each) => each !== null).join(" ")
 
-/** The usual command without options, which are entered interactively or listed by --help. */
+/** The usual command without its options, which are entered interactively or listed by --help. */
 export const usualOf = ({ decide }: Waiting): string => (decide[0] ?? "").replace(/ --.*$/, "")
 
 export const queueView = (data: QueueData): View =>
@@ -65,7 +65,7 @@ export const queueView = (data: QueueData): View =>
         waits: (row) => age(data.asOf - row.since),
         whose: { cell: (row) => row.clientUid ?? row.partner, rank: 4 },
         what: { cell: whatWaits, rank: 2 },
-        // The command also shows the kind of the row.
+        // The command shows the kind of the row too.
         decide: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
       },
       "Nothing waits."

@@ -1,6 +1,6 @@
 /**
- * Renders a view as text: aligned columns that fit the terminal, emphasis on terminals only (NO_COLOR honoured). Loaded only
- * for output to people; it takes data and makes no calls.
+ * Renders a view as text: aligned columns that fit the terminal, and emphasis on terminals only (NO_COLOR is respected). It
+ * is loaded only for output to people, and makes no calls.
  */
 import { cellText, coloured, escaped, isStateName, type Screen, styled, unbroken } from "./cellText.ts"
 import { fitColumns, folded, foldedCell, gap, widthOf, type Wish, wishOf } from "./fit.ts"
@@ -26,7 +26,7 @@ const linesOf = (view: View, screen: Screen): ReadonlyArray<string> => {
 const linesOfText = (line: string, { columns }: Screen): ReadonlyArray<string> =>
   columns === null ? [line] : folded(line, columns, true)
 
-/** Least width of values, however long the names are. */
+/** Minimum width of values, even beside long names. */
 const leastValue = 20
 
 const linesOfFields = (
@@ -52,7 +52,7 @@ const linesOfFields = (
 
 type Table = Extract<View, { readonly kind: "table" }>
 
-/** Columns that identify rows and their state are dropped last. */
+/** Ranks of columns that identify rows and their state: they are dropped last. */
 const firstRanks: Readonly<Record<string, number>> = {
   id: -9,
   status: -8,
@@ -63,7 +63,7 @@ const firstRanks: Readonly<Record<string, number>> = {
   code: -5
 }
 
-/** An empty column is dropped first. */
+/** The rank of an empty column, which is dropped first. */
 const nothingThere = 1_000
 
 const linesOfTable = ({ columns, ranks, rows }: Table, screen: Screen): ReadonlyArray<string> => {
@@ -120,7 +120,7 @@ const linesOfTable = ({ columns, ranks, rows }: Table, screen: Screen): Readonly
 
 const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))
 
-/** Reports what a narrow terminal left out, and how to show it. */
+/** The note on columns and text that a narrow terminal left out, and on the option that shows them. */
 const footOf = (leftOut: ReadonlyArray<string>, cut: boolean, screen: Screen): ReadonlyArray<string> => {
   const missing = leftOut.length === 0 ? "" : `Not shown: ${leftOut.join(", ")}.`
   const shortened = cut ? "Cut at …" : ""

@@ -1,6 +1,6 @@
 /**
- * The output of `sim run`: on a terminal one line for each scenario with its step and time, refreshed (Ink); elsewhere one line
- * at the end of each scenario.
+ * The output of `sim run`. On a terminal, one line per scenario shows its step and time, refreshed by Ink; elsewhere, each
+ * scenario gives one line when it ends.
  */
 import { Box, render, Static, Text } from "ink"
 import { createElement, type ReactElement } from "react"
@@ -9,7 +9,7 @@ import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
 
 type Board = Watcher & { readonly close: () => void }
 
-/** Plain lines, in the order in which the scenarios end. */
+/** A board of plain lines, in the order in which scenarios end. */
 export const linesOf = (print: (text: string) => void): Board => ({
   began: () => undefined,
   at: () => undefined,
@@ -17,7 +17,7 @@ export const linesOf = (print: (text: string) => void): Board => ({
   close: () => undefined
 })
 
-/** Such as `passed  SC-CUS-01  A deposit that finance confirms  0.4 s`, with failures below. */
+/** The lines of a result, such as `passed  SC-CUS-01  A deposit that finance confirms  0.4 s`, with failures below. */
 export const resultLines = (result: ScenarioResult): ReadonlyArray<string> => {
   const { ok, id, title, millis, failure, file } = result
   const head = `${ok ? "passed" : "FAILED"}  ${id}  ${title}  ${seconds(millis)}`
@@ -26,7 +26,7 @@ export const resultLines = (result: ScenarioResult): ReadonlyArray<string> => {
   return [head, `        ${place}: ${failure.step}`, `        ${failure.sentence}`].map(safe)
 }
 
-/** Control characters in an answer could command the terminal. */
+/** Replaces control characters: in an answer they could control the terminal. */
 const safe = (line: string): string => line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?")
 const seconds = (millis: number): string => `${(millis / 1_000).toFixed(1)} s`
 const redrawMillis = 100
@@ -38,7 +38,7 @@ interface Running {
   step: string
 }
 
-/** Ended scenarios stay above; running ones are below them. */
+/** The live board. Ended scenarios stay above, running ones are below them. */
 export const scenarioBoard = (
   scenarios: ReadonlyArray<Scenario>,
   styled: boolean,
@@ -48,7 +48,7 @@ export const scenarioBoard = (
   const ended: Array<ScenarioResult> = []
   const draw = () =>
     createElement(BoardView, { ended: [...ended], running: [...running.values()], total: scenarios.length, styled })
-  // The caller has checked for a terminal.
+  // The caller has checked that there is a terminal.
   const screen = render(draw(), { stdout, interactive: true, exitOnCtrlC: false, patchConsole: false })
   const timer = setInterval(() => screen.rerender(draw()), redrawMillis)
   return {

@@ -1,10 +1,10 @@
-/** Formats states and facts of the audit, whose times are raw numbers; `--json` prints them as stored. */
+/** Formats states and facts of the audit, which contain times as raw numbers; `--json` prints them as stored. */
 import { span } from "./age.ts"
 import { time, Words } from "./View.ts"
 
 const rawTime = /(\buntil \d{12,15}\b|\b\d+ ms ahead\b)/
 
-/** "BTC-USDC-PERP until 1795862029475" with a formatted time, "5727915 ms ahead" as "1h 35m ahead". */
+/** Formats the numbers: "BTC-USDC-PERP until 1795862029475" gets a formatted time, "5727915 ms ahead" becomes "1h 35m ahead". */
 export const stateWords = (state: string): Words =>
   new Words(
     state.split(rawTime).flatMap((part, index): Words["parts"] => {

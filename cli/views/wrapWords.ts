@@ -1,7 +1,7 @@
-/** Wraps prose for a terminal at spaces alone, so that identifiers can be copied whole. */
+/** Wraps prose for a terminal at spaces only, so that identifiers can be copied. */
 import { widthOf } from "./fit.ts"
 
-/** Wraps a sentence to the columns; a longer word gets a line of its own. */
+/** Wraps a sentence to the columns; a word that is too long gets its own line. */
 export const wrapWords = (sentence: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let used = 0
@@ -21,7 +21,7 @@ export const wrapWords = (sentence: string, columns: number): ReadonlyArray<stri
 /** Additional indentation of continuation lines. */
 const hang = 2
 
-/** Wraps each line of a text and keeps its indentation. `columns` null: no terminal. */
+/** Wraps each line of a text and keeps its indentation. `columns` is null without a terminal. */
 export const wrapText = (text: string, columns: number | null): string =>
   columns === null
     ? text

@@ -1,5 +1,5 @@
 /**
- * The state of `watch` and its changes by keys and snapshots. Pure, so that tests cover every screen without a terminal
+ * The state of `watch`, and how keys and snapshots change it. Pure, so that tests cover every screen without a terminal
  * (operator surface, watch).
  */
 import type { WaitingRow, QueueData } from "../views/queueView.ts"
@@ -24,7 +24,7 @@ export interface OpenCloseOut {
 
 /** One snapshot of the service. */
 export interface Look {
-  /** Lead of the service's clock over the local one, ms: a sandbox's clock can be advanced. */
+  /** How far the service's clock is ahead of the local one, ms: a sandbox's clock can be advanced. */
   readonly aheadMillis: number
   readonly queue: QueueData
   readonly figures: Figures
@@ -33,14 +33,14 @@ export interface Look {
   readonly happened: ReadonlyArray<Happened>
 }
 
-/** An action of a key on an item; other actions have a command. */
+/** An action that a key starts on an item. Other actions need a command. */
 export interface Verb {
   readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear" | "grant" | "refuse"
-  /** Text to enter first; null: none. A note is optional if screening found no candidate. */
+  /** The text to enter first, or null. A note is optional when screening found no candidate. */
   readonly asks: "reason" | "note" | null
 }
 
-/** The intended action with its text. */
+/** The action that the operator intends, with its text. */
 export interface Intent {
   readonly item: WaitingRow
   readonly verb: Verb
@@ -49,11 +49,11 @@ export interface Intent {
 
 export type Mode =
   | { readonly kind: "list" }
-  /** The text is being typed. */
+  /** The operator is typing the text. */
   | { readonly kind: "asking"; readonly intent: Intent }
-  /** The dry run is in progress. */
+  /** The dry run is running. */
   | { readonly kind: "rehearsing"; readonly intent: Intent }
-  /** The effects are shown, from line `from` on: yes or no. */
+  /** The effects are shown, from line `from` on, and wait for yes or no. */
   | { readonly kind: "deed"; readonly intent: Intent; readonly lines: ReadonlyArray<string>; readonly from: number }
   | { readonly kind: "doing"; readonly intent: Intent }
 
@@ -64,9 +64,9 @@ export interface WatchState {
   readonly look: Look | null
   /** Figures of the previous snapshot. */
   readonly before: Figures | null
-  /** Why the service does not respond, and since when, wall time in Unix ms; null: it responds. */
+  /** Why and since when (wall time, Unix ms) the service does not respond; null while it responds. */
   readonly away: { readonly since: number; readonly sentence: string } | null
-  /** Index in the queue; -1: none until a key selects one. */
+  /** Index in the queue; -1 until a key selects a row. */
   readonly selected: number
   readonly mode: Mode
   /** The outcome of the last action. */
@@ -86,16 +86,19 @@ export const beginWatch = (url: string, times: WatchState["times"]): WatchState 
   ended: false
 })
 
-/** The approval that decides the item: the item itself, or the approval that its next step waits for; null: none. */
+/**
+ * The id of the approval that decides the item: the item itself, or the approval that its next step waits for. Null when
+ * there is none.
+ */
 export const approvalOf = ({ decide }: WaitingRow): string | null =>
   /^approval grant ([0-9]+)$/.exec(decide[0] ?? "")?.[1] ?? null
 
-/** The confirming and the refusing action of an item; empty: only a command decides it, or this key may not. */
+/** The confirming and the refusing action of an item. Empty when only a command decides it, or this key may not. */
 export const verbsOf = (item: WaitingRow): ReadonlyArray<Verb> => {
   const { kind, state, about, mayDecide } = item
   if (!mayDecide) return []
   if (approvalOf(item) !== null) {
-    // A new key is shown once, by the command that grants it, and not on a screen that is refreshed.
+    // A new key is shown once, by the command that grants it: a screen that is refreshed is no place for it.
     return kind === "approval" && about === "key issue"
       ? []
       : [
@@ -126,7 +129,7 @@ const isOfOne = (one: WaitingRow, other: WaitingRow): boolean => one.kind === ot
 const isSame = (one: WaitingRow, other: WaitingRow): boolean =>
   isOfOne(one, other) && one.state === other.state && approvalOf(one) === approvalOf(other)
 
-/** The selected index after rows came and went: the same row, or none if its object has moved a step on. */
+/** The selected index after rows were added and removed: the same row, or -1 when its object has moved on to another step. */
 const placeIn = (waiting: ReadonlyArray<WaitingRow>, { look, selected }: WatchState): number => {
   const chosen = look?.queue.waiting[selected]
   const last = Math.max(0, waiting.length - 1)
@@ -136,7 +139,7 @@ const placeIn = (waiting: ReadonlyArray<WaitingRow>, { look, selected }: WatchSt
   return waiting.some((each) => isOfOne(each, chosen)) ? -1 : Math.min(selected, last)
 }
 
-/** Applies a snapshot. If the item being decided here is gone, another operator has decided it. */
+/** Applies a snapshot. When the item that is being decided here is gone, another operator has decided it. */
 export const looked = (state: WatchState, look: Look): WatchState => {
   const next: WatchState = {
     ...state,
@@ -157,7 +160,7 @@ export const looked = (state: WatchState, look: Look): WatchState => {
   }
 }
 
-/** An item that still waits as before has only lost its approval. */
+/** The object that was decided, as text. When the item still waits in its earlier state, only its approval was decided. */
 const decidedOf = (item: WaitingRow, look: Look): string => {
   const approvalId = approvalOf(item)
   const isThere = look.queue.waiting.some((each) => isOfOne(each, item) && each.state === item.state)
@@ -165,25 +168,28 @@ const decidedOf = (item: WaitingRow, look: Look): string => {
   return approvalId === null || item.kind === "approval" || !isThere ? what : `The approval ${approvalId} of ${what}`
 }
 
-/** The service does not respond; the last data stay on the screen. */
+/** Marks the service as unreachable; the last data stay on the screen. */
 export const lost = (state: WatchState, sentence: string, at: number): WatchState => ({
   ...state,
   away: { since: state.away?.since ?? at, sentence }
 })
 
-/** The dry run has ended. */
+/** Shows the effects once the dry run has ended. */
 export const rehearsed = (state: WatchState, intent: Intent, lines: ReadonlyArray<string>): WatchState =>
   state.mode.kind === "rehearsing" && state.mode.intent === intent
     ? { ...state, mode: { kind: "deed", intent, lines, from: 0 } }
     : state
 
-/** An action or its dry run has ended with this text. */
+/** Shows the text with which an action or its dry run has ended. */
 export const settled = (state: WatchState, intent: Intent, said: string): WatchState =>
   "intent" in state.mode && state.mode.intent === intent
     ? { ...state, mode: { kind: "list" }, said }
     : { ...state, said }
 
-/** An action is done: the next other object is selected, so that repeated keys do not start its next step. */
+/**
+ * Ends an action, and selects the next row of another object, so that repeated keys do not start the next step of the same
+ * one.
+ */
 export const done = (state: WatchState, intent: Intent, said: string): WatchState => {
   const waiting = state.look?.queue.waiting ?? []
   const isOther = (each: WaitingRow): boolean => !isOfOne(each, intent.item)
@@ -199,7 +205,7 @@ export interface Key {
   readonly ctrl?: boolean
 }
 
-/** The side effect that a key requests. */
+/** The side effect that a key starts. */
 export type Wish =
   | { readonly kind: "rehearse"; readonly intent: Intent }
   | { readonly kind: "carryOut"; readonly intent: Intent }

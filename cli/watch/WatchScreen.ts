@@ -1,4 +1,4 @@
-/** Draws the lines of `watch` and passes on keys; its state is a property (operator surface, watch). */
+/** Draws the lines of `watch` and passes keys on; its state is a property (operator surface, watch). */
 import { Box, Text, useInput, useStdin, useWindowSize } from "ink"
 import { createElement, type ReactElement } from "react"
 import type { Key, WatchState } from "./WatchModel.ts"
@@ -8,7 +8,7 @@ export interface ScreenProps {
   readonly state: WatchState
   /** Wall time, Unix ms. */
   readonly now: number
-  /** A terminal with emphasis (NO_COLOR unset). */
+  /** True for a terminal with emphasis (NO_COLOR unset). */
   readonly styled: boolean
   readonly onKey: (key: Key) => void
 }
@@ -17,7 +17,7 @@ export const WatchScreen = ({ state, now, styled, onKey }: ScreenProps): ReactEl
   const { columns, rows } = useWindowSize()
   const { isRawModeSupported } = useStdin()
   useInput((input, key) => keysOf(input, key).forEach(onKey), { isActive: isRawModeSupported })
-  // A frame of full height would make the terminal scroll.
+  // One row less than the terminal has: a frame of full height would make it scroll.
   return createElement(Frame, { state, now, styled, size: { columns, rows: rows - 1 } })
 }
 
@@ -28,7 +28,7 @@ interface FrameProps {
   readonly size: Size
 }
 
-/** One screen without a terminal. */
+/** One screen, for output without a terminal. */
 export const Frame = ({ state, now, styled, size }: FrameProps): ReactElement =>
   createElement(
     Box,
@@ -48,7 +48,10 @@ const tones = {
 
 const toneOf = ({ tone }: Line): object => (tone === undefined ? {} : tones[tone])
 
-/** An empty line keeps its height; control characters could command the terminal. */
+/**
+ * The text in a safe form: an empty line keeps its height, and control characters, which could control the terminal, are
+ * replaced.
+ */
 const plain = (text: string): string => {
   const safe = text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?")
   return safe === "" ? " " : safe
@@ -64,7 +67,7 @@ interface InkKey {
   readonly ctrl: boolean
 }
 
-/** Keys that are typed fast or pasted arrive in one piece. */
+/** The keys of one piece of input: fast typing and pasting put several keys into one piece. */
 const keysOf = (input: string, key: InkKey): ReadonlyArray<Key> => {
   const name = nameOf(key)
   if (name !== undefined) return [{ input: "", name, ctrl: key.ctrl }]
@@ -79,6 +82,6 @@ const nameOf = (key: InkKey): Key["name"] => {
   if (key.downArrow) return "down"
   if (key.return) return "enter"
   if (key.escape) return "escape"
-  // Terminals send one or the other for the backspace key.
+  // Terminals send one of these two for the backspace key.
   return key.backspace || key.delete ? "backspace" : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Actions of `watch`: each is shown as a dry run first and then executed as shown. The service decides between concurrent
- * decisions: it refuses the second (operator surface, watch).
+ * Actions of `watch`. Each is first shown as a dry run and then executed exactly as shown. Of two concurrent decisions, the
+ * service refuses the second (operator surface, watch).
  */
 import { Effect } from "effect"
 import { type CallService, type OperatorClient } from "../OperatorClient.ts"
@@ -26,11 +26,11 @@ import { type Callings, type Change, changesView } from "../views/changes.ts"
 import { asSent, stack, text, type View, words, type Words } from "../views/View.ts"
 import { approvalOf, type Intent } from "./WatchModel.ts"
 
-/** A dry run, and the function that executes exactly that action. */
+/** A dry run, with the function that executes exactly the action shown. */
 export interface Rehearsed {
   readonly view: View
   readonly names: Names
-  /** Executes; returns the outcome as text. */
+  /** Executes the action; returns the outcome as text. */
   readonly go: () => Promise<string>
 }
 
@@ -45,7 +45,7 @@ type Tried = Done & { readonly dryRun: Would }
 
 type Act = (api: OperatorClient) => Effect.Effect<Done, unknown>
 
-/** Rejects with a CliFailure: refused, or the service is unreachable. */
+/** Makes the dry run of an action. Rejects with a CliFailure when it is refused, or when the service is unreachable. */
 export const rehearse = async (call: CallService, connection: Connection, intent: Intent): Promise<Rehearsed> => {
   const dry = { ...connection, dryRun: true }
   const { item } = intent
@@ -79,7 +79,7 @@ export const rehearse = async (call: CallService, connection: Connection, intent
   }
 }
 
-/** The effects: for a grant those of its command, for a refusal its own. */
+/** The effects of an action: for a grant, those of the granted command; for any other action, its own. */
 const deedViews = (asked: Asked | null, { verb }: Intent, tried: Tried, callings: Callings): ReadonlyArray<View> => {
   const { data, dryRun, changes = [] } = tried
   if (asked !== null && verb.name === "grant")
@@ -89,7 +89,7 @@ const deedViews = (asked: Asked | null, { verb }: Intent, tried: Tried, callings
   return [...(asked === null ? [] : [text("")]), changesView(changes, callings), effectsView(dryRun)]
 }
 
-/** The person that candidates are compared with. */
+/** The person with whom the candidates are compared. */
 const personLine = (client: object): View => {
   const { clientUid, displayName, email } = client as Readonly<Record<string, unknown>>
   return text(`The client is ${[displayName, email, clientUid].map(String).join(", ")}.`)
@@ -100,17 +100,17 @@ const callingsOf = ({ item: { clientId, clientUid } }: Intent, { partner }: Name
   client: clientId === null || clientUid === null ? null : { clientId, clientUid }
 })
 
-/** The destination is shown before the money is sent. */
+/** The destination, shown before the money is sent. */
 const destinationLine = (data: object): ReadonlyArray<View> => {
   const { deed } = data as { readonly deed?: Deed }
   const destination = destinationOf(deed === undefined || "refusal" in deed ? data : deed.result)
   return destination === null ? [] : [text(words`to ${asSent(destination)}`)]
 }
 
-/** The command's answer; under four eyes the effects contain it. */
+/** The command's answer; under four eyes it is empty, because the effects contain the answer. */
 const answerViews = (data: object): ReadonlyArray<View> => ("deed" in data ? [] : [text(""), knownFields(data)])
 
-/** The text of a refusal or a lost connection, and which of the two it is. */
+/** A refusal or a lost connection as text, which names the two differently. */
 export const wordsOf = (error: unknown): string => {
   if (!(error instanceof CliFailure)) throw error
   const lines = refusalLines(error.envelope).map((line) => line.trim())
@@ -118,8 +118,8 @@ export const wordsOf = (error: unknown): string => {
 }
 
 /**
- * "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." `asked`: the approval to decide, once it is known; it names the
- * waiting command.
+ * The action as a sentence: "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." `asked` is the approval to decide,
+ * once known; it names the waiting command.
  */
 export const headline = ({ item, verb, words }: Intent, asked: Asked | null = null): string => {
   const sum = item.amount === null ? null : `${item.amount} ${item.currency ?? ""}`.trim()
@@ -182,7 +182,7 @@ interface LookedAtCase {
   readonly view: View
 }
 
-/** The client's open cases with their candidates: exactly these are cleared. */
+/** The client's open cases with their candidates; exactly these cases are cleared. */
 const reviewAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
   Effect.gen(function* () {
     const lines: Array<Words> = []

@@ -1,6 +1,6 @@
 /**
- * The live screen of `watch`: takes a snapshot of the service every two seconds, draws it, and executes the actions of keys. If
- * the service does not respond, the screen shows this and retries (operator surface, watch).
+ * The live screen of `watch`. It takes a snapshot of the service every two seconds, draws it, and executes the actions that
+ * keys start. When the service does not respond, the screen shows this and retries (operator surface, watch).
  */
 import { Effect } from "effect"
 import { render } from "ink"
@@ -35,7 +35,7 @@ export interface WatchWorld {
   readonly stdout: NodeJS.WriteStream
   readonly styled: boolean
   readonly times: "short" | "utc"
-  /** Completes at a signal. */
+  /** Completes when a signal arrives. */
   readonly stopped: Promise<void>
 }
 
@@ -43,10 +43,10 @@ const pollMillis = 2_000
 /** Limit on rows of the queue. */
 const queueLimit = 200
 const happenedLimit = 20
-/** Limit on close-outs in a line. */
+/** Limit on the close-outs that one line shows. */
 const closeOutLimit = 3
 
-/** Timeout of a call: a frozen service does not close its connections. */
+/** Timeout of a call, because a frozen service does not close its connections. */
 const patienceMillis = 10_000
 
 const unanswered = cliFailure(exitStatus.unreachable, 5030, "The service does not answer.")
@@ -56,7 +56,7 @@ const unsure = cliFailure(
   "The service does not answer, and whether it is done is unknown: the audit shows it. Look before you do it again."
 )
 
-/** The answer, or the failure `late` after the timeout; a later answer is dropped. */
+/** The answer, or the failure `late` after the timeout; an answer after that is dropped. */
 const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
   const clock = new AbortController()
   const patience = pause(patienceMillis, undefined, { signal: clock.signal }).then(
@@ -87,7 +87,7 @@ export const readWatched = (api: OperatorClient): Effect.Effect<Look, unknown> =
     }
   })
 
-/** Draws until `q`, Ctrl-C or a signal. Rejects if the first snapshot fails, so that a wrong address ends the command. */
+/** Draws until `q`, Ctrl-C or a signal. Rejects when the first snapshot fails, so that a wrong address ends the command. */
 export const watchLive = async (world: WatchWorld): Promise<void> => {
   const first = await world.call(world.connection, readWatched)
   await new Watcher(world, looked(beginWatch(world.connection.url, world.times), first)).run()
@@ -114,7 +114,7 @@ class Watcher {
       stdout,
       exitOnCtrlC: false,
       patchConsole: false,
-      // The caller has checked for a terminal, so Ink must not decide by the environment.
+      // The caller has checked that there is a terminal, so Ink must not decide by the environment.
       interactive: true,
       alternateScreen: true
     })
@@ -163,7 +163,7 @@ class Watcher {
     }
   }
 
-  /** Uses the current width of the terminal. */
+  /** The effects as lines, in the current width of the terminal. */
   private drawn({ view, names }: Rehearsed): ReadonlyArray<string> {
     const { stdout, times } = this.world
     return renderView(view, { styled: false, columns: stdout.columns || null, times, names }).split("\n")

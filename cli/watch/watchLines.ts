@@ -1,6 +1,6 @@
 /**
- * The screen of `watch` as lines, for any size: head and figures, then the queue, then the latest audit rows; or the action to
- * confirm in place of the last two. The rest is left out at the bottom, with a note.
+ * The screen of `watch` as lines, for any size: head and figures, then the queue, then the latest audit rows. An action to
+ * confirm takes the place of the last two. Lines that do not fit are left out at the bottom, with a note.
  */
 import { age } from "../views/age.ts"
 import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
@@ -21,12 +21,12 @@ export interface Size {
   readonly rows: number
 }
 
-/** Audit rows on a screen with enough room. */
+/** The number of audit rows on a screen with enough room. */
 const happenedRows = 4
-/** Below this many rows only the queue is shown. */
+/** On a screen with fewer rows, only the queue is shown. */
 const lowScreen = 16
 
-/** At most `rows` lines; drawing cuts longer ones. */
+/** The lines of the screen, at most `rows`; the drawing cuts long ones. */
 export const watchLines = (state: WatchState, size: Size, now: number): ReadonlyArray<Line> => {
   const { look, mode } = state
   const top = [title(state, now), ...(look === null ? [] : head(look, state, size))]
@@ -51,7 +51,7 @@ type Times = WatchState["times"]
 
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** Time of day in the local zone, as in the effects; in UTC with its mark. */
+/** Time of day: in the local zone, as in the effects, or in UTC with a mark. */
 const clock = (millis: number, times: Times): string => {
   const date = new Date(millis)
   return times === "utc"
@@ -76,10 +76,13 @@ const title = ({ url, times, away, look }: WatchState, now: number): Line => {
   }
 }
 
-/** Differences up to this are normal between two machines; a larger one is shown, because a sandbox's clock was advanced. */
+/**
+ * A difference of clocks up to this is normal between two machines. A larger one is shown, because a sandbox's clock was
+ * advanced.
+ */
 const sameClockMillis = 60_000
 
-/** Business time, to which all ages and rows refer. */
+/** Business time; all ages and rows refer to it. */
 const serviceTime = (aheadMillis: number, now: number, times: Times): string => {
   const time = now + aheadMillis
   if (Math.abs(aheadMillis) < sameClockMillis) return clock(time, times)
@@ -87,7 +90,7 @@ const serviceTime = (aheadMillis: number, now: number, times: Times): string => 
   return `${day(time, times)} ${clock(time, times)}, ${away}`
 }
 
-/** Fewer decimal places for larger rates. */
+/** A rate as text; larger rates have fewer decimal places. */
 const rate = (value: number | null): string => (value === null ? "-" : value < 10 ? value.toFixed(1) : value.toFixed(0))
 
 const head = (look: Look, { before, away }: WatchState, { columns, rows }: Size): ReadonlyArray<Line> => {
@@ -101,7 +104,7 @@ const head = (look: Look, { before, away }: WatchState, { columns, rows }: Size)
   return rows < lowScreen ? lines.filter(({ tone }) => tone === "alarm") : [...lines, { text: "" }]
 }
 
-/** Removes the positive tone: while the service is unreachable no figure counts as good. */
+/** The line without its positive tone, because no figure counts as good while the service is unreachable. */
 const asLastSeen = ({ text, tone }: Line): Line => ({
   text: `${text}   as last seen, like all below`,
   tone: tone === "good" ? "faint" : (tone ?? "faint")
@@ -144,7 +147,7 @@ const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
   }
 }
 
-/** Columns of the queue: ages and uids have their own width, the description gets the rest. */
+/** Columns of the queue: ages and uids have their own widths, and the description takes the remaining width. */
 const cells =
   ({ columns }: Size, rows: ReadonlyArray<Cells>) =>
   ({ waits, who, decide, what }: Cells): string => {
@@ -156,7 +159,7 @@ const cells =
 
 type Cells = Readonly<Record<"waits" | "who" | "decide" | "what", string>>
 
-/** The width of the widest row within two bounds; rare longer ones shift their own row alone. */
+/** The width of the widest row within two bounds. A rare longer row only shifts itself. */
 const widest = (rows: ReadonlyArray<Cells>, column: keyof Cells, least: number, most: number): number =>
   rows.reduce((width, row) => Math.max(width, Math.min(most, row[column].length)), least)
 
@@ -236,7 +239,7 @@ const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
   { text: keysOf(state), tone: "faint" }
 ]
 
-/** The last outcome is shown whole, within this limit. */
+/** The last outcome is shown completely, up to this many rows. */
 const outcomeRows = 3
 
 const keysOf = ({ mode, look, selected, away }: WatchState): string => {
