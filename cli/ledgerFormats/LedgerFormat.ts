@@ -1,4 +1,4 @@
-/** A format of the export: text for each part, in this order (operator surface, ledger export). */
+/** A format of the ledger export. Its functions give the text of each part, in this order (operator surface, ledger export). */
 import { currencyPlaces } from "../../src/http/api/operator/operatorTokens.ts"
 import type { LedgerExportAccount, LedgerExportTransaction } from "../../src/http/api/operator/LedgerExport.ts"
 
@@ -7,21 +7,21 @@ export type { LedgerExportAccount, LedgerExportTransaction }
 export interface LedgerFormat {
   /** The head of the file. */
   readonly head: () => string
-  /** An account in one currency: its declaration, and its opening balance if the export has a start. */
+  /** An account in one currency: its declaration, and its opening balance when the export has a start. */
   readonly opened: (row: LedgerExportAccount) => string
   /** Text after the last account. */
   readonly allOpened: () => string
   readonly transaction: (transaction: LedgerExportTransaction) => string
-  /** The account's closing balance; `at` is the last time of the export. */
+  /** The account's closing balance; `at` is the last moment of the export. */
   readonly closed: (row: LedgerExportAccount, at: number) => string
 }
 
 export interface FormatOptions {
-  /** Unix ms; null: from the first posting, so that every account begins at zero. */
+  /** Unix ms. Null exports from the first posting on, so every account begins at zero. */
   readonly from: number | null
 }
 
-/** Percent-encodes bytes outside a safe set, so that no format interprets the key. */
+/** Percent-encodes all bytes outside a safe set, so that no format interprets the text. */
 export const wordOf = (text: string): string =>
   text
     .toWellFormed()
@@ -34,13 +34,13 @@ export const dayOf = (at: number, later = 0): string => new Date(at + later * 86
 
 export const zero = (currency: LedgerExportAccount["currency"]): string => `0.${"0".repeat(currencyPlaces[currency])}`
 
-/** The same amount with the other sign; zero has none. */
+/** The same amount with the opposite sign; zero stays without a sign. */
 export const negated = (amount: string): string => {
   if (/^[0.]*$/.test(amount)) return amount
   return amount.startsWith("-") ? amount.slice(1) : `-${amount}`
 }
 
-/** The parts of an account's name: a client's cash and reserve are two accounts. */
+/** The parts of an account's name. A client's cash and its reserve are two accounts. */
 export const accountParts = ({
   account,
   clientId,

@@ -1,6 +1,6 @@
 /**
- * Beancount: opens every account and checks every balance. A `balance` directive applies to the start of its day and tolerates
- * a last digit by default. So it is dated one day later, with a tolerance of zero.
+ * Beancount: opens every account and asserts every balance. A `balance` directive applies to the start of its day and by
+ * default tolerates a difference in the last digit. So each one is dated one day later and has a tolerance of zero.
  */
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import {
@@ -20,7 +20,7 @@ type Currency = LedgerExportAccount["currency"]
 const beginning = "1900-01-01"
 const opening = "Equity:Opening"
 
-/** One level of a name: letters and digits, first a capital or a digit. */
+/** One level of an account name: letters and digits, beginning with a capital or a digit. */
 const levelOf = (part: string): string =>
   part
     .split(/[^A-Za-z0-9]+/)
@@ -28,7 +28,7 @@ const levelOf = (part: string): string =>
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join("")
 
-/** Client money is an asset from the client's view; the house accounts are the counterpart. */
+/** The account name. Client money is an asset, because signs are the client's view; house accounts are equity. */
 const nameOf = (row: Parameters<typeof accountParts>[0]): string =>
   [row.clientId === null ? "Equity" : "Assets", ...accountParts(row).map(levelOf)].join(":")
 
@@ -62,7 +62,7 @@ export const beancountFormat = ({ from }: FormatOptions): LedgerFormat => {
         check(dayOf(from), name, row.opening, row.currency)
       ].join("\n")
     },
-    // The opening balances of all accounts sum to zero.
+    // The opening balances of all accounts sum to zero, so one transaction opens them.
     allOpened: () =>
       from === null
         ? ""

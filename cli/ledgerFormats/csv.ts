@@ -1,6 +1,6 @@
 /**
- * RFC 4180 with a header: a POSTING record for every posting, OPENING and CLOSING records for balances. Text that a spreadsheet
- * would run as a formula gets a leading apostrophe; amounts are unchanged (A2-74).
+ * RFC 4180 with a header: a POSTING record for every posting, OPENING and CLOSING records for balances. Text that a
+ * spreadsheet would run as a formula gets a leading apostrophe; amounts never do (A2-74).
  */
 import { writeCsv } from "../csv.ts"
 import type { FormatOptions, LedgerExportAccount, LedgerFormat } from "./LedgerFormat.ts"

@@ -1,6 +1,6 @@
 /**
- * The journal format of hledger: declares every account and commodity and asserts every balance, so that `hledger check
- * --strict` verifies the file by itself. Signs are the service's: client money is positive.
+ * The journal format of hledger. It declares every account and commodity and asserts every balance, so that `hledger check
+ * --strict` verifies the file without other data. Signs are the service's: client money is positive.
  */
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import {
@@ -16,7 +16,7 @@ import {
 
 type Currency = LedgerExportAccount["currency"]
 
-/** A commodity with a digit in its name needs quotes. */
+/** The name of a commodity; one with a digit needs quotes. */
 const commodity = (currency: Currency): string => (/^[A-Z]+$/.test(currency) ? currency : `"${currency}"`)
 const money = (amount: string, currency: Currency): string => `${amount} ${commodity(currency)}`
 const nameOf = (row: Parameters<typeof accountParts>[0]): string => accountParts(row).map(wordOf).join(":")
@@ -52,7 +52,7 @@ export const hledgerFormat = ({ from }: FormatOptions): LedgerFormat => {
         ""
       ].join("\n")
     },
-    // The opening balances of all accounts sum to zero.
+    // The opening balances of all accounts sum to zero, so one transaction opens them.
     allOpened: () =>
       from === null
         ? ""

@@ -1,12 +1,12 @@
-/** The result of reading one place of a list file, in the file's own spelling (operator surface, screening import; F26). */
+/** The result of reading one place of a list file, in the spelling of the file (operator surface, screening import; F26). */
 
-/** A person with every name, birth date and country that the file gives. */
+/** A person, with all names, birth dates and countries that the file gives. */
 export interface ListEntry {
   readonly names: ReadonlyArray<string>
   readonly dobs: ReadonlyArray<string>
   readonly countries: ReadonlyArray<string>
   readonly list: string
-  /** Fields that the publisher truncated, such as long remarks. */
+  /** Names of fields that the publisher truncated, such as long remarks. */
   readonly cut?: ReadonlyArray<string>
 }
 
@@ -14,20 +14,20 @@ export type ListLine = { readonly place: string } & (
   | { readonly kind: "entry"; readonly entry: ListEntry }
   /** An entry that is not a person, such as a company or a ship. */
   | { readonly kind: "notPerson" }
-  /** No name can be read here. `--bad-lines` limits how many of these lines the import may leave out. */
+  /** A line without a readable name. `--bad-lines` limits how many of these lines the import may leave out. */
   | { readonly kind: "bad"; readonly sentence: string }
-  /** The whole file is rejected. */
+  /** A fault that rejects the whole file. */
   | { readonly kind: "wrong"; readonly sentence: string }
 )
 
 /** Options of the command line that every format gets. */
 export interface FormatOptions {
-  /** The list for entries that name none. */
+  /** The list of entries that name none. */
   readonly list?: string
-  /** OFAC's file of alternate names, and its file with the rest of long remarks. */
+  /** Paths of OFAC's file of alternate names, and of its file with the continuation of long remarks. */
   readonly alternateNames?: string
   readonly comments?: string
 }
 
-/** Published lists of sanctions do not name their kind, so SANCTIONS is the default. */
+/** The list of an entry. Published sanctions lists do not name their kind, so SANCTIONS is the default. */
 export const sanctionsUnless = ({ list }: FormatOptions): string => list ?? "SANCTIONS"

@@ -1,30 +1,30 @@
 /**
- * Reads published XML piece by piece. Entries come out as whole elements; the reader checks all other elements by name. So memory
- * grows with the longest entry, not with the file. A document type is rejected, so the five entities of XML are the only ones.
+ * Reads published XML in pieces. Entries are returned as complete elements; all other elements are checked by name. So memory
+ * grows with the longest entry, not with the file. A document type is rejected, so only the five entities of XML exist.
  */
 import sax from "sax"
 
 export interface XmlElement {
-  /** The name without its prefix. */
+  /** The element's name without its namespace prefix. */
   readonly name: string
   /** Line of the start tag, from 1. */
   readonly line: number
   readonly attributes: Readonly<Record<string, string>>
   readonly children: ReadonlyArray<XmlElement>
-  /** Text of the element itself, trimmed. */
+  /** The element's own text, trimmed. */
   readonly text: string
 }
 
 /** The structure of a published list. */
 export interface XmlFormat {
   readonly root: string
-  /** Paths of the entries below the root, such as `INDIVIDUALS/INDIVIDUAL`. */
+  /** Paths of the entries, starting below the root, such as `INDIVIDUALS/INDIVIDUAL`. */
   readonly entries: ReadonlyArray<string>
-  /** Known members by element name; attributes have an @. Screening ignores the content of an element without a row here. */
+  /** Known members by element name; attributes begin with @. Screening ignores the content of an element without a row here. */
   readonly members: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** The text is not XML of this format, and the rest of it can't be read. */
+/** The text is not XML of this format, and the remaining text can't be read. */
 export class XmlError extends Error {
   readonly line: number
 
@@ -40,11 +40,11 @@ export interface XmlEntry<F extends XmlFormat> {
   readonly element: XmlElement
 }
 
-/** Most characters of one entry, and most levels of nesting. */
+/** Longest entry in characters, and deepest nesting. */
 const longestEntry = 1_048_576
 const deepest = 32
 
-/** Knows the entities of XML, and no entity of HTML. */
+/** Allows the five entities of XML, and no entity of HTML. */
 const strictly = { strictEntities: true, position: true }
 
 interface Open {
@@ -67,7 +67,7 @@ export class XmlReader<F extends XmlFormat> {
 
   constructor(formats: ReadonlyArray<F>) {
     const handlers: Partial<sax.SAXParser> = {
-      // The first line is the message. The others give a position, which `#fail` adds in its own form.
+      // Only the first line of the error is its message. The others give a position, which `#fail` adds in its own form.
       onerror: (error) => this.#fail(`The XML can't be read: ${error.message.split("\n")[0]}.`),
       ondoctype: () => this.#fail("A document type is not taken."),
       onopentag: ({ name, attributes }) =>

@@ -36,7 +36,7 @@ export const europeanUnion: XmlFormat & Lines = {
       entry: {
         names: childrenOf(element, "nameAlias").map(fullName),
         dobs: childrenOf(element, "birthdate").map(birthDate),
-        // 00 marks an unknown citizenship.
+        // Code 00 stands for an unknown citizenship.
         countries: childrenOf(element, "citizenship")
           .map(({ attributes }) => attributes["countryIso2Code"] ?? "")
           .filter((code) => code !== "00"),
@@ -50,7 +50,7 @@ const fullName = ({
   attributes: { wholeName = "", firstName = "", middleName = "", lastName = "" }
 }: XmlElement): string => (wholeName.trim() === "" ? [firstName, middleName, lastName].join(" ") : wholeName)
 
-/** The birth date as a text that includes the kind of date; empty without one. */
+/** The birth date as a text that includes the kind of date; empty when there is none. */
 const birthDate = ({ attributes: given }: XmlElement): string => {
   const { birthdate = "", year = "", monthOfYear = "", dayOfMonth = "", yearRangeFrom = "", yearRangeTo = "" } = given
   const parts = [year, ...[monthOfYear, dayOfMonth].map((part) => part.padStart(part === "" ? 0 : 2, "0"))]

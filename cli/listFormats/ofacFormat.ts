@@ -1,7 +1,7 @@
 /**
- * The list of the US Treasury (OFAC) as CSV (sdn.csv or cons_prim.csv): twelve fields without a header row, `-0-` for an empty
- * field, names as "SURNAME, Given". The remarks hold birth dates, nationalities and weak names. Two further files hold the
- * alternate names, and the rest of each remark after its first thousand characters.
+ * The list of the US Treasury (OFAC) as CSV (sdn.csv or cons_prim.csv): twelve fields without a header row, `-0-` for an
+ * empty field, names as "SURNAME, Given". The remarks contain birth dates, nationalities and weak names. Two further files
+ * contain the alternate names, and the continuation of each remark after its first thousand characters.
  */
 import { sanctionsUnless, type FormatOptions, type ListLine } from "./ListLine.ts"
 
@@ -15,7 +15,10 @@ export const isOfac = (fields: ReadonlyArray<string>): boolean =>
 /** Texts by entry number. */
 export type OfacTexts = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Texts of a further file, from their first column on; null: the record does not belong to such a file. */
+/**
+ * The texts of a record in a further file, from the first text column on. Null when the record does not belong to such a
+ * file.
+ */
 export const ofacText = (
   kind: "alternateNames" | "comments",
   fields: ReadonlyArray<string>
@@ -25,7 +28,7 @@ export const ofacText = (
   return [fields[0]!, filled(fields[at]!)]
 }
 
-/** `-0-` marks an empty field. */
+/** The trimmed field; empty for `-0-`, which marks an empty field. */
 const filled = (field: string): string => (field.trim() === "-0-" ? "" : field.trim())
 
 export const ofacLine = (

@@ -1,6 +1,6 @@
 /**
- * Turns an entry into lines of the watch list: one line for each combination of name, birth date and country, so that the list
- * loses no fact of the file. An unreadable value adds an unknown one beside the readable values (F26).
+ * Turns an entry into lines of the watch list: one line per combination of name, birth date and country, so that no fact of
+ * the file is lost. An unreadable value adds an unknown value to the readable ones (F26).
  */
 import { type ListedPerson, maxListedName, personErrors } from "../../src/machines/screening/ListedPerson.ts"
 import { cleanText, textSentence } from "../../src/machines/shared/Text.ts"
@@ -46,7 +46,7 @@ export const personsOf = ({ names, dobs, countries, list, cut = [] }: ListEntry)
   return { kind: "persons", persons: persons as ReadonlyArray<ListedPerson>, unread }
 }
 
-/** Why the name can't be read, or null. */
+/** The reason that the name can't be read, or null. */
 const wrongIn = (name: string): string | null =>
   textSentence(name, "The name", maxListedName, true) ?? (/\p{L}/u.test(name) ? null : "The name must have a letter.")
 
@@ -56,7 +56,7 @@ const valuesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [
 ]
 
 interface Alternatives {
-  /** Null stands for unknown. The list is never empty. */
+  /** The values of a field; null stands for unknown. The list is never empty. */
   readonly values: ReadonlyArray<string | null>
   readonly isWhole: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Reads countries as published lists write them: a code, a region's code (gb-sct), or an English name of the United Nations, the
- * United States or Unicode. A former country (Soviet Union) has no code and counts as unknown.
+ * Reads countries as published lists write them: a code, a region's code (gb-sct), or an English name used by the United
+ * Nations, the United States or Unicode. A former country (Soviet Union) has no code and counts as unknown.
  */
 import { countryCodes, isCountry } from "../../src/machines/shared/Country.ts"
 
@@ -13,7 +13,7 @@ export const readCountry = (text: string): string | null => {
   return named.get(folded(written)) ?? null
 }
 
-/** Built on first use, because many commands and files need no country name. */
+/** Built at the first use, because many commands and files need no country name. */
 let named: ReadonlyMap<string, string> | undefined
 
 const namedCountries = (): ReadonlyMap<string, string> => {

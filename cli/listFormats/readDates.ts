@@ -1,14 +1,14 @@
 /**
  * Reads birth dates as published lists write them. A range of years stands for every year in it. An approximate date ("circa
- * 1970"), a date of another calendar and an ambiguous date (03/04/1970) count as unknown, because a guess could hide a match
+ * 1970"), a date in another calendar, and an ambiguous date (03/04/1970) count as unknown, because a guess could hide a match
  * (F26).
  */
 import { isPartialDate } from "../../src/machines/screening/ListedPerson.ts"
 
-/** Longest range of years that is expanded; a longer range is nearly worthless for a comparison. */
+/** Longest range of years that is expanded; longer ranges are nearly worthless for a comparison. */
 const longestRange = 10
 
-/** The dates (YYYY, YYYY-MM or YYYY-MM-DD) that the text stands for; null for an unreadable text. */
+/** The dates (YYYY, YYYY-MM or YYYY-MM-DD) that the text stands for; null when it is unreadable. */
 export const readDates = (text: string): ReadonlyArray<string> | null => {
   const written = text.trim().replace(/\.$/, "")
   const one = oneDate(written)
@@ -29,7 +29,7 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const monthNames =
   /^(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)$/
 
-/** "12 Mar 1971", "March 1971", "Nov. 1973". */
+/** Parses a date with a month name: "12 Mar 1971", "March 1971", "Nov. 1973". */
 const wordedDate = (text: string): string | undefined => {
   const match = /^(?:([0-9]{1,2}) )?([A-Za-z]+)\.? ?([0-9]{4})$/.exec(text)
   if (match === null) return undefined

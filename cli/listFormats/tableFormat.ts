@@ -1,7 +1,7 @@
 /**
- * Reads lists with named fields: CSV with a header row (such as the simple table of OpenSanctions), and JSON. A column or member
- * with an unknown name rejects the file. In CSV, semicolons separate several aliases, birth dates or
- * countries; in JSON they are arrays (operator surface, screening import).
+ * Reads lists with named fields: CSV with a header row (such as the simple table of OpenSanctions), and JSON. A column or
+ * member with an unknown name rejects the file. Several aliases, birth dates or countries are separated by semicolons in CSV,
+ * and are arrays in JSON (operator surface, screening import).
  */
 import { CsvError, CsvReader } from "../csv.ts"
 import type { FormatOptions, ListLine } from "./ListLine.ts"
@@ -28,7 +28,7 @@ const published = new Set(
   ).split(" ")
 )
 
-/** Kinds of OpenSanctions that are or may be persons. */
+/** Schemas of OpenSanctions that are persons, or may be. */
 const persons = new Set(["person", "legalentity"])
 const others = new Set(
   (
@@ -37,7 +37,7 @@ const others = new Set(
   ).split(" ")
 )
 
-/** The field of each column of a header row, or an error sentence; null: screening does not use the column. */
+/** The field of each column of a header row (null when screening does not use the column), or an error sentence. */
 export const columnsOf = (header: ReadonlyArray<string>): ReadonlyArray<Field | null> | string => {
   const names = header.map((name) => name.trim().toLowerCase())
   if (!names.includes("name")) return "The header row must have a column called name."
@@ -55,7 +55,7 @@ export const columnsOf = (header: ReadonlyArray<string>): ReadonlyArray<Field | 
 const unknownName = (kind: string, name: string): string =>
   `The ${kind} ${JSON.stringify(name.slice(0, 100))} is not known: take it out, or call it one of ${Object.keys(fieldOf).join(", ")}.`
 
-/** Reads a record under its header row. */
+/** Reads a record by the columns of its header row. */
 export const tableLine = (
   place: string,
   columns: ReadonlyArray<Field | null>,

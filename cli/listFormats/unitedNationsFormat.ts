@@ -51,13 +51,13 @@ export interface Lines {
   readonly lineOf: (element: XmlElement, options: FormatOptions) => ListLine
 }
 
-/** Splits names: "A; B" is two names, and words in brackets are names as well: "حسن غول (Hassan Ghul; Hassan Gul)". */
+/** Splits names. "A; B" is two names, and text in brackets is a name too: "حسن غول (Hassan Ghul; Hassan Gul)". */
 const namesIn = (text: string): ReadonlyArray<string> => {
   const inBrackets = [...text.matchAll(/\(([^()]*)\)/g)].flatMap((match) => match[1]!.split(";"))
   return [...text.replace(/\([^()]*\)/g, " ").split(";"), ...inBrackets]
 }
 
-/** The birth date as a text that includes the kind of date; empty without one. */
+/** The birth date as a text that includes the kind of date; empty when there is none. */
 const birthDate = (element: XmlElement): string => {
   const [type, note] = [textOf(element, "TYPE_OF_DATE"), textOf(element, "NOTE")]
   const [from, to] = [textOf(element, "FROM_YEAR"), textOf(element, "TO_YEAR")]
