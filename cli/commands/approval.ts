@@ -9,7 +9,7 @@ import { approvalDetailsView, approvalsTable, approvalView, resultView } from ".
 import { dryRunIds } from "../views/cellText.ts"
 import { stack, text, type View } from "../views/View.ts"
 
-/** The view of a guarded command instead of its result. */
+/** The view for a guarded command, which waits for its approval instead of running. */
 export const awaitsApproval = (approvalId: number): View =>
   text(
     approvalId >= dryRunIds

@@ -63,7 +63,10 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
 const queryOf = ({ client, partner, object, since, limit }: TailOptions) =>
   given({ client, partner, object, since, limit })
 
-/** A time alone would select the first rows since then. With `before` at the largest id it selects the newest ones. */
+/**
+ * Prints the newest rows of a period. `since` alone would select the first rows after that time, so `before` is set to the
+ * largest id.
+ */
 const tail = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
   cli.call(
     command,
@@ -87,7 +90,7 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
     }
   })
 
-/** The change of a row: state or fact before and after. */
+/** The change that a row records: state or fact before and after. */
 export const changeOf = (entry: Entry): Words =>
   stateWords([entry.before, entry.after].filter((state) => state !== null).join(" -> "))
 
@@ -107,7 +110,7 @@ const lineOf = (entry: Entry): Words =>
     "  "
   )
 
-/** The rows, and the option that shows earlier ones if any were left out. */
+/** The rows, and the option that shows earlier ones when any were left out. */
 const tailView = ({ entries, hasMore, nextBefore }: Tail): View =>
   stack(
     entriesView(entries),
@@ -120,9 +123,9 @@ const entriesView = (entries: ReadonlyArray<Entry>): View =>
     entries,
     {
       id: (row) => row.auditId,
-      // Rows of today show the time of day, which leaves room for the other columns.
+      // Rows of today show only the time of day, which leaves room for the other columns.
       time: (row) => new Moment(row.ts, "brief"),
-      // The actor matters more than the change, so this column is dropped later.
+      // The actor matters more than the change, so on a narrow terminal the change is dropped first.
       by: { cell: (row) => `${row.role}/${row.keyLabel}`, rank: 3.5 },
       partner: { cell: (row) => partnerNamed(row.partnerId), rank: 8 },
       client: { cell: (row) => row.clientId, rank: 7 },

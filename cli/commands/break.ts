@@ -11,7 +11,7 @@ interface OpenOptions {
   readonly currency: (typeof currencyCodes)[number]
   readonly amount: string
   readonly reason: string
-  /** False with --no-pause. */
+  /** False when --no-pause is given. */
   readonly pause: boolean
 }
 

@@ -103,7 +103,7 @@ const changeView = (change: Change): View =>
 const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
   stack(clientView(client), text(""), changeView(change))
 
-/** The effects of `--force`, for a refusal because of the account's figures. */
+/** The effects that `--force` would have, shown with a refusal that the account's figures cause. */
 const refusedView = (data: unknown): View | null => {
   const { change } = (data ?? {}) as { readonly change?: Change }
   return change === undefined ? null : changeView(change)
@@ -190,7 +190,7 @@ interface Categorizing extends Reasoned {
   readonly force?: boolean
 }
 
-/** Commands on a client's status, other than restrictions. */
+/** Adds the commands on a client's status that are not restrictions. */
 const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("categorize")

@@ -65,7 +65,7 @@ interface Episode {
   readonly repaid: string
 }
 
-/** A row of the list, for 80 columns. */
+/** The columns of the list, for a terminal of 80 columns. */
 const episodeLine: Readonly<Record<string, (row: Episode) => Cell>> = {
   id: (row) => row.closeOutId,
   client: (row) => row.clientUid,
@@ -173,7 +173,7 @@ const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) 
   state: (row) => row.state
 }
 
-/** Distinct reasons of refusals by the venue. */
+/** The venue's reasons for refusals, each once. */
 const refusals = (orders: Detail["closingOrders"]): ReadonlyArray<View> =>
   [...new Set(orders.flatMap(({ reason }) => (reason === null ? [] : [reason])))].map((reason) =>
     text(`The venue has refused: ${reason}.`)

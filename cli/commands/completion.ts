@@ -24,14 +24,14 @@ interface Place {
   readonly path: string
   readonly commands: ReadonlyArray<{ readonly name: string; readonly meaning: string }>
   readonly options: ReadonlyArray<Offered>
-  /** Tokens of its arguments. */
+  /** Tokens that its arguments may have. */
   readonly tokens: ReadonlyArray<string>
 }
 
 interface Offered {
   readonly long: string
   readonly meaning: string
-  /** Completions of the option's value; null: it takes none. */
+  /** Completions of the option's value; null when the option has no value. */
   readonly value: ReadonlyArray<string> | "file" | "any" | null
 }
 
@@ -58,7 +58,7 @@ const offered = ({ long, description, argChoices, required, optional, flags }: O
   value: !required && !optional ? null : (argChoices ?? (/file|dir/i.test(flags) ? "file" : "any"))
 })
 
-/** One line without characters that are special to a shell. */
+/** The first part of a text, in one line and without characters that are special to a shell. */
 const firstPart = (text: string): string =>
   (text.split(/[;:(]/)[0] ?? "")
     .replaceAll("'", "’")

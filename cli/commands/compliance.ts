@@ -1,4 +1,4 @@
-/** `brokerage case …`, with `kyc …` beside it, for compliance (operator surface, Back office). */
+/** `brokerage case …`, and `kyc …` with it: commands for compliance (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption } from "../options.ts"

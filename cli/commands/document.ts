@@ -61,7 +61,7 @@ interface ShowOptions {
   readonly output?: string
 }
 
-/** Requests the content only with a place to write it, because each read is audited. */
+/** Shows a document. Its content is requested only when a file for it is given, because each read is audited. */
 const showDocument = (cli: Cli, documentId: string, { reason, output }: ShowOptions, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const connection = findConnection(globals, cli.io)

@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 const waitOption = ["--wait", "wait until everything is sealed with the new key, and say how far it is"] as const
-/** Poll interval, ms. Each poll reads all sealed data, so a slow one is followed by a longer pause. */
+/** Poll interval, ms. Each poll reads all sealed data, so the pause grows with the time that a poll takes. */
 const pollMillis = 2_000
 const pausePerPoll = 4
 

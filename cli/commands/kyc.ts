@@ -22,7 +22,7 @@ interface ClearOptions {
   readonly screeningRun?: number
 }
 
-/** `what` completes the sentence that a later revision is not affected. */
+/** `what` completes the sentence about later revisions, which are not affected. */
 const revisionOption = (what: string) =>
   new Option(
     "--revision <n>",
@@ -40,7 +40,10 @@ const screeningRunOption = new Option(
   "beside --case: the highest screeningRunId that case show printed for them, 0 for none; what a later one added is not cleared"
 ).argParser(whole(0, Number.MAX_SAFE_INTEGER))
 
-/** Clears the cases named by the options, else the revision and cases that were read once, before any question. */
+/**
+ * Clears the cases that the options name. Without them, it reads revision and cases once, before any question, and clears
+ * exactly those.
+ */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
   const globals = command.optsWithGlobals<Globals>()
@@ -73,7 +76,7 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
   )
 }
 
-/** The latest case, which another operator may have decided in the meantime. */
+/** The object of the latest case, which another operator may have decided in the meantime. */
 const lastCase =
   (client: string) =>
   (api: OperatorClient): Effect.Effect<string | null, unknown> =>

@@ -126,7 +126,7 @@ interface Proof {
   readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean; readonly detail: string | null }>
 }
 
-/** Fails with status 1 and the first check that does not hold. */
+/** The failure (exit status 1) that names the first failed check; null when all checks hold. */
 const firstBreak = ({ checks }: Proof): CliFailure | null => {
   const broken = checks.find((check) => !check.ok)
   if (broken === undefined) return null

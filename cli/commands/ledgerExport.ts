@@ -32,7 +32,7 @@ interface ExportOptions {
   readonly output?: string
 }
 
-/** The end of 30 December 2099: Beancount supports no later century, and a closing balance is dated one day later. */
+/** The end of 30 December 2099: Beancount supports no later century, and closing balances are dated one day later. */
 const latestMoment = 4_102_358_399_999
 
 export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
@@ -61,7 +61,7 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
       )
     if (output === undefined) {
       if (globals.json === true) throw cliFailure(exitStatus.usage, 4000, "With --json the export needs --output FILE.")
-      // If the export goes to a terminal, its own text is the progress.
+      // An export to a terminal needs no progress line, because its text shows the progress.
       await writeExport(connection, options, cli.io.stdout, cli.io.terminal ? () => undefined : report)
       progress.end()
       return
@@ -100,7 +100,7 @@ const writeExport = async (
   }
 
   const text = formats[format]({ from: from ?? null })
-  // The head waits for the first page, so that a refused export writes nothing.
+  // The head is written with the first page, so that a refused export writes nothing.
   let head = text.head()
   await read("accounts", ({ accounts }) => {
     figures.accounts += accounts.length
@@ -114,7 +114,7 @@ const writeExport = async (
     for (const { ts } of transactions) last = Math.max(last, ts)
     write(transactions.map(text.transaction).join(""))
   })
-  // With a start in the future there are no postings, so the end balances equal the opening ones.
+  // With a start in the future there are no postings, and the end balances equal the opening ones.
   const end = Math.max(last, from ?? 0)
   await read("accounts", ({ accounts }) => write(accounts.map((row) => text.closed(row, end)).join("")))
   return { ...figures, upTo: upTo ?? 0 }

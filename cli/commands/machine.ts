@@ -1,6 +1,6 @@
 /**
- * `brokerage machine …`: the state machines of the service. `list` and `show` use this program's own copy, without a service;
- * `list --counts` and `inspect` call the service (operator surface, Developers and QA).
+ * `brokerage machine …`: the state machines of the service. `list` and `show` use this program's own copy and need no
+ * service; `list --counts` and `inspect` call the service (operator surface, Developers and QA).
  */
 import { type Command, Option } from "commander"
 import { writeFileSync } from "node:fs"
@@ -94,8 +94,8 @@ const pollMillis = 1_000
 const longestPauseMillis = 15_000
 
 /**
- * Prints past steps and each new one, until a signal or the object's final state. An unreachable service is reported once, and
- * the output resumes afterwards.
+ * Prints past steps and each new one, until a signal or the object's final state. An unreachable service is reported once,
+ * and the output continues when it is back.
  */
 const followObject = (cli: Cli, kind: string, id: string, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
@@ -105,7 +105,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
     let failures = 0
     do {
       try {
-        // Read again each time: a restarted service may listen at another address.
+        // Found again for each poll, because a restarted service may listen at another address.
         const connection = findConnection(globals, cli.io)
         const { data } = await callService(connection, (api) =>
           api.machine.inspect({ params: { kind, id }, query: {} })
@@ -126,7 +126,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
 const pauseAfter = (failures: number): number =>
   failures === 0 ? pollMillis : Math.min(longestPauseMillis, pollMillis * 2 ** Math.min(failures, 4))
 
-/** Identifies a step across polls. Its source state is excluded, because a later poll may fill it in. */
+/** The identity of a step across polls. Its source state is excluded, because a later poll may fill it in. */
 const markOf = ({ at, event, actions, requestId, reason }: Step): string =>
   JSON.stringify([at, event, actions, requestId, reason])
 
@@ -174,7 +174,7 @@ export const instanceView = ({ kind, id, subject, state, version, ...rest }: Ins
 
 type OpenCall = Instance["calls"][number]
 
-/** A venue call without a final answer: start, number of status queries, last result. */
+/** Columns of a venue call without a final answer: start, number of status queries, last result. */
 const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
   call: (row) => row.call,
   ref: (row) => row.ref,
@@ -196,7 +196,7 @@ const wayOf = ({ from, to }: Step): string => [from, to].filter((state) => state
 const eventOf = ({ event, guard, actions }: Step): string =>
   `${event ?? actions.join(", ")}${guard === "" ? "" : ` [${guard}]`}`
 
-/** Time, states, event, actor and request of a step. */
+/** Columns of a step: time, states, event, actor and request. */
 const wayLine: Parameters<typeof table<Step>>[1] = {
   time: (row) => time(row.at),
   transition: wayOf,
@@ -300,7 +300,7 @@ const countMachines = (cli: Cli, command: Command): Promise<void> =>
       )
   )
 
-/** With --json the document is the machine's data; a picture in the chosen format is a text member of it. */
+/** With --json the document is the machine's data, and a picture in the chosen format is a text member of it. */
 const showMachine = (
   cli: Cli,
   name: string,

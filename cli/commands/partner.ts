@@ -204,7 +204,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
     })
 }
 
-/** A range without fixed bits covers every address. */
+/** Whether a range has no fixed bits and so covers every address. */
 const isEverywhere = (cidr: string): boolean => /\/0+$/.test(cidr.trim())
 
 const statusQuestion = (p: string, status: PartnerStatus): string =>

@@ -173,13 +173,13 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
   const progress = cli.progressOf(globals)
   let began: { readonly at: number; readonly before: number } | null = null
   const onSent = (received: number): void => {
-    // Entries sent by an earlier run do not count towards the rate.
+    // Entries that an earlier run sent do not count towards the rate.
     began ??= { at: Date.now(), before: received }
     const { at, before } = began
     const amount = { done: received, total: count, unit: "entries", millis: Date.now() - at, before }
     progress.tell(`screening import: ${amountLine(amount)}`)
   }
-  // A dry run announces the file only: its pieces need an import that a dry run does not start.
+  // A dry run only announces the file: its pieces need an import, which a dry run does not start.
   const announce = { count, source, version, hash: file.hash, report: file.report }
   const sent = (api: OperatorClient) =>
     Effect.ensuring(

@@ -34,7 +34,7 @@ interface ServeFlags {
   readonly fourEyes?: ReadonlyArray<string>
   readonly leverageProfile?: LeverageProfile
   readonly killAt?: string
-  /** Settings file only. */
+  /** Set by the settings file only. */
   readonly blockedJurisdictions?: ReadonlyArray<string>
   readonly identityProviders?: ReadonlyArray<string>
   readonly firm?: Firm
@@ -125,7 +125,7 @@ const profiles = Object.keys(leverageProfiles)
 
 const roles: ReadonlyArray<ServeRequest["role"]> = ["all", "router", "edge"]
 
-/** An edge has no database, so options that need one are refused. */
+/** Parses the role and its options. An edge has no database, so options that need one are refused. */
 const roleOf = (all: ServeFlags): Pick<ServeRequest, "role" | "routerUrls" | "routerCa" | "passOperator"> => {
   const { role = "all", routerUrl: routerUrls = [], routerCa = null, passOperator = false } = all
   if (role !== "edge") {
@@ -180,7 +180,7 @@ const venueOf = (all: ServeFlags): Pick<ServeRequest, "venueUrl" | "venueKeyFile
 
 const isLoopback = (hostname: string): boolean => /^(localhost|\[::1\]|127(\.[0-9]{1,3}){3})$/.test(hostname)
 
-/** Host names or addresses alone: a port or path would never match the host of a URL. */
+/** Checks that each entry is only a host name or address: a port or path would never match the host of a URL. */
 const webhookHosts = (given: ReadonlyArray<string>, sandbox: boolean): ReadonlyArray<string> => {
   if (given.length > 0 && !sandbox) throw usage("--allow-webhook-host needs --sandbox.")
   if (!given.every((host) => isIP(host) !== 0 || /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(host))) {
@@ -194,7 +194,7 @@ const classesWith = (fourEyes: FourEyes): ReadonlyArray<string> =>
 const onRequest = classesWith("on request")
 const fourEyesClasses = [...classesWith("usual"), ...onRequest]
 
-/** `none`, or classes written `ledger adjust` or `ledger-adjust`. */
+/** Parses the four-eyes classes: `none`, or names such as `ledger adjust` or `ledger-adjust`. */
 const classesOf = (given: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (given.length === 1 && given[0] === "none") return []
   const classes = given.map((name) => name.replaceAll("-", " "))
@@ -241,7 +241,7 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
 
 const firmNames: ReadonlyArray<string> = ["name", "legalEntity", "venue"] satisfies ReadonlyArray<keyof Firm>
 
-/** A name for statements: one line of limited length, without leading or trailing space. */
+/** Whether a value can be a name on statements: one line of limited length, without leading or trailing space. */
 const isName = (value: unknown): boolean =>
   typeof value === "string" && /^\S(.{0,98}\S)?$/u.test(value) && !/[\p{C}\p{Zl}\p{Zp}]/u.test(value)
 

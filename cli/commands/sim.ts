@@ -66,7 +66,7 @@ const momentOption = (given: string): number => {
   return moment
 }
 
-/** A timer that is due already needs an advance of one millisecond. */
+/** Advances the clock. For a timer that is due already, it advances by one millisecond. */
 const advance = (
   api: OperatorClient,
   advanceMillis: number | undefined,
@@ -83,7 +83,7 @@ const advance = (
 
 const nothingDue = "Nothing is due that the service knows of: the clock stays where it is."
 
-/** The service counts up to this number. */
+/** The service counts no further than this number. */
 const mostCounted = 1_000
 
 const nextView = ({ now, next, more }: Shown): View =>

@@ -1,6 +1,6 @@
 /**
- * `brokerage sim names`: the sandbox's special last names, and how to reach each state of each machine. Made from this program,
- * without a service (operator surface, Developers and QA).
+ * `brokerage sim names`: the sandbox's special last names, and the way to each state of each machine. It comes from this
+ * program, without a service (operator surface, Developers and QA).
  */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
@@ -15,7 +15,7 @@ export const addSimNamesCommand = (sim: Command, cli: Cli): void => {
     .action(({ machine }: { readonly machine?: string }, command: Command) => showNames(cli, machine, command))
 }
 
-/** The names apply to all machines; `--machine` selects the states of one. */
+/** Shows names and states. The names apply to all machines; `--machine` limits the states to those of one. */
 const showNames = (cli: Cli, machine: string | undefined, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const { isKind, kinds } = await import("../../src/machines/registry.ts")

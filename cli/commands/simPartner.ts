@@ -1,6 +1,6 @@
 /**
- * `brokerage sim partner run`: a simulated partner that onboards clients and reports money with idempotent retries, checks
- * every answer, and finally compares its books with the service's. With --json it prints one document a line (operator surface,
+ * `brokerage sim partner run`: a simulated partner that onboards clients, reports money with idempotent retries, checks every
+ * answer, and finally compares its books with the service's. With --json it prints one document per line (operator surface,
  * Developers and QA).
  */
 import { type Command, Option } from "commander"
@@ -38,7 +38,7 @@ export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
 }
 
 const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> => {
-  // Only the partner key is needed, so no operator key is searched for.
+  // Only the partner key is needed, so the operator key is left empty.
   const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
   const [{ Effect, Redacted }, { runPartner }, { makePartnerClient }] = await Promise.all([
     import("effect"),

@@ -1,6 +1,6 @@
 /**
- * `brokerage sim partner listen`: a webhook receiver that registers itself, verifies signatures, prints events and misbehaves
- * on request. With --json it prints one document a line (operator surface, Developers and QA).
+ * `brokerage sim partner listen`: a webhook receiver that registers itself, verifies signatures, prints events, and
+ * misbehaves on request. With --json it prints one document per line (operator surface, Developers and QA).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import type { Misbehaviour } from "../../simulator/partner/WebhookBehaviour.ts"
@@ -85,7 +85,7 @@ const eventsOption = (text: string): ReadonlyArray<string> => {
 
 const longestDelay = 24 * 60 * 60 * 1_000
 
-/** Timers allow at most 24 days; senders wait for seconds only. */
+/** Parses a delay. Timers allow at most 24 days, and senders wait only for seconds. */
 const delayOption = (text: string): number => {
   const millis = durationOption(text)
   if (millis > longestDelay) throw new InvalidArgumentError("It must be at most a day.")
@@ -98,7 +98,7 @@ const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<v
     throw cliFailure(exitStatus.usage, 4000, "--tls-cert and --tls-key go together.")
   }
   const files = tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey }
-  // Only the partner key is needed, so no operator key is searched for.
+  // Only the partner key is needed, so the operator key is left empty.
   const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
   const [
     { Effect, Redacted },
@@ -150,7 +150,7 @@ const misbehaviourOf = (flags: ListenFlags): Misbehaviour => {
   }
 }
 
-/** `events` counts distinct accepted events; a rejected delivery may not be genuine. */
+/** Counts a delivery. `events` counts accepted events once each; rejected deliveries may not be genuine. */
 const count = (seen: Seen, delivery: ReceivedDelivery): void => {
   seen.deliveries++
   if (delivery.problem !== null) seen.refused++

@@ -15,7 +15,7 @@ interface Reset {
   readonly dryRun?: true
 }
 
-/** PostgreSQL and the venue take seconds to start again. */
+/** Timeout of the restart: PostgreSQL and the venue take seconds to start. */
 const patience = "2 minutes"
 const pollMillis = "200 millis"
 

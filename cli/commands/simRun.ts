@@ -1,5 +1,5 @@
 /**
- * `brokerage sim list` and `sim run`: runs scenarios against the running sandbox, or against a temporary one if none runs. With
+ * `brokerage sim list` and `sim run`: runs scenarios on the running sandbox, or on a temporary one when none runs. With
  * --json it prints one document; on a terminal it shows a live view (operator surface, Developers and QA).
  */
 import { type Command, Option } from "commander"
@@ -72,11 +72,11 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const { findScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
   const { scenarios: found, complaints, byName } = findScenarios(words)
   if (complaints.length > 0) throw wrong(complaints)
-  // Checked first, so that a run of minutes does not end without a place for its results.
+  // The files are opened before the run, so that a run of minutes does not end without a place for its results.
   if (flags.junit !== undefined) writeResults("junit", flags.junit, "a", "")
   if (flags.record !== undefined) writeResults("record", flags.record, "w", "")
   const seed = flags.seed ?? Date.now() % 4_294_967_296
-  // From here on a signal ends the run in order and removes everything that it started.
+  // From here on, a signal ends the run properly and removes everything that it started.
   const stopped = cli.io.stopped()
   const running = flags.own !== true && (await isRunning(cli, globals))
   if (running) await refuseSecondKey(cli, found, globals)
@@ -99,8 +99,8 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
 }
 
 /**
- * Scenarios that kill their service, or advance its clock beyond the venue's retention of events, run on another service than
- * later scenarios.
+ * Splits the scenarios by the service that they need. Scenarios that kill their service, or advance its clock beyond the
+ * venue's retention of events, run on another service than the others.
  */
 const lotsOf = (scenarios: ReadonlyArray<Scenario>): ReadonlyArray<ReadonlyArray<Scenario>> =>
   [scenarios.filter(({ own }) => !own), scenarios.filter(({ own }) => own)].filter((lot) => lot.length > 0)
@@ -113,13 +113,13 @@ interface LotParts {
   readonly stopped: Promise<void>
 }
 
-/** Runs scenarios on the running service, or on a temporary one. Null: interrupted by a signal. */
+/** Runs scenarios on the running service, or on a temporary one. Null when a signal interrupted them. */
 const playLot = async (
   cli: Cli,
   scenarios: ReadonlyArray<Scenario>,
   { flags, globals, seed, running, stopped }: LotParts
 ): Promise<{ readonly results: ReadonlyArray<ScenarioResult>; readonly dataDir: string | null } | null> => {
-  // The start takes seconds without other output.
+  // Printed because the start takes seconds without other output.
   if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
   const own = running ? null : await startOwn(flags.keep === true, stopped)
   try {
@@ -131,7 +131,10 @@ const playLot = async (
   }
 }
 
-/** Scenarios that must not run on a running service: left out of a group, refused by name. */
+/**
+ * Removes scenarios that must not run on a running service. Those of a group are left out and reported; a named one is
+ * refused.
+ */
 const withoutOwn = (
   found: ReadonlyArray<Scenario>,
   byName: ReadonlySet<string>
@@ -148,7 +151,7 @@ const withoutOwn = (
   return { scenarios, leftOut: own.map(({ id }) => id) }
 }
 
-/** The service of a data directory, whatever options and environment refer to. */
+/** The connection options of a service by its data directory, whatever other options and the environment name. */
 const placeOf = ({ dataDir, url, operatorKey }: OwnService, globals: Globals): Globals => ({
   ...globals,
   dataDir,
@@ -188,7 +191,7 @@ const summaryText = (
   ].join("\n")
 }
 
-/** A service named by options must respond; one known by its data directory alone may have ended. */
+/** Whether a service runs. A service that options name must respond; one found by its data directory may have ended. */
 const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
   const named = globals.url !== undefined || (cli.io.env.BROKERAGE_URL ?? "") !== ""
   if (!named && !existsSync(join(globals.dataDir ?? defaultDataDir, "service.json"))) return false
@@ -203,7 +206,10 @@ const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
   }
 }
 
-/** Under four eyes a scenario would stop half way and leave its partner and approvals behind. */
+/**
+ * Refuses scenarios whose commands wait for a second key: such a scenario would stop half way, and leave its partner and
+ * approvals behind.
+ */
 const refuseSecondKey = async (cli: Cli, scenarios: ReadonlyArray<Scenario>, globals: Globals): Promise<void> => {
   const { callService } = await import("../OperatorClient.ts")
   const { data } = await callService(findConnection(globals, cli.io), (api) => api.sim.life())
@@ -217,7 +223,7 @@ const refuseSecondKey = async (cli: Cli, scenarios: ReadonlyArray<Scenario>, glo
   )
 }
 
-/** Commands of the scenarios by their first two words, with `key issue`, which every scenario runs. */
+/** The first two words of each command in the scenarios, with `key issue`, which every scenario runs. */
 const guardedOf = (scenarios: ReadonlyArray<Scenario>): ReadonlySet<string> => {
   const inStep = (step: Step): ReadonlyArray<string> =>
     step.kind === "operator"
@@ -235,7 +241,7 @@ const startOwn = async (keep: boolean, stopped: Promise<void>): Promise<OwnServi
   return startOwnService(keep, stopped)
 }
 
-/** Null: interrupted by a signal. All resources of the scenarios are closed on return. */
+/** Runs the scenarios; null when a signal interrupted them. All their resources are closed on return. */
 const play = async (
   cli: Cli,
   stopped: Promise<void>,

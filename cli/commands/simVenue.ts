@@ -22,7 +22,7 @@ import { clientArgument, clientMeaning } from "./client.ts"
 
 const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, or BTC-PERP for short"] as const
 
-/** Removes a leading plus: the wire allows a minus or no sign. */
+/** Removes a leading plus, because the wire allows only a minus or no sign. */
 const signed = (text: string): string => text.replace(/^\+/, "")
 
 type VenueCall = (api: OperatorClient) => Effect.Effect<Success<typeof VenueCommandAnswer.Type>, unknown>

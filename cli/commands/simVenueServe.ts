@@ -64,7 +64,7 @@ const serve = async (cli: Cli, flags: VenueServeFlags, globals: Globals): Promis
     if (why !== undefined) cli.io.stderr(`${why}\n`)
     await venue.stop()
     if (why !== restartOrdered) return
-    // The same port as before, because its services connect to it.
+    // The venue restarts on the same port, because its services connect to it.
     venue = await start(Number(new URL(url).port))
   }
 }

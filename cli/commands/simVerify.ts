@@ -1,6 +1,6 @@
 /**
- * `brokerage sim verify`: checks that service and venue hold the same state, with nothing in flight between them (operator
- * surface).
+ * `brokerage sim verify`: checks that the service and the venue have the same state, with no call or event in flight between
+ * them (operator surface).
  */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"

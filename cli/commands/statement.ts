@@ -98,14 +98,17 @@ const addJobsCommand = (statement: Command, cli: Cli): void => {
     )
 }
 
-/** The UTC day of a period's boundary, which is midnight (in London for British tax); a time after midnight is shown too. */
+/**
+ * The UTC day of a period's boundary. A boundary is midnight (for British tax, midnight in London), so a UTC time other than
+ * 00:00 is shown too.
+ */
 const dayOf = (millis: number): string => {
   const [day = "", clock = ""] = new Date(millis).toISOString().split(/T|:00\.000Z/)
   return clock === "00:00" ? day : `${day}T${clock}Z`
 }
 
 type Job = typeof StatementJob.Type
-/** The result of a job is the last column to be dropped, its name the next. */
+/** Columns of a job. On a narrow terminal, id and name are dropped last, and the results just before them. */
 const jobColumns: Parameters<typeof table<Job>>[1] = {
   id: (row) => row.jobId,
   job: { cell: (row) => row.name, rank: -8 },
@@ -175,7 +178,7 @@ const save = (cli: Cli, statementId: string, { format, output }: GetOptions, com
     return cli.show(globals, { statementId: Number(statementId), format, output, bytes }, fields)
   })
 
-/** The statement id in a PDF's document information, which holds constants, ids and the hash alone. */
+/** The statement id in a PDF's document information, which contains only constants, ids and the hash. */
 const idOfPdf = (bytes: Buffer): string | null =>
   /statement ([1-9][0-9]{0,18}) version/.exec(bytes.toString("latin1"))?.[1] ?? null
 
@@ -210,7 +213,7 @@ const differs = {
   error: "The file is not what the service says."
 }
 
-/** Far more than the longest statement needs, as a PDF or as a model. */
+/** Longest file to read, bytes: much more than the longest statement needs, as a PDF or as a model. */
 const mostBytes = 256 * 1024 * 1024
 
 const readWhole = (file: string): Buffer => {

@@ -25,7 +25,7 @@ export const listOf = (parent: Command): Command =>
 export const pageOf = ({ client, partner, limit, before }: ListOptions): ListOptions =>
   given({ client, partner, limit, before })
 
-/** Accepts the client as an option or as an argument and passes on one value. */
+/** Takes the client from the option or from the argument, and passes on one value. */
 const takeArgument = (command: Command): void => {
   const [named] = command.args
   if (named === undefined) return

@@ -42,7 +42,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
             plainSize,
             Date.now()
           )
-          // Without the last line, which lists keys.
+          // The last line is left out, because it lists keys.
           cli.io.stdout(
             `${lines
               .slice(0, -1)

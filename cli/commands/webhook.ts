@@ -12,7 +12,7 @@ interface LogOptions {
   readonly before?: number
 }
 
-/** The endpoint's last answer in words. */
+/** The endpoint's last response as text. */
 const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
   if (attempts === 0) return "not asked yet"
   const status = lastStatus === null ? "no answer" : `HTTP ${lastStatus}`
@@ -25,7 +25,7 @@ interface Try {
   readonly error: string | null
 }
 
-/** One line for each attempt: the answer, and the beginning of one other than 2xx. */
+/** One line per attempt: the status, and the beginning of a response other than 2xx. */
 const triesView = (tries: ReadonlyArray<Try>): ReadonlyArray<View> =>
   tries.length === 0
     ? []
