@@ -1,6 +1,6 @@
 /**
  * Runs the calls of commands: finds the connection, confirms irreversible calls, calls the service, prints the answer, and
- * keeps the exit status. The only place where commander meets the service (operator surface, rules for every command).
+ * keeps the exit status. Only this file connects commander with the service (operator surface, rules for every command).
  */
 import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
@@ -18,33 +18,33 @@ import { wrapText } from "./views/wrapWords.ts"
 
 export interface CallOptions<A> {
   /**
-   * A question on the terminal before the call, below the result of a dry run. `--yes` skips it; without a terminal the call
-   * needs `--yes`. A function first fetches figures from the service, in dry runs alone; null: no question.
+   * A confirmation question, put on the terminal below the result of a dry run and before the call. `--yes` skips it; without
+   * a terminal the call needs `--yes`. A function first reads figures from the service by dry runs; null means no question.
    */
   readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
   /**
-   * Text above the dry run, such as the requesting operator; false: the call has no dry run, and the question is complete
+   * Text above the dry run, such as the requesting operator. False when the call has no dry run, and the question is complete
    * without one.
    */
   readonly deed?: false | ((client: OperatorClient) => Effect.Effect<View, unknown>)
-  /** The object (KIND:ID) of a decision: if another operator has decided it already, the refusal names that operator. */
+  /** The object (KIND:ID) of a decision. When another operator has decided it already, the refusal names that operator. */
   readonly about?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
-  /** The object (KIND:ID) of the view: its decisions are listed below. */
+  /** The object (KIND:ID) of the view; its decisions are listed below the view. */
   readonly decided?: (data: A) => string
-  /** The call changes nothing although the command can: `--dry-run` makes no difference. */
+  /** True when this call changes nothing although the command can: `--dry-run` then makes no difference. */
   readonly reads?: boolean
-  /** Progress of the call, polled beside it; null: none to show. */
+  /** Progress of the call, polled while it runs; null when there is none to show. */
   readonly progress?: (client: OperatorClient) => Effect.Effect<string | null, unknown>
-  /** Fails the command after its answer is printed. */
+  /** A failure of the command that is reported after its answer is printed, or null. */
   readonly failed?: (data: A) => CliFailure | null
-  /** Renders a refusal's data below its sentence; null: no more than the sentence. */
+  /** Renders a refusal's data below its sentence; null to show only the sentence. */
   readonly refused?: (data: unknown) => View | null
 }
 
-/** Renders an answer; `isDry`: the answer of a dry run. */
+/** Renders an answer; `isDry` is true for the answer of a dry run. */
 export type Shown<A> = (data: A, isDry: boolean) => View
 
-/** Runs another command line, for a command that is made of commands. */
+/** Runs another command line, for a command that consists of commands. */
 export type RunLine = (args: ReadonlyArray<string>, io: CliIo, callService?: CallService) => Promise<ExitStatus>
 
 export class Cli {
@@ -53,7 +53,7 @@ export class Cli {
   status: ExitStatus = exitStatus.done
   private readonly callService: CallService | undefined
 
-  /** `callService`: how to call the service; by default each call opens a connection. */
+  /** `callService` calls the service; by default each call opens a connection. */
   constructor(io: CliIo, runLine: RunLine = noLine, callService?: CallService) {
     this.io = io
     this.runLine = runLine
@@ -135,7 +135,7 @@ export class Cli {
     if (failure !== null) throw failure
   }
 
-  /** Puts the changes of a command above its answer. Without changes, the last decision on the object. */
+  /** Puts the changes of a command above its answer; without changes, the last decision on the object. */
   private async headed(
     service: Service,
     changes: ReadonlyArray<Change> | undefined,
@@ -169,7 +169,7 @@ export class Cli {
     return decisions === null ? view : stack(view, text(""), decisions)
   }
 
-  /** Adds the last decision to a refusal because of the object's state. */
+  /** Adds the last decision to a refusal that the object's state caused. */
   private async withRuling(service: Service, error: unknown, about: CallOptions<never>["about"]): Promise<unknown> {
     const isConflict = error instanceof CliFailure && error.envelope.code === 4092 && error !== declined
     if (!isConflict || about === undefined || service.globals.json === true) return error
@@ -178,8 +178,8 @@ export class Cli {
   }
 
   /**
-   * Shows the answer of a read. On a terminal it is refreshed every two seconds until a signal; elsewhere, and with --json, it
-   * is shown once.
+   * Shows the answer of a read. On a terminal it is refreshed every two seconds until a signal. Elsewhere, and with --json,
+   * it is shown once.
    */
   async watch<A>(
     command: Command,
@@ -200,7 +200,7 @@ export class Cli {
     })
   }
 
-  /** Runs a command of several calls; a CliFailure ends it with its exit status. */
+  /** Runs a command that makes several calls; a CliFailure ends it with the failure's exit status. */
   async attempt(
     command: Command,
     run: (globals: Globals) => Promise<void>,
@@ -232,7 +232,7 @@ export class Cli {
     this.io.stdout(shown)
   }
 
-  /** Renders the view as text for this output. `otherwise`: the width if stdout is no terminal. */
+  /** Renders the view as text for this output. `otherwise` is the width when stdout is no terminal. */
   async drawn(globals: Globals, view: View, service: Service | null, otherwise: number | null = null): Promise<string> {
     const { render } = await import("./views/render.ts")
     const size = this.io.size()
@@ -261,8 +261,8 @@ export class Cli {
   }
 
   /**
-   * Shows a dry run of the call and asks for confirmation; throws a refusal, or `declined`. If the decision was made before,
-   * there is no question and no call: returns the existing decision.
+   * Shows a dry run of the call and asks for confirmation; throws a refusal, or `declined`. When the object is decided
+   * already, there is no question and no call, and the existing decision is returned.
    */
   private async confirmFirst<A>(
     { globals, query }: Service,
@@ -302,9 +302,9 @@ export class Cli {
     return null
   }
 
-  /** Shows progress while a call lasts. `query`: reads the progress. */
+  /** Shows progress while a call runs. `query` reads the progress. */
   async whileWaiting<A>(globals: Globals, answer: Promise<A>, query?: () => Promise<string | null>): Promise<A> {
-    // The waiting time is for terminals alone; progress goes to logs too.
+    // The waiting time is shown on terminals only; progress is written to logs too.
     if (query === undefined && this.io.progress === null) return answer
     const progress = this.progressOf(globals)
     const began = Date.now()
@@ -315,7 +315,7 @@ export class Cli {
       if (query === undefined) return progress.tell(`Waiting for the service: ${waited()}`)
       if (isAsking) return
       isAsking = true
-      // A failed progress query is ignored: the call itself reports the state of the service.
+      // A failed progress query is ignored, because the call itself reports the state of the service.
       const noProgress = () => null
       void query()
         .catch(noProgress)
@@ -339,13 +339,13 @@ export class Cli {
   }
 }
 
-/** A call's service, for further queries. */
+/** The service of a call, for further queries. */
 interface Service {
   readonly globals: Globals
   readonly query: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
 }
 
-/** Width of the terminal of a question if stdout is no terminal. */
+/** Assumed width of the terminal that shows a question when stdout is no terminal. */
 const promptColumns = 80
 const progressMillis = 1_000
 
@@ -354,7 +354,7 @@ const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test
 const doesNothing = ({ dryRun, changes }: Success<unknown>): boolean =>
   dryRun !== undefined && changes?.length === 0 && Object.keys(dryRun.rows).length === 0 && dryRun.events.length === 0
 
-/** Renders a dry run; under four eyes with the effects of the grant. */
+/** Renders a dry run; under four eyes, with the effects that the grant will have. */
 const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View => {
   const { deed } = (typeof data === "object" && data !== null ? data : {}) as { readonly deed?: Deed }
   return deed === undefined
@@ -362,7 +362,7 @@ const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View 
     : stack(view(data, true), text(""), grantView(deed, view as never))
 }
 
-/** The refusal that a dry run with blockers predicts; null without blockers. */
+/** The refusal that a dry run predicts by its blockers; null without blockers. */
 const refusalOf = (data: unknown): CliFailure | null => {
   const { blockers } = data as { readonly blockers?: ReadonlyArray<string> }
   if (blockers === undefined || blockers.length === 0) return null
@@ -370,7 +370,7 @@ const refusalOf = (data: unknown): CliFailure | null => {
   return new CliFailure(exitStatus.refused, { code: 4092, msg: sentence, error: sentence, data: { blockers } })
 }
 
-/** The operator answered no. */
+/** The failure when the operator answers no. */
 const declined = cliFailure(exitStatus.refused, 4092, "Nothing was done.")
 
 const redrawMillis = 2_000
@@ -378,7 +378,7 @@ const redrawMillis = 2_000
 /** Overwrites the screen from its upper left corner and clears the rest. */
 const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b[K\n")}\u001b[K\n\u001b[J`
 
-/** Marks a refusal by the service and a failure of the command line differently; a declined question has no mark. */
+/** The mark before a failure: `refused` by the service, or `error` of the command line. A declined question has no mark. */
 const markOf = (failure: CliFailure): string =>
   failure === declined ? "" : isRefusal(failure) ? "refused: " : "error: "
 

@@ -1,6 +1,6 @@
 /**
- * The environment of the command line as an interface, so that tests run it without a process. Libraries return an exit status
- * and never exit (operator surface, rules for every command).
+ * The environment of the command line as an interface, so that tests run it without a process. Library code returns an exit
+ * status and never ends the process (operator surface, rules for every command).
  */
 
 import type { LeverageProfile } from "../src/machines/market/marketTerms.ts"
@@ -16,24 +16,27 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Whether stdout is a terminal, so that colours may be used. */
   readonly terminal: boolean
-  /** Current columns and rows of that terminal; null: stdout is no terminal, and lines are not wrapped. */
+  /** Current columns and rows of that terminal. Null when stdout is no terminal; lines are then not wrapped. */
   readonly size: () => Size | null
-  /** Current columns of the terminal on stderr; null: stderr is no terminal. */
+  /** Current columns of the terminal on stderr; null when stderr is no terminal. */
   readonly errorColumns: () => number | null
-  /** Shows text in a pager; false if there is none. */
+  /** Shows text in a pager; returns false when there is none. */
   readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
-  /** Shows one line on stderr that the next one replaces; null clears it. The member is null if stderr is no terminal. */
+  /**
+   * Shows one line on stderr, which the next one replaces; null clears it. The member itself is null when stderr is no
+   * terminal.
+   */
   readonly progress: ((line: string | null) => void) | null
   /** Whether there is a terminal for questions. */
   readonly asks: () => boolean
   /**
-   * Asks a yes or no question on the controlling terminal, wherever input and output go, below `deed`, the text of the planned
-   * changes; null without a terminal.
+   * Puts a yes-or-no question on the controlling terminal, wherever input and output go. `deed`, the text of the planned
+   * changes, is shown above it. Returns null without a terminal.
    */
   readonly confirm: (question: string, deed: string) => boolean | null
   /** Completes at a signal that ends the command; may be called repeatedly. */
   readonly stopped: () => Promise<void>
-  /** Runs the service until a signal stops it and returns its exit status; only main.ts implements it. */
+  /** Runs the service until a signal stops it, and returns its exit status. Only main.ts implements it. */
   readonly serve: (options: ServeRequest) => Promise<ExitStatus>
 }
 
@@ -43,7 +46,7 @@ export interface Size {
   readonly rows: number
 }
 
-/** Parsed options of `brokerage serve` for the composition root. */
+/** The parsed options of `brokerage serve`, for the composition root. */
 export interface ServeRequest {
   readonly role: "all" | "router" | "edge"
   readonly routerUrls: ReadonlyArray<string>
@@ -70,7 +73,7 @@ export interface ServeRequest {
   readonly killAt: { readonly point: string; readonly times: number } | null
 }
 
-/** The names of the firm on statements, as far as the operator sets them. */
+/** The names of the firm on statements; absent where the operator sets none. */
 export interface Firm {
   readonly name?: string
   readonly legalEntity?: string
@@ -91,11 +94,11 @@ export interface Globals {
   readonly wide?: boolean
   /** Shows times in UTC instead of the local zone. */
   readonly utc?: boolean
-  /** Option of commands that write. */
+  /** An option of commands that write. */
   readonly dryRun?: boolean
 }
 
-/** A refusal as printed: the service's envelope, or one of the same shape for an error of the command line. */
+/** A refusal as printed: the service's envelope, or an envelope of the same shape for an error of the command line. */
 export interface Envelope {
   readonly code: number
   readonly msg: string
@@ -107,7 +110,7 @@ export interface Envelope {
 export class CliFailure extends Error {
   readonly status: ExitStatus
   readonly envelope: Envelope
-  /** Additional output for a person below the sentences. */
+  /** Additional output for people, below the sentences. */
   readonly more: View | null
 
   constructor(status: ExitStatus, envelope: Envelope, more: View | null = null) {
@@ -118,7 +121,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The failure to write the answer of a command to stdout. The command itself may have run. */
+/** The failure when the answer of a command can't be written to stdout. The command itself may have run. */
 export const unwritten = (cause: string | undefined): CliFailure => {
   const sentence = `The answer could not be written (${cause ?? "unknown error"}): check the audit before repeating the command.`
   return new CliFailure(exitStatus.unreachable, {
@@ -129,11 +132,11 @@ export const unwritten = (cause: string | undefined): CliFailure => {
   })
 }
 
-/** A failure of the command line itself: code 4000 for wrong usage, 5030 for an unreachable service. */
+/** A failure of the command line: code 4000 for wrong usage, 5030 for an unreachable service. */
 export const cliFailure = (status: ExitStatus, code: number, sentence: string): CliFailure =>
   new CliFailure(status, { code, msg: sentence, error: sentence })
 
-/** The exit status of a service that has ended. Rejects with a CliFailure if the service has failed. */
+/** The exit status of a service that has ended. Rejects with a CliFailure when the service has failed. */
 export const servedStatus = (ended: Promise<"stopped" | "usurped">): Promise<ExitStatus> =>
   ended.then(
     (end) => (end === "stopped" ? exitStatus.done : exitStatus.refused),
@@ -142,6 +145,6 @@ export const servedStatus = (ended: Promise<"stopped" | "usurped">): Promise<Exi
     }
   )
 
-/** Whether the service refused. Other failures are an unreachable service or wrong usage. */
+/** True when the service refused the command. Other failures are an unreachable service or wrong usage. */
 export const isRefusal = ({ status, envelope }: CliFailure): boolean =>
   status === exitStatus.refused && envelope.code !== 5030

@@ -1,6 +1,6 @@
 /**
- * The typed client of the operator surface over TLS, made from the contract. Loaded only for a command that calls the service,
- * so that help and local commands start fast.
+ * The typed client of the operator surface over TLS, made from the contract. It is loaded only for a command that calls the
+ * service, so that help and local commands start fast.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
@@ -20,13 +20,16 @@ export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 export interface Success<A> {
   readonly code: 0
   readonly data: A
-  /** For a dry run: the changes that it would write. */
+  /** For a dry run: the changes that the command would write. */
   readonly dryRun?: Would
-  /** For a command that writes: its changes, made or planned. */
+  /** The changes of a command that writes: made, or planned in a dry run. */
   readonly changes?: ReadonlyArray<Change>
 }
 
-/** The client does not validate fields: the service does so after the role check, with sentences for operators. */
+/**
+ * The contract without the client's own validation: the service validates the fields after the role check, with sentences for
+ * operators.
+ */
 const unchecked = OperatorApi.annotate(HttpApi.PayloadParseOptions, { disableChecks: true }).annotate(
   HttpApi.QueryParseOptions,
   { disableChecks: true }
@@ -38,13 +41,13 @@ export type CallService = <A>(
   use: (client: OperatorClient) => Effect.Effect<A, unknown>
 ) => Promise<A>
 
-/** For a command with one call: closes all sockets after the call. */
+/** For a command with one call: all sockets close after the call. */
 export const callService: CallService = (connection, use) =>
   answerOf(Effect.scoped(Effect.flatMap(openClient(connection, false), use)))
 
 /**
- * For a command with many calls: building the client and the TLS handshake cost more than a call. Each connection has one
- * client, and its sockets stay open until `close`.
+ * For a command with many calls, because building the client and the TLS handshake cost more than a call. Each connection has
+ * one client, and its sockets stay open until `close`.
  */
 export const keepServices = (): { readonly call: CallService; readonly close: () => Promise<void> } => {
   const scope = Scope.makeUnsafe()
@@ -83,10 +86,10 @@ const openClient = (
   )
 }
 
-/** The raw body of the answer being decoded. */
+/** The raw body of the answer that is being decoded. */
 const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
 
-/** Restores the digits of numbers and the order of members, which the client's decoder changes. */
+/** Restores the digits of numbers and the order of members, which the client's decoder loses. */
 const exactly = {
   transformClient: HttpClient.transformResponse(
     Effect.map(
@@ -107,7 +110,7 @@ const exactly = {
     })
 }
 
-/** False for metrics and files. */
+/** Whether an answer is JSON; metrics and files are not. */
 const isJson = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
   headers["content-type"]?.startsWith("application/json") === true
 
@@ -153,7 +156,7 @@ const failureOf = (error: unknown): Effect.Effect<CliFailure> => {
     const wrote = reason.request?.method !== "GET"
     return Effect.succeed(wrote && isBroken(reason.cause) ? broken : unreachable(reason.cause))
   }
-  // A status outside the contract is still a refusal if it carries the envelope.
+  // A status outside the contract is still a refusal when its body is an envelope.
   return Effect.match(response.json, {
     onSuccess: (body) => (isEnvelope(body) ? new Failure(exitStatus.refused, plain(body)) : strange),
     onFailure: () => strange
@@ -175,7 +178,7 @@ const strange = cliFailure(
   "The address answers, but not as the brokerage of this version. Check --url."
 )
 
-/** The connection broke during the call: a command that writes may have run. */
+/** The connection broke during the call, so a command that writes may have run. */
 const broken = new Failure(exitStatus.unreachable, {
   code: 5030,
   msg: "The connection broke before the answer came: check the audit before repeating the command.",

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { type Candidate, candidateName, type Entry } from "./views/candidates.ts"
 
-/** Always asked, because a cleared client can trade. `client`: a phrase. `cases`: the cases to clear. */
+/** The question is always put, because a cleared client can trade. `client` is a phrase; `cases` are those to clear. */
 export const clearQuestion = (
   api: OperatorClient,
   client: string,

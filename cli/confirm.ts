@@ -1,5 +1,5 @@
 /**
- * A yes or no question on the controlling terminal. It does not use stdin and stdout, so pipes do not bypass the confirmation
+ * A yes-or-no question on the controlling terminal. It does not use stdin or stdout, so pipes can't bypass the confirmation
  * (operator surface, rules for every command).
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs"
@@ -9,7 +9,7 @@ import { wrapText } from "./views/wrapWords.ts"
 const [terminalInput, terminalOutput] =
   process.platform === "win32" ? ["\\\\.\\CONIN$", "\\\\.\\CONOUT$"] : ["/dev/tty", "/dev/tty"]
 
-/** The width of the output that is this terminal. */
+/** The width of the terminal, from whichever output is connected to it. */
 const columnsOfTerminal = (): number => process.stdout.columns || process.stderr.columns || 80
 
 /** Whether this process has a terminal. */
@@ -19,7 +19,10 @@ export const asks: CliIo["asks"] = () => {
   return input !== null
 }
 
-/** Waits for the answer; Ctrl-C ends the command as usual. Anything but y or yes counts as no, end of input included. */
+/**
+ * Waits for the answer; Ctrl-C ends the command as usual. Every answer except y or yes counts as no, and so does the end of
+ * input.
+ */
 export const confirm: CliIo["confirm"] = (question, deed) => {
   const input = opened(terminalInput, "r")
   const output = input === null ? null : opened(terminalOutput, "w")
@@ -32,7 +35,7 @@ export const confirm: CliIo["confirm"] = (question, deed) => {
   }
 }
 
-/** Null for a process without a terminal: /dev/tty exists, but can't be opened. */
+/** Opens the terminal; null for a process without one, where /dev/tty exists but can't be opened. */
 const opened = (path: string, mode: "r" | "w"): number | null => {
   try {
     return openSync(path, mode)

@@ -1,6 +1,6 @@
 /**
- * Finds the service and the key of the caller: options first, then a profile, else the environment and the service.json of the
- * running service in the data directory (operator surface, rules for every command).
+ * Finds the address of the service and the caller's key: options first, then a profile; without a profile, the environment,
+ * then the service.json of the running service in the data directory (operator surface, rules for every command).
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -11,9 +11,9 @@ import { keyText, readText } from "./textFile.ts"
 export interface Connection {
   readonly url: string
   readonly operatorKey: string
-  /** PEM text of the authority to trust; null: the system's. */
+  /** PEM text of the authority to trust; null for those of the system. */
   readonly ca: string | null
-  /** Every call is a dry run. */
+  /** True when every call is a dry run. */
   readonly dryRun?: boolean
 }
 
@@ -23,7 +23,7 @@ interface ServiceFile {
   readonly operatorKeyFile?: unknown
 }
 
-/** Values for options that are absent. */
+/** Values that stand in for absent options. */
 interface Defaults {
   readonly url: string | null
   readonly operatorKey: string | null
@@ -33,7 +33,7 @@ interface Defaults {
 
 export const defaultDataDir = ".brokerage"
 
-/** Throws a CliFailure that names the missing part. */
+/** The connection of a command. Throws a CliFailure that names the missing part. */
 export const findConnection = (globals: Globals, io: CliIo): Connection => {
   const dataDir = globals.dataDir ?? defaultDataDir
   const profile = globals.profile ?? filled(io.env.BROKERAGE_PROFILE)
@@ -58,7 +58,7 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
   }
 }
 
-/** A profile supplies all values itself: the key of one service is never sent to another. */
+/** The defaults of a profile. A profile supplies all values itself, so the key of one service is never sent to another. */
 const ofProfile = ({ url, operatorKeyFile, ca }: Profile): Defaults => ({
   url,
   operatorKey: null,
@@ -90,7 +90,7 @@ const keyOf = ({ operatorKey, operatorKeyFile }: Globals, defaults: Defaults): s
   throw usage("An operator key is needed: use --operator-key-file, --operator-key or BROKERAGE_OPERATOR_KEY.")
 }
 
-/** Exactly one line: any other file was named by mistake and is not sent. */
+/** The key in a file of exactly one line. Any other file was named by mistake, and is not sent. */
 const keyIn = (file: string): string => {
   let content: string
   try {
@@ -120,7 +120,7 @@ const caOf = (option: string | undefined, file: string | null): string | null =>
   }
 }
 
-/** A missing or broken file means no service; a call detects a stale one. */
+/** Reads service.json. A missing or broken file counts as no service; a stale file fails at the call. */
 const readService = (path: string): ServiceFile => {
   try {
     return JSON.parse(readText(path)) as ServiceFile
@@ -131,5 +131,5 @@ const readService = (path: string): ServiceFile => {
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null)
 const existing = (file: string | null): string | null => (file !== null && existsSync(file) ? file : null)
-/** Trimmed, because a variable that was read from a file often ends with a line break. */
+/** The trimmed value, or undefined when empty: a variable that was read from a file often ends with a line break. */
 const filled = (value: string | undefined): string | undefined => value?.trim() || undefined

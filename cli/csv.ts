@@ -1,7 +1,7 @@
 /**
- * A strict reader of comma-separated values after RFC 4180: ambiguous text is an error with its line. Records end with CRLF or
- * LF; quoted fields may hold commas, line breaks and doubled quotes. Input arrives in pieces, so memory grows with the longest
- * record, not with the file.
+ * A strict reader of comma-separated values after RFC 4180: ambiguous text is an error that names its line. Records end with
+ * CRLF or LF; quoted fields may contain commas, line breaks and doubled quotes. Input arrives in pieces, so memory grows with
+ * the longest record, not with the file.
  */
 
 /** One record and the line on which it begins, from 1. */
@@ -10,7 +10,7 @@ export interface CsvRecord {
   readonly fields: ReadonlyArray<string>
 }
 
-/** Text that is no CSV; the rest can't be read. */
+/** The text is not CSV, and the remaining text can't be read. */
 export class CsvError extends Error {
   readonly line: number
 
@@ -31,10 +31,10 @@ export class CsvReader {
   #fields: Array<string> = []
   #line = 1
   #begins = 1
-  /** A carriage return at the end of a piece, whose line feed may follow in the next. */
+  /** True when the last piece ended with a carriage return, whose line feed may begin the next piece. */
   #returned = false
   #first = true
-  /** Characters of the current record so far. */
+  /** The number of characters of the current record. */
   #length = 0
   readonly #separator: string
 
@@ -90,7 +90,7 @@ export class CsvReader {
     this.#field += character
   }
 
-  /** A quote opens a field, or doubles the quote that seemed to close it. */
+  /** Handles a quote: it opens a field, or closes it, or doubles the quote before it. */
   #quote(): void {
     if (this.#place === "plain") throw new CsvError(this.#line, "A quote may stand in a quoted field only.")
     if (this.#place === "closed") this.#field += '"'
@@ -111,7 +111,7 @@ export class CsvReader {
   }
 }
 
-/** Renders records as CSV that reads back equal. */
+/** Renders records as CSV from which the reader gets equal records. */
 export const writeCsv = (records: ReadonlyArray<ReadonlyArray<string>>): string =>
   records
     .map((fields) => `${fields.map((field) => (/[",\r\n]/.test(field) ? quoted(field) : field)).join(",")}\r\n`)

@@ -1,7 +1,7 @@
 /**
- * The webhook receiver of the demo, beside `serve --sandbox --demo` on a terminal. It registers with the demo's key and prints
- * signed events as they arrive, so that the pasted curl lines show what a partner receives. Port and secret are new at each
- * start. If the receiver fails, the service runs without it.
+ * The webhook receiver of the demo, which runs beside `serve --sandbox --demo` on a terminal. It registers with the demo's
+ * key and prints signed events as they arrive, so that the pasted curl lines show the events that a partner receives. Port
+ * and secret are new at each start. If the receiver fails, the service runs without it.
  */
 import { Effect, Redacted } from "effect"
 import { readFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { deliveryLine } from "./views/deliveryLine.ts"
 export interface DemoReceiverOptions {
   /** URL of the running service. */
   readonly url: string
-  /** Null: the service has an own certificate, which the system must trust. */
+  /** Null when the service has its own certificate, which the system must trust. */
   readonly caFile: string | null
   readonly dataDir: string
   /** The demo partner's key. */

@@ -21,7 +21,7 @@ export interface Would {
   }>
 }
 
-/** Adds the option to every writing command of the tree that does not define its own. */
+/** Adds the option to every writing command of the tree that does not define the option itself. */
 export const addDryRunOptions = (program: Command): void => {
   const visit = (command: Command, path: ReadonlyArray<string>): void => {
     if (command.commands.length === 0 && Object.hasOwn(writingCommands, path.slice(-2).join(" "))) addOption(command)
@@ -35,25 +35,25 @@ const addOption = (command: Command): void => {
   command.addOption(new Option("--dry-run", "run the command without writing anything, and show what it would write"))
 }
 
-/** Whether the answer itself reports a dry run; --json then prints it beside the usual form. */
+/** Whether the answer itself reports that it is a dry run; --json then prints the answer beside the usual form. */
 export const speaksForItself = <A>(data: A): data is A & { readonly dryRun: true } =>
   typeof data === "object" && data !== null && (data as { readonly dryRun?: unknown }).dryRun === true
 
 /** The JSON form of a dry run. */
 export const dryRunDocument = <A>(answer: A, would: Would) => ({ dryRun: true, answer, would })
 
-/** The current effects of a command under four eyes once it is granted; or the refusal it would get. */
+/** The effects that a command under four eyes would have if it were granted now, or the refusal that it would get. */
 export type Deed =
   | { readonly result: unknown; readonly would: Would; readonly changes: ReadonlyArray<Change> }
   | { readonly refusal: string }
 
-/** The command's own view, and its effects, once it is granted. */
+/** The view of a command under four eyes: the command's own view, with the effects of a grant. */
 export const grantView = (deed: Deed, view: (result: unknown) => View): View =>
   "refusal" in deed
     ? text(`As things stand it would be refused: ${deed.refusal}`)
     : stack(text("When it is granted:"), dryRunView(view(deed.result), deed.would, "It would write:"))
 
-/** The answer's own view and the planned changes. */
+/** The view of the answer, with the planned changes below it. */
 export const dryRunView = (answer: View, { rows, events, postings }: Would, head: string): View =>
   stack(
     answer,
@@ -79,7 +79,10 @@ export const dryRunView = (answer: View, { rows, events, postings }: Would, head
         ])
   )
 
-/** The answer does not report a dry run: the service at this address does not support them and ran the command. */
+/**
+ * The failure when the answer to a dry run does not report one: the service at this address does not support dry runs and has
+ * run the command.
+ */
 export const carriedOut = cliFailure(
   exitStatus.refused,
   5000,

@@ -1,7 +1,7 @@
 /** Durations as people write them: 500ms, 90s, 15m, 8h, 2d (operator surface, sim clock advance). */
 const millis = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Milliseconds, or null if the text is no positive duration. */
+/** The duration in milliseconds; null when the text is no positive duration. */
 export const parseDuration = (text: string): number | null => {
   const match = /^([1-9][0-9]{0,8})(ms|[smhd])$/.exec(text)
   if (match === null) return null

@@ -1,4 +1,4 @@
-/** The layout of `--help`: wrapped at words, with a meaning below its term if both don't fit. */
+/** The layout of `--help`: wrapped at words; a meaning stands below its term when both do not fit in one line. */
 import type { Help } from "commander"
 import { wrapText, wrapWords } from "./views/wrapWords.ts"
 
@@ -31,5 +31,5 @@ export const helpText: Partial<Help> = {
   }
 }
 
-/** 80 columns without a terminal. */
+/** The width of the help; 80 columns without a terminal. */
 const widthIn = ({ helpWidth = 80 }: Help): number => helpWidth

@@ -1,11 +1,14 @@
-/** The last decision on an object, for an operator who finds it decided already (operator surface, rules for every command). */
+/**
+ * The last decision on an object, shown to an operator whose decision came too late (operator surface, rules for every
+ * command).
+ */
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { shortPrints } from "./views/shortPrints.ts"
 import { stateWords } from "./views/stateWords.ts"
 import { text, time, type View, words } from "./views/View.ts"
 
-/** Null if the audit has no decision or can't be read: the refusal is shown without it. */
+/** The last decision as text. Null when the audit has none or can't be read: the refusal is then shown without it. */
 export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<View | null> =>
   api.audit.tail({ query: { object, limit: 1 } }).pipe(
     Effect.map(({ data }) => {
@@ -14,12 +17,12 @@ export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<V
       const change = [last.before, last.after].filter((state) => state !== null).join(" -> ")
       const why = last.reason === null ? "" : `: ${shortPrints(withoutRequester(last.reason))}`
       const what = change === "" ? last.action : words`${last.action}, ${stateWords(change)}`
-      // An object's first audit row is its creation, not a decision.
+      // The first audit row of an object is its creation and not a decision.
       const head = last.before === null ? "Nobody has decided it yet" : "Last decision"
       return text(words`${head}: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
     }),
     Effect.orElseSucceed(() => null)
   )
 
-/** Removes the argument hash and the requester's id, whose label is shown beside the note. */
+/** The reason without the argument hash and the requester's id, because the requester's label is shown beside it. */
 const withoutRequester = (reason: string): string => reason.replace(/ [0-9a-f]{64} by \d+$/, "")

@@ -1,6 +1,6 @@
 /**
- * Lays a machine's picture out with the Eclipse Layout Kernel: states in layers, arrows at right angles, labels at free places.
- * The same machine has the same layout on every run.
+ * Lays out a machine's picture with the Eclipse Layout Kernel: states in layers, arrows at right angles, labels at free
+ * places. A machine has the same layout on every run.
  */
 import Elk, { type ElkNode, type ElkExtendedEdge, type LayoutOptions } from "elkjs/lib/elk.bundled.js"
 import type { AnyStateMachine } from "xstate"
@@ -92,15 +92,15 @@ const placedOf = (machine: AnyStateMachine, graph: ElkNode): MachineLayout => {
   }
 }
 
-/** A penalty for pictures that fit a screen badly: large, tall or very flat ones. */
+/** A penalty for pictures that fit a screen badly: large, tall, or very flat. */
 const badness = ({ width, height }: MachineLayout): number => {
   const ratio = width / height
   return width * height * Math.max(1, ratio / 2.2, 1.1 / ratio)
 }
 
-/** The better of a layout downwards and one to the right. */
+/** The better one of two layouts: downwards, or to the right. */
 export const layOut = async (machine: AnyStateMachine): Promise<MachineLayout> => {
-  // A CommonJS module whose default export is a member, as its types declare too.
+  // The CommonJS module has the class as a member of its default export, and its types declare that too.
   const elk = new Elk.default()
   const down = placedOf(machine, await elk.layout(graphOf(machine, "DOWN")))
   const right = placedOf(machine, await elk.layout(graphOf(machine, "RIGHT")))

@@ -1,9 +1,9 @@
 /**
- * Reads a file of sanctions or of politically exposed persons: CSV with a header row (such as the simple table of
+ * Reads a file of sanctioned or politically exposed persons: CSV with a header row (such as the simple table of
  * OpenSanctions), OFAC's CSV, the XML of the European Union or of the United Nations, or JSON {source, version, entries}. The
- * first of two passes checks every line and computes count and hash, so that a rejected file changes nothing. The report
- * counts every entry that the list lacks, with its line. Only JSON files are held in memory (operator surface, screening
- * import; F26).
+ * file is read twice. The first pass checks every line and computes count and hash, so that a rejected file changes nothing.
+ * The report counts every entry that is not imported, with its line. Only JSON files are held in memory (operator surface,
+ * screening import; F26).
  */
 import { createHash } from "node:crypto"
 import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs"
@@ -24,7 +24,7 @@ import { encodingOf, readText } from "./textFile.ts"
 export interface ListOptions extends FormatOptions {
   readonly source?: string
   readonly version?: string
-  /** Most lines without a readable name; the import leaves them out. Default 0. */
+  /** How many lines without a readable name the import may leave out; 0 by default. */
   readonly badLines?: number
 }
 
@@ -32,21 +32,21 @@ export interface ListFile {
   readonly source: string
   readonly version: string
   readonly count: number
-  /** Chained over the entries in their order, as the service does it. */
+  /** Chained over the entries in order, exactly as the service computes it. */
   readonly hash: string
-  /** The parts of the file that are not on the list. */
+  /** The parts of the file that the import leaves out. */
   readonly report: FileReport
-  /** The entries once more, in pieces of at most `size`. */
+  /** Reads the entries a second time, in pieces of at most `size`. */
   readonly pieces: (size: number) => AsyncGenerator<ReadonlyArray<ListedPerson>>
 }
 
-/** Lines with errors that are shown. */
+/** At most this many lines with errors are shown. */
 const mostErrors = 20
 
-/** Largest file that is held in memory whole: JSON, and OFAC's further files. */
+/** Largest file that is held in memory, bytes: JSON, and OFAC's further files. */
 const largestHeld = 64 * 1_048_576
 
-/** Reads and checks the whole file. Rejects with a CliFailure that names every line and field. */
+/** Reads and checks the whole file. Rejects with a CliFailure that names the faulty lines and fields. */
 export const readListFile = async (path: string, options: ListOptions): Promise<ListFile> => {
   const start = startOf(path)
   const document = /\.json$/i.test(path) || start.startsWith("{") ? jsonDocument(path) : null
@@ -122,7 +122,7 @@ async function* piecesOf(lines: AsyncIterable<ListLine>, size: number): AsyncGen
 
 const changed = (): CliFailure => usage("The file has changed since it was checked.")
 
-/** OFAC's further files, where the options name them. */
+/** The texts of OFAC's further files; null for a file that the options do not name. */
 interface FurtherTexts {
   readonly alternateNames: OfacTexts | null
   readonly comments: OfacTexts | null
@@ -210,7 +210,7 @@ async function* xmlLines(path: string, options: ListOptions): AsyncGenerator<Lis
   }
 }
 
-/** All records that are not blank, without the end mark (1A) of old systems in the last one. */
+/** All records that are not blank. The end-of-file mark (1A) of old systems is removed from the last one. */
 async function* csvRecords(path: string): AsyncGenerator<CsvRecord> {
   const reader = new CsvReader()
   const filled = (records: ReadonlyArray<CsvRecord>) =>
@@ -225,7 +225,7 @@ async function* textPieces(path: string): AsyncGenerator<string> {
   yield decode()
 }
 
-/** Returns a decoder for the pieces of a file that begins with these bytes. A call without a piece ends the file. */
+/** Makes a decoder for the pieces of a file that begins with these bytes. A call without a piece ends the file. */
 const decoderOf = (start: Uint8Array): ((bytes?: Uint8Array) => string) => {
   const encoding = encodingOf(start)
   const decoder = newDecoder(encoding)
@@ -246,7 +246,7 @@ const newDecoder = (encoding: string) => {
   }
 }
 
-/** The first characters of a file after white space and a byte order mark. */
+/** The first characters of a file, without white space and byte order mark. */
 const startOf = (path: string): string => {
   const bytes = firstBytes(path)
   return decoderOf(bytes)(bytes).trimStart()
@@ -292,7 +292,7 @@ const jsonDocument = (path: string): Readonly<Record<string, unknown>> => {
   return document
 }
 
-// Asynchronous like the lines of a CSV file, though the document is in memory.
+// Asynchronous like the lines of a CSV file, although the document is in memory.
 async function* jsonLines(document: Readonly<Record<string, unknown>>, options: ListOptions): AsyncGenerator<ListLine> {
   for (const [index, entry] of (document["entries"] as ReadonlyArray<unknown>).entries()) {
     const place = `entries.${index}`

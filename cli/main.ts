@@ -1,22 +1,22 @@
 /**
- * Entry of the command line. Commands call the service through its operator routes. The exception is `serve`, which is the
- * service: its composition root is imported for that command alone, when it runs.
+ * Entry of the command line. Commands call the service through its operator routes. `serve` is the service itself: its
+ * composition root is imported only when this command runs.
  */
 import { type CliIo, type ExitStatus, servedStatus, unwritten } from "./CliIo.ts"
 import { asks, confirm } from "./confirm.ts"
 import { pageWith } from "./pager.ts"
 import { runCli } from "./runCli.ts"
 
-/** Whether this process is a service, which continues without output and counts lost lines itself. */
+/** True when this process is a service, which continues without output and itself counts lost log lines. */
 let serving = false
-/** Set for a command that ends in order on a signal. */
+/** Set for a command that ends properly on a signal. */
 let ending: PromiseWithResolvers<void> | null = null
 /** The exit status of a command whose answer could not be written. */
 let unwrittenStatus: ExitStatus | null = null
 
 /**
- * Completes on SIGTERM, SIGINT, or SIGHUP of a closing terminal. Repeated signals count once: on a terminal Ctrl-C arrives both
- * directly and through the launcher.
+ * Completes on SIGTERM, on SIGINT, or on SIGHUP when the terminal closes. Repeated signals count once: Ctrl-C on a terminal
+ * arrives both directly and through the launcher.
  */
 const stopped: CliIo["stopped"] = () => {
   if (ending !== null) return ending.promise
@@ -28,11 +28,11 @@ const stopped: CliIo["stopped"] = () => {
 const print = (text: string) => void process.stdout.write(text)
 
 /**
- * Runs until a signal; a database taken over by another process ends it as refused. Rejects with a CliFailure if it can't
- * start.
+ * Runs the service until a signal. When another process takes over the database, the exit status is that of a refusal.
+ * Rejects with a CliFailure when the service can't start.
  */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
-  // Registered first, so that a stop during the start is orderly too.
+  // Registered first, so that a stop during the start is handled properly too.
   const stop = stopped()
   serving = true
   const [{ Effect }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
@@ -52,16 +52,16 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   return servedStatus(ended.finally(endWithoutReaders))
 }
 
-/** Exits even if a stalled reader blocks stdout: pending output gets a short grace period. */
+/** Exits even when a stalled reader blocks stdout: pending output gets one second. */
 const endWithoutReaders = (): void => {
   setTimeout(() => process.exit(), 1_000).unref()
 }
 
-// There is no other place for this error; the exit status reports how the command ended.
+// An error of stderr can't be shown anywhere; the exit status shows how the command ended.
 process.stderr.on("error", () => undefined)
 
 // A closed pipe (`| head`) is no failure, and later output is dropped. Any other error (a full disk) loses the answer of a
-// command that may have run: it is reported like a connection that broke before the answer.
+// command that may have run. It is reported like a connection that broke before the answer.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (serving || unwrittenStatus !== null) return
   const failure = error.code === "EPIPE" ? null : unwritten(error.code)
@@ -70,12 +70,12 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     process.stderr.write(`${json ? JSON.stringify(failure.envelope) : failure.message}\n`)
     process.exitCode = unwrittenStatus = failure.status
   }
-  // Otherwise the command first releases what it has started.
+  // A command that can end properly first releases what it has started; any other exits at once.
   if (ending === null) process.exit()
   ending.resolve()
 })
 
-/** A terminal of unknown width has the width of COLUMNS, or 80. */
+/** The size of the terminal. When its width is unknown, the width is COLUMNS, or 80. */
 const size: CliIo["size"] = () => {
   const { isTTY, columns, rows } = process.stdout
   if (!isTTY) return null

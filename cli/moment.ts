@@ -1,6 +1,6 @@
 /**
- * Parses times: a duration (`2h`), a date or a date with a time of day, in UTC like the books, or Unix ms (operator surface,
- * rules for every command).
+ * Parses times: a duration (`2h`), a date or a date with a time of day (in UTC, like the books), or Unix ms (operator
+ * surface, rules for every command).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { Effect } from "effect"
@@ -11,19 +11,22 @@ import { parseDuration } from "./duration.ts"
 import { isInSeconds } from "../src/machines/shared/CalendarDate.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 
-/** Whether a duration counts back from now or ahead. */
+/** Whether a duration counts back from now, or forward. */
 export type Direction = "ago" | "ahead"
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Unix ms, or null for an invalid text. */
+/** The time in Unix ms; null when the text is invalid. */
 export const parseMoment = (text: string, direction: Direction, now: number): number | null => {
   const duration = parseDuration(text)
   if (duration === null) return parseDate(text)
   return direction === "ago" ? Math.max(0, now - duration) : now + duration
 }
 
-/** As `parseMoment`, without durations. A date alone is the start of its day; a date that does not exist is invalid. */
+/**
+ * Like `parseMoment`, without durations. A date without a time is the start of its day; a date that does not exist is
+ * invalid.
+ */
 export const parseDate = (text: string): number | null => {
   if (/^(0|[1-9][0-9]{0,15})$/.test(text)) return Number.isSafeInteger(Number(text)) ? Number(text) : null
   const [whole, date = "", clock = "00:00", zone = "Z"] = form.exec(text) ?? []
@@ -34,19 +37,19 @@ export const parseDate = (text: string): number | null => {
 
 const dayMillis = 86_400_000
 
-/** As `parseDate`, for the end of a period: a date without a time is the last moment of that day. */
+/** Like `parseDate`, for the end of a period: a date without a time is the last moment of that day. */
 const parseLast = (text: string): number | null => {
   const at = parseDate(text)
   return at !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? at + dayMillis - 1 : at
 }
 
-/** Date.parse accepts 31 June as 1 July. */
+/** Whether the date exists: Date.parse would accept 31 June as 1 July. */
 const isDay = (date: string): boolean => {
   const at = Date.parse(`${date}T00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }
 
-/** Throws if the number is in seconds: read as ms it would be a day in 1970. */
+/** Throws when the number is in seconds, because as ms it would be a day in 1970. */
 export const refuseSeconds = (text: string): void => {
   if (/^[0-9]+$/.test(text) && isInSeconds(Number(text))) {
     throw new InvalidArgumentError(`${text} is a number of seconds: write it in Unix milliseconds, ${text}000.`)
@@ -59,7 +62,7 @@ export const momentForms = {
   ahead: "2h from now, 2026-11-01T09:30 (UTC) or Unix ms"
 }
 
-/** A duration given for a time, resolved by the service's clock (`answerMoments`). */
+/** A duration in place of a time. The service's clock resolves it (`answerMoments`). */
 export class Relative {
   readonly text: string
   readonly direction: Direction
@@ -71,7 +74,10 @@ export class Relative {
     this.latest = latest
   }
 
-  /** Unix ms; `now`: business time. Throws a CliFailure for a time after the latest one. */
+  /**
+   * The time in Unix ms, counted from `now` in business time. Throws a CliFailure for a time later than the latest allowed
+   * one.
+   */
   from(now: number): number {
     const at = parseMoment(this.text, this.direction, now)
     if (at === null || at > this.latest)
@@ -81,8 +87,8 @@ export class Relative {
 }
 
 /**
- * Resolves durations among a command's options before it runs. Filters apply to business time, which a sandbox can advance, so
- * the service's clock is used and not the local one. Without durations the service is not called.
+ * Resolves durations among a command's options before the command runs. Filters apply to business time, which a sandbox can
+ * advance, so the service's clock counts and not the local one. Without durations, the service is not called.
  */
 export const answerMoments = async (cli: Cli, command: Command): Promise<void> => {
   const given = Object.entries(command.opts<Readonly<Record<string, unknown>>>())
@@ -93,7 +99,7 @@ export const answerMoments = async (cli: Cli, command: Command): Promise<void> =
   for (const [name, value] of relative) command.setOptionValue(name, value.from(now))
 }
 
-/** A query that every role may send, in a sandbox and outside. */
+/** The service's business time, read by a query that every role may send, in a sandbox and outside. */
 const businessTime = (api: OperatorClient): Effect.Effect<number, unknown> =>
   Effect.map(api.queue.show({ query: { limit: 1 } }), ({ data }) => data.asOf)
 
@@ -101,7 +107,7 @@ interface MomentRules {
   readonly direction?: Direction
   /** Unix ms. */
   readonly latest?: number
-  /** The period includes this time, so a date without a time means the last millisecond of that day. */
+  /** True when the period includes this time: a date without a time then means the last millisecond of that day. */
   readonly isLastMoment?: boolean
 }
 

@@ -1,5 +1,6 @@
 /**
- * Resolves ids of a view to names: codes of partners, labels of operator keys; queried once, and only if the view needs them.
+ * Resolves the ids of a view to names (codes of partners, labels of operator keys). The names are queried once, and only if
+ * the view needs them.
  */
 import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
@@ -22,7 +23,7 @@ export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
   return found
 }
 
-/** If the service refuses, the ids stay. */
+/** The names of the needed kinds. Where the service refuses the query, the view shows ids. */
 export const readNames = (api: OperatorClient, kinds: ReadonlySet<Named["kind"]>): Effect.Effect<Names> =>
   Effect.all({
     partner: kinds.has("partner")

@@ -1,4 +1,4 @@
-/** Parsers of option values: a value that does not parse is wrong usage (exit status 2). */
+/** Parsers of option values. A value that does not parse is wrong usage (exit status 2). */
 import { Argument, InvalidArgumentError, Option } from "commander"
 import { parseDuration } from "./duration.ts"
 
@@ -41,7 +41,7 @@ export const beforeOption = new Option("--before <id>", "only what is older than
   whole(1, Number.MAX_SAFE_INTEGER)
 )
 
-/** Drops undefined members: the contract's optional keys must be absent. */
+/** Removes undefined members, because optional keys of the contract must be absent instead. */
 export const given = <A extends object>(options: A): { [K in keyof A]: Exclude<A[K], undefined> } =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     [K in keyof A]: Exclude<A[K], undefined>

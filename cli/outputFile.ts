@@ -1,11 +1,11 @@
 /**
- * The file of `--output`: new, readable by its owner alone, and named only once it is complete. Only a regular file is ever
- * replaced, because a device, a pipe or a link is there for a purpose (operator surface, document show and ledger export).
+ * The file of `--output`: a new file, readable only by its owner, which gets its name only once it is complete. Only a
+ * regular file is ever replaced; devices, pipes and links are refused (operator surface, document show and ledger export).
  */
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { CliFailure, cliFailure, exitStatus, type Globals } from "./CliIo.ts"
 
-/** Checked before the call, so that no audited read is wasted. */
+/** Refuses an existing file. Called before the service is called, so that no audited read is wasted. */
 export const refuseExisting = (file: string, globals: Globals): void => {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return
@@ -17,7 +17,7 @@ export const refuseExisting = (file: string, globals: Globals): void => {
 
 const notRegular = "The file of --output is not a regular file: it is never replaced."
 
-/** Writes FILE.part and renames it once it is complete; an interrupted command removes it. */
+/** Writes FILE.part and renames it once complete; an interrupted command removes it. */
 export const intoFile = async <A>(
   file: string,
   fill: (write: (content: string | Uint8Array) => void) => Promise<A>
@@ -45,7 +45,7 @@ export const intoFile = async <A>(
   }
 }
 
-/** Replaces the remainder of an export that was killed. */
+/** Opens FILE.part, and replaces one that a killed export left behind. */
 const openPart = (part: string): number => {
   refuseExisting(part, { yes: true })
   rmSync(part, { force: true })
@@ -67,7 +67,7 @@ const writing = <A>(write: () => A): A => {
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
-/** Incomplete files of this process. */
+/** Files of this process that are not complete yet. */
 const unfinished = new Set<string>()
 
 const removeUnfinished = (): void => {
@@ -81,7 +81,7 @@ const interrupted = (signal: NodeJS.Signals): void => {
   process.kill(process.pid, signal)
 }
 
-/** Until `settled`, the file is removed if the process ends, by itself or by a signal; the signal then has its usual effect. */
+/** Removes the file when the process ends before `settled`, by itself or by a signal. The signal then has its usual effect. */
 const begin = (part: string): void => {
   if (unfinished.size === 0) {
     process.on("exit", removeUnfinished)

@@ -1,6 +1,6 @@
 /**
- * A temporary sandbox service for one run: a child process on a temporary data directory and a free port. It ends with the
- * command, and its directory is deleted unless it is to be kept (operator surface, sim run).
+ * A temporary sandbox service for one run: a child process with a temporary data directory and a free port. It ends with the
+ * command, and its directory is then deleted unless it should be kept (operator surface, sim run).
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import {
@@ -21,9 +21,9 @@ import { cliFailure, exitStatus } from "./CliIo.ts"
 export interface OwnService extends OwnProcesses {
   readonly dataDir: string
   readonly url: string
-  /** The key of its first ADMIN. */
+  /** The key of the service's first ADMIN. */
   readonly operatorKey: string
-  /** Sends SIGTERM, then SIGKILL after a timeout. Idempotent. */
+  /** Sends SIGTERM, then SIGKILL after a timeout. May be called repeatedly. */
   readonly stop: () => Promise<void>
 }
 
@@ -31,16 +31,16 @@ const readyMillis = 60_000
 const endMillis = 20_000
 const launcher = resolve(import.meta.dirname, "../bin/brokerage.mjs")
 
-/** A signal ended the run, before or after its service was ready. */
+/** The failure when a signal ended the run, before or after the service was ready. */
 export const interrupted = cliFailure(exitStatus.refused, 4092, "The run was interrupted.")
 
-/** Rejects with a CliFailure: `interrupted`, or one with the end of the service's log. */
+/** Starts the service. Rejects with a CliFailure: `interrupted`, or one with the end of the service's log. */
 export const startOwnService = async (keep: boolean, stopped: Promise<void>): Promise<OwnService> => {
   const dataDir = mkdtempSync(join(tmpdir(), "brokerage-scenarios-"))
   let child = spawnService(dataDir, 0)
   let url = ""
   let port = 0
-  /** A restart in progress, which a stop waits for. */
+  /** The restart in progress; a stop waits for it. */
   let restarting: Promise<void> = Promise.resolve()
   const restart = async () => {
     child.kill("SIGKILL")
@@ -50,10 +50,10 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
   }
   const stop = async () => {
     await restarting.catch(() => undefined)
-    // Only the next service of the directory can stop what a killed one left running.
+    // A killed service leaves its database running, and only the next service of the directory can stop that properly.
     if (port !== 0 && hasEnded(child)) await restart().catch(() => killDatabase(dataDir))
     await end(child)
-    // A service that was killed, or died during its stop, leaves its database running.
+    // A service that was killed, or that died while stopping, leaves its database running.
     if (port !== 0 && child.signalCode === "SIGKILL") killDatabase(dataDir)
     if (!keep) rmSync(dataDir, { recursive: true, force: true })
   }
@@ -90,7 +90,7 @@ const spawnService = (dataDir: string, port: number): ChildProcess => {
   const place = ["--port", String(port), "--data-dir", dataDir]
   const line = ["serve", "--sandbox", "--allow-webhook-host", "127.0.0.1", "--kill-at", "on-signal", ...place, "--json"]
   try {
-    // A process group of its own: Ctrl-C reaches the command alone, which then stops the service in order.
+    // The service has its own process group: Ctrl-C reaches only the command, which then stops the service properly.
     return spawn(process.execPath, [launcher, ...line], { stdio: ["ignore", "pipe", log], detached: true })
   } finally {
     closeSync(log)
@@ -107,7 +107,7 @@ const firstLine = (child: ChildProcess): Promise<string> =>
     child.once("error", (error) => settle(() => fail(error)))
     child.once("exit", () => settle(() => fail(new Error("ended"))))
     child.stdout?.once("data", (line: Buffer) => settle(() => done(line.toString())))
-    // Later output is discarded, so that it can't fill the pipe.
+    // Later output is discarded, so that the pipe does not fill up.
     child.stdout?.resume()
   })
 
@@ -125,8 +125,8 @@ const armPolls = 1_000
 const armMillis = 5
 
 /**
- * Sends SIGKILL to the server of this directory's cluster, which its pid file names. A killed server leaves the file behind, so
- * each file is used once: later the pid may belong to another process.
+ * Sends SIGKILL to the database server of this directory, which its pid file names. A killed server leaves its pid file
+ * behind, and the pid may later belong to another process, so each pid file is used only once.
  */
 const killDatabase = (dataDir: string): boolean => {
   const cluster = join(dataDir, "postgres", "cluster")
@@ -142,7 +142,7 @@ const killDatabase = (dataDir: string): boolean => {
     return false // no server, or it has just ended
   }
 }
-/** By cluster: pid and start time of the last killed server. */
+/** Pid and start time of the last killed server, by cluster. */
 const killed = new Map<string, string>()
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process"
 import type { CliIo } from "./CliIo.ts"
 
 /**
- * Resolves when the pager exits; false: there is none, or paging is off (PAGER empty or `cat`, a dumb terminal). `chop`: lines
- * are cut at the edge and scrolled, if the pager supports it.
+ * Resolves when the pager exits. False when there is none, or when paging is off (PAGER empty or `cat`, a dumb terminal).
+ * `chop`: long lines are cut at the edge and can be scrolled, if the pager supports it.
  */
 export const pageWith =
   (env: CliIo["env"]): CliIo["page"] =>
@@ -13,9 +13,9 @@ export const pageWith =
     if (pager.trim() === "" || pager.trim() === "cat" || env.TERM === "dumb") return Promise.resolve(false)
     const less = env.LESS ?? (chop ? "FRXS" : "FRX")
     return new Promise((resolve) => {
-      // Needs a shell, because PAGER is a command line.
+      // Runs through a shell, because PAGER is a command line.
       const child = spawn(pager, { shell: true, stdio: ["pipe", "inherit", "ignore"], env: { ...env, LESS: less } })
-      // While the pager runs, Ctrl-C is handled by it.
+      // The pager handles Ctrl-C while it runs, so this process ignores it.
       const ignore = () => undefined
       process.on("SIGINT", ignore)
       const end = (shown: boolean) => {
@@ -23,9 +23,9 @@ export const pageWith =
         resolve(shown)
       }
       child.once("error", () => end(false))
-      // 126 and 127: the shell found no such program.
+      // Status 126 or 127: the shell found no such program.
       child.once("close", (code) => end(code !== 126 && code !== 127))
-      // The reader quit before the end of the text.
+      // The reader quit before the end of the text, which is no failure.
       child.stdin.on("error", () => undefined)
       child.stdin.end(text)
     })

@@ -1,6 +1,6 @@
 /**
- * Profiles: services of an operator, each a JSON file in the configuration folder. The key is in a separate file, never in the
- * profile (operator surface, rules for every command).
+ * Profiles: the services that an operator uses, each in a JSON file of the configuration folder. The key is in a separate
+ * file, never in the profile (operator surface, rules for every command).
  */
 import { readdirSync } from "node:fs"
 import { homedir } from "node:os"
@@ -10,19 +10,19 @@ import { readText } from "./textFile.ts"
 
 export interface Profile {
   readonly url: string
-  /** Paths, relative to the profile's folder. */
+  /** Paths; relative ones start at the profile's folder. */
   readonly ca: string | null
   readonly operatorKeyFile: string | null
 }
 
-/** `brokerage/profiles` of XDG_CONFIG_HOME, or of ~/.config; of APPDATA on Windows. */
+/** The folder `brokerage/profiles` in XDG_CONFIG_HOME or ~/.config; on Windows in APPDATA. */
 export const profileFolder = (env: CliIo["env"]): string => {
   const { XDG_CONFIG_HOME, APPDATA, HOME } = env
   const base = [XDG_CONFIG_HOME, process.platform === "win32" ? APPDATA : undefined].find((each) => each)
   return join(base ?? join(HOME ?? homedir(), ".config"), "brokerage", "profiles")
 }
 
-/** Names of the existing profiles; empty without the folder. */
+/** Names of the existing profiles; empty when the folder does not exist. */
 export const profileNames = (env: CliIo["env"]): ReadonlyArray<string> => {
   try {
     const files = readdirSync(profileFolder(env))
@@ -34,7 +34,7 @@ export const profileNames = (env: CliIo["env"]): ReadonlyArray<string> => {
 
 const members = ["url", "ca", "operatorKeyFile"] as const satisfies ReadonlyArray<keyof Profile>
 
-/** Throws a CliFailure that names the fault. */
+/** The profile. Throws a CliFailure that names a fault. */
 export const readProfile = (name: string, env: CliIo["env"]): Profile => {
   if (!/^[\w-]{1,64}$/.test(name)) throw usage("--profile takes a name of letters, digits, - and _.")
   const file = join(profileFolder(env), `${name}.json`)

@@ -1,4 +1,4 @@
-/** The command tree, one file for each noun. Building it imports only commander and tokens (operator surface). */
+/** The command tree, with one file per noun. Building it imports only commander and tokens, so it is fast (operator surface). */
 import { Command } from "commander"
 import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
 import { addApprovalCommands } from "./commands/approval.ts"
@@ -44,7 +44,7 @@ import { defaultDataDir } from "./connection.ts"
 import { addDryRunOptions } from "./dryRun.ts"
 import { helpText } from "./helpText.ts"
 
-/** Options of the root apply to every command, at any position. */
+/** Builds the command tree. Options of the root apply to every command, at any position. */
 export const buildProgram = (cli: Cli): Command => {
   const program = new Command("brokerage")
     .description("Runs and operates the partner brokerage.")

@@ -1,12 +1,12 @@
 /**
- * Progress of a long command: one updated line on a terminal, a line from time to time if stderr is no terminal, none with
- * --json (operator surface, rules for every command).
+ * Progress of a long command: one updated line on a terminal, occasional lines when stderr is no terminal, none with --json
+ * (operator surface, rules for every command).
  */
 import type { CliIo } from "./CliIo.ts"
 
 /** Refresh interval of the terminal's line, ms. */
 const redrawMillis = 200
-/** Interval of lines without a terminal, ms; a shorter command prints none. */
+/** Interval of the lines without a terminal, ms; a command that ends earlier prints none. */
 const lineMillis = 10_000
 
 export class Progress {
@@ -23,7 +23,7 @@ export class Progress {
     this.saidAt = io.progress === null ? now() : Number.NEGATIVE_INFINITY
   }
 
-  /** Updates the progress; may be called at any rate. */
+  /** Updates the progress; may be called as often as wanted. */
   tell(line: string): void {
     if (this.silent) return
     const { progress } = this.io
@@ -44,16 +44,16 @@ export class Progress {
 
 export interface Amount {
   readonly done: number
-  /** Null: unknown. */
+  /** The total number of units; null when unknown. */
   readonly total: number | null
   /** The counted unit, such as "entries". */
   readonly unit: string
-  /** Time since the start, ms; `before` is excluded from the rate. */
+  /** Time since the start, ms. `before`: units that were done before the start, which do not count for the rate. */
   readonly millis: number
   readonly before?: number
 }
 
-/** Such as `12,000 of 48,000 entries (25%), 3,100 a second, 12 s left`. */
+/** The progress as text, such as `12,000 of 48,000 entries (25%), 3,100 a second, 12 s left`. */
 export const amountLine = ({ done, total, unit, millis, before = 0 }: Amount): string => {
   const seconds = millis / 1_000
   const rate = seconds > 0 ? (done - before) / seconds : 0

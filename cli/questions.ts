@@ -1,6 +1,6 @@
 /**
- * Confirmation questions that name object, client, amount, destination and requester, so that the operator needs no earlier
- * output to decide (operator surface, rules for every command).
+ * Confirmation questions. Each names object, client, amount, destination and requester, so that the operator can decide
+ * without earlier output (operator surface, rules for every command).
  */
 import { Effect } from "effect"
 import { readNames } from "./names.ts"
@@ -13,7 +13,7 @@ export type Question = (api: OperatorClient) => Effect.Effect<string, unknown>
 
 const plain = (cell: Cell): string => cellText(cell, plainScreen).replaceAll(unbroken, " ")
 
-/** "client ACM-00000006 (Ada Byron)", for any form of the client on the command line. */
+/** The client as text, "client ACM-00000006 (Ada Byron)", for any form in which the command line names the client. */
 export const clientInWords = (api: OperatorClient, client: string): Effect.Effect<string, unknown> =>
   Effect.map(api.client.show({ params: { client } }), ({ data: { clientUid, displayName } }) =>
     escaped(`client ${clientUid} (${displayName})`)
@@ -24,7 +24,7 @@ export const aboutClient =
   (api) =>
     Effect.map(clientInWords(api, client), question)
 
-/** "withdrawal request 3 of ACM-00000006, 32.50 USDC to iban X, bic Y" */
+/** The request as text: "withdrawal request 3 of ACM-00000006, 32.50 USDC to iban X, bic Y". */
 export const aboutWithdrawal =
   (requestId: string, question: (called: string) => string): Question =>
   (api) =>
@@ -33,7 +33,7 @@ export const aboutWithdrawal =
       return question(`withdrawal request ${data.requestId} of ${data.clientUid}, ${data.amount} ${data.currency}${to}`)
     })
 
-/** "deposit notice 3 of ACM-00000006, 250.00 USDC" */
+/** The notice as text: "deposit notice 3 of ACM-00000006, 250.00 USDC". */
 export const aboutDeposit =
   (noticeId: string, question: (called: string) => string): Question =>
   (api) =>
@@ -41,7 +41,7 @@ export const aboutDeposit =
       question(`deposit notice ${data.noticeId} of ${data.clientUid}, ${data.amount} ${data.currency}`)
     )
 
-/** "approval 17, withdrawal pay 2 of ACM-00000006, 32.50 USDC to iban X, asked by finance-1" */
+/** The approval as text: "approval 17, withdrawal pay 2 of ACM-00000006, 32.50 USDC to iban X, asked by finance-1". */
 export const aboutApproval =
   (approvalId: string, question: (called: string) => string): Question =>
   (api) =>

@@ -4,12 +4,12 @@ import { given } from "./options.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { time, words, type Words } from "./views/View.ts"
 
-/** The cases that a clearance names. Cases outside the list, or with a later screening, are not cleared. */
+/** The cases that a clearance names. Cases outside this list, or with a later screening, are not cleared. */
 export interface ReadCase {
   readonly cases: ReadonlyArray<number>
-  /** The latest screening run of the cases; 0 if they have none, so that any later run counts as new. */
+  /** The latest screening run of the cases; 0 when they have none, so that any run counts as later. */
   readonly screeningRun?: number
-  /** The revision of the client's KYC package; a later one is not cleared. Absent: the client has none. */
+  /** The revision of the client's KYC package; a later revision is not cleared. Absent when the client has no package. */
   readonly revision?: number
 }
 
@@ -18,7 +18,7 @@ interface Details {
   readonly candidates?: ReadonlyArray<unknown>
 }
 
-/** More than any client has; further cases are not named and so not cleared. */
+/** Limit of named cases, more than any client has. Cases beyond it are not named and so not cleared. */
 const mostCases = 500
 
 /** Reads revision and open cases and passes each case to `show` as a line, oldest first. */
@@ -28,7 +28,8 @@ export const readCases = (
   show: (line: Words) => void
 ): Effect.Effect<ReadCase, unknown> =>
   Effect.gen(function* () {
-    // Read before the cases: a revision filed between both reads is refused, not cleared with them.
+    // The package is read before the cases, so that a revision filed between the two reads is refused and not cleared with
+    // them.
     const { kycPackage } = (yield* api.client.show({ params: { client } })).data
     const { cases } = (yield* api.case.list({ query: { open: "true", client, limit: mostCases } })).data
     const open = cases.toReversed().map((each) => ({ ...each, details: (each.details ?? {}) as Details }))

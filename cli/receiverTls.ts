@@ -13,7 +13,7 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** PEM texts. `files` null: issued by DATA_DIR/tls. */
+/** The certificate and key as PEM texts. With `files` null, the authority in DATA_DIR/tls issues them. */
 export const receiverTls = (dataDir: string, files: TlsFiles | null): Effect.Effect<TlsFiles, ReceiverNotStarted> =>
   files === null
     ? Effect.flatMap(

@@ -6,14 +6,14 @@ import type { Command } from "commander"
 import { checkFields } from "../src/machines/shared/Refusal.ts"
 import type { Envelope } from "./CliIo.ts"
 
-/** `command`: supplies the option names of the fields. */
+/** The lines of a refusal. `command` gives the option names of the fields. */
 export const refusalLines = ({ msg, data }: Envelope, command: Command | null = null): ReadonlyArray<string> => {
   const { errors, blockers, reason } = (data ?? {}) as Readonly<Record<string, unknown>>
   const faults = Object.entries((errors ?? {}) as Readonly<Record<string, string>>)
   const wrong = faults.map(([path, sentence]) => `${fieldName(path, command)}: ${sentence}`)
   const token = typeof reason === "string" ? ` (${reason})` : ""
   const inTheWay = Array.isArray(blockers) ? blockers.map((each) => `  ${String(each)}`) : []
-  // A single fault replaces the general sentence.
+  // With a single fault, its sentence replaces the general one.
   if (wrong.length === 1 && (msg === checkFields || msg === faults[0]?.[1]))
     return [`${wrong[0] ?? ""}${token}`, ...inTheWay]
   const head = msg === checkFields && wrong.length > 0 ? `${wrong.length} fields are wrong.` : msg

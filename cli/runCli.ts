@@ -10,21 +10,21 @@ import { wrapText } from "./views/wrapWords.ts"
 /** Width of help without a terminal. */
 const pipedColumns = 80
 
-/** Never throws for wrong usage; a thrown error is a defect. */
+/** Runs one command line. Never throws for wrong usage; a thrown error is a defect. */
 export const runCli: RunLine = async (args, io, callService) => {
-  // Only as the single argument, as in the launcher: `screening import` has an option of this name.
+  // `--version` counts only as the single argument, as in the launcher: `screening import` has an option with this name.
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     io.stdout(`${packageVersion()}\n`)
     return exitStatus.done
   }
   const cli = new Cli(io, runCli, callService)
   const program = buildProgram(cli)
-  // Commander's messages on wrong usage: printed unchanged, or inside one envelope with --json.
+  // Commander's messages on wrong usage. They are printed unchanged, or inside one envelope with --json.
   const complaints: Array<string> = []
   const helpColumns = () => io.size()?.columns ?? pipedColumns
   eachCommand(program, (command) =>
     command.exitOverride().configureOutput({
-      // Text below the options is only wrapped.
+      // Commander does not wrap the text below the options, so it is wrapped here.
       writeOut: (text) => io.stdout(wrapText(text, helpColumns())),
       getOutHelpWidth: helpColumns,
       getErrHelpWidth: () => io.errorColumns() ?? pipedColumns,

@@ -1,6 +1,6 @@
 /**
- * Sends a list file to the service in pieces. The service reports how much of the same file it already has, so an interrupted
- * command continues there. `onSent` gets the number of received entries (operator surface, screening import).
+ * Sends a list file to the service in pieces. The service reports how much of the same file it has already received, so an
+ * interrupted command continues there. `onSent` gets the number of received entries (operator surface, screening import).
  */
 import { Effect } from "effect"
 import { type ImportView, maxImportPiece } from "../src/http/api/operator/ScreeningGroup.ts"
@@ -37,7 +37,7 @@ export const sendList = (
     return answer
   })
 
-/** The question before a list is sent, with the current size of its source, so that a truncated file is noticed. */
+/** The question before a list is sent. It shows the current size of the source, so that a truncated file is noticed. */
 export const sendQuestion = (
   api: OperatorClient,
   { count, source, version, report: { notPersons, badLines } }: ListFile

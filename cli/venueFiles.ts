@@ -4,7 +4,7 @@ import { longestPathText, readPricePath } from "../src/venue/pricePath.ts"
 import { longestKnobs } from "../src/venue/testerTokens.ts"
 import { cliFailure, type CliFailure, exitStatus } from "./CliIo.ts"
 
-/** The knobs of the simulator as text of the file. Throws a CliFailure. */
+/** The content of a file with the simulator's knobs. Throws a CliFailure when it is invalid. */
 export const readKnobsFile = async (path: string): Promise<string> => {
   const text = readText(path, longestKnobs)
   const { readKnobs } = await import("../simulator/venue/knobsFile.ts")
@@ -13,7 +13,7 @@ export const readKnobsFile = async (path: string): Promise<string> => {
   return text
 }
 
-/** The lines of a price path. Throws a CliFailure. */
+/** The content of a file with a price path. Throws a CliFailure when it is invalid. */
 export const readPathFile = (path: string): string => {
   const text = readText(path, longestPathText)
   const read = readPricePath(text)
