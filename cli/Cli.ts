@@ -333,7 +333,7 @@ export class Cli {
     }
   }
 
-  /** The output for progress. */
+  /** Shows progress for this command; silent with --json. */
   progressOf({ json }: Globals): Progress {
     return new Progress(this.io, json === true)
   }

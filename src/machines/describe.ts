@@ -5,7 +5,7 @@
 import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from "xstate"
 import type { MachineEffect } from "./Effects.ts"
 
-/** The parts that a walk of a machine needs; the registry's entries fit. */
+/** The part of a registry entry that is needed to walk through a machine. */
 export interface Walkable {
   readonly machine: AnyStateMachine
   readonly samples: ReadonlyArray<EventObject>

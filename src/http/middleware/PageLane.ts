@@ -142,7 +142,7 @@ export class PageLane {
     return this.inTurn(principal, rows, page, false)
   }
 
-  /** A stream whose every piece takes a turn in the lane. */
+  /** A stream of pieces, each of which waits for its own turn in the lane. */
   pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
     return Stream.transformPull(pieces, (pull) =>
       Effect.succeed(this.inTurn(principal, rows, { read: () => pull, render: (piece) => piece }, true))

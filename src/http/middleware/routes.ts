@@ -160,7 +160,7 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
   return { route, segments }
 }
 
-/** Does the same as the schema of an id, without the cost of running a schema for each request. */
+/** Parses an id exactly as its schema does, without the cost of running the schema for each request. */
 const readId = (text: string): Option.Option<number> => Option.fromUndefinedOr(parseId(text))
 
 const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {

@@ -69,7 +69,7 @@ export interface ContractContext extends ContractInput {
 
 export type Level = "BARRIER" | "TAKE_PROFIT"
 
-/** The end of a contract, with the result. */
+/** One event per way in which a contract ends, with the result. */
 type Ended = {
   readonly [E in ContractEnd]: {
     readonly type: E

@@ -19,7 +19,7 @@ export interface MarketTerms {
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
   /** The worst expected slippage of an order at the market, basis points of its value. */
   readonly slippageBps: number
-  /** How long a close-out waits for its cancels of orders and requests before it closes positions, ms. */
+  /** A close-out waits this long for its cancels of orders and requests before it closes positions, ms. */
   readonly closeOutCancelMillis: number
   readonly knockOutRebateBps: number
   readonly strictTakeProfitPremiumBps: number

@@ -207,5 +207,5 @@ const behindLeverage: OrderGates<OrderFacts> = [
 /** Gates for placing and explaining an order, in order. */
 export const orderGates: OrderGates<OrderFacts> = [account, verification, leverageHint, ...behindLeverage]
 
-/** Gates for a preview: the same, except that the sent leverage need not be the one in force. */
+/** Gates for a preview: those of an order, except that the sent leverage need not be the one in force. */
 export const previewGates: OrderGates<OrderFacts> = [account, verification, leverageCap, ...behindLeverage]

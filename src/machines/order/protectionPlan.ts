@@ -281,7 +281,7 @@ class Planning {
     if (!now.changing && now.cancels < mostCancels) this.cancel.push(leg.orderId)
   }
 
-  /** Cancels the unfilled part of a parent whose leg has fired. */
+  /** Cancels the remaining quantity of a parent whose leg has fired. */
   private endParent(): void {
     const { parent } = this.around
     if (parent !== null && parent.works && !parent.changing && parent.cancels < mostCancels) this.cancelParent = true

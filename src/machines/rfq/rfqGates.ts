@@ -106,7 +106,7 @@ export const rfqGates: PreviewedGates<RfqFacts> = [
   ...economicRules.map((rule) => previewed(gateOf(rule, (facts: RfqFacts) => facts.marked)))
 ]
 
-/** Gates for accepting a quote to open: the same, with the quote's own price in place of the mark. */
+/** Gates for accepting a quote to open: `openingGates`, then the rules at the quote's own price instead of the mark. */
 export const acceptGates: Gates<AcceptFacts> = [
   ...openingGates,
   ...openQuoteRules.map((rule) => gateOf(rule, (facts: AcceptFacts) => facts.quoted))

@@ -15,8 +15,8 @@ export interface VenueTime {
   /** How far the venue's clock may be behind the service's, ms: as measured, or `driftLimit` before the first measurement. */
   readonly lag: number
   /**
-   * The largest lag of at least the last hour, ms. A request keeps the lag of its time, even if the clock was corrected
-   * afterwards.
+   * The largest lag of at least the last hour, ms. A request counts with the lag at its own time, even if the clock was
+   * corrected afterwards.
    */
   readonly pastLag: number
   /** How far the venue's clock may be ahead of the service's, ms. */

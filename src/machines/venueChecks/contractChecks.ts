@@ -13,8 +13,8 @@ export interface RequestedContract {
   /** The ref of the accept that opens the contract. */
   readonly ref: string
   /**
-   * The service's record of that accept. A REFUSED accept must not be executed. NONE: the venue had not received the accept,
-   * and may still execute it.
+   * The service's record of that accept. SENT includes an accept that the venue had not received, because it may still be
+   * executed. A REFUSED accept must not be executed. NONE: the service has sent no such accept.
    */
   readonly accept: "SENT" | "REFUSED" | "NONE"
   /** The time when the accept was sent; null when the contract is open in the service already, or the time is unknown. */
