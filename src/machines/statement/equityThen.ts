@@ -43,7 +43,7 @@ export const equityOf = ({ cash, positions, contracts }: EquityParts, marks: Mar
 }
 
 /** The unrealized PnL of an open contract at a mark, micro-USDC. */
-export const unrealizedOfContract = (context: BarrierContractContext, mark: string): bigint =>
+export const unrealizedOfContract = (context: ContractContext, mark: string): bigint =>
   pnlAt(
     {
       ...context,

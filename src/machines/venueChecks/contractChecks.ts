@@ -170,7 +170,7 @@ export const contractChecks: Checks<VenueContract, RequestedContract> = {
 export const contractMisfit = misfitBy(contractChecks)
 
 /** The reason that a contract, open on both sides, differs from its frozen terms, or null. */
-export const openContractMisfit = (report: VenueContract, context: BarrierContractContext): string | null =>
+export const openContractMisfit = (report: VenueContract, context: ContractContext): string | null =>
   contractMisfit(report, { ...frozenTerms(context), ...nothingKnown })
 
 const nothingKnown = {
