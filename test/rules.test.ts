@@ -1,6 +1,6 @@
 /**
- * The rules that the code cites and docs/rules.md, held equal: what is cited is defined there in one sentence, what is
- * defined is cited, and the tests that are named there exist and mention the rule. Runs in milliseconds.
+ * The rules that the code cites and docs/rules.md, held equal: every cited rule is defined there in short sentences, every
+ * defined rule is cited, and the tests that are named there exist and mention the rule. Runs in milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -38,27 +38,30 @@ export const citedIn = (text: string): ReadonlySet<string> => {
 interface Definition {
   /** `A1-02`, or `TIN-nnn` for all cases of a family. */
   readonly id: string
-  readonly sentence: string
+  readonly text: string
   readonly tests: ReadonlyArray<string>
-  /** What the page says instead of tests. */
+  /** The page's text instead of tests. */
   readonly untested: string | null
 }
 
-/** The entries `- **ID** One sentence. Tests: ...` of the page. */
+/** The entries `- **ID** Sentences. Tests: ...` of the page. */
 export const definitionsOf = (page: string): ReadonlyArray<Definition> =>
   [...page.matchAll(/^- \*\*([A-Z0-9-]+(?:-nnn)?)\*\* (.*(?:\n {2}.*)*)/gm)].map(([, id = "", body = ""]) => {
-    const [sentence = "", held = ""] = body.replaceAll(/\s+/g, " ").split(/ (?=Tests: |Not tested yet: )/)
+    const [text = "", held = ""] = body.replaceAll(/\s+/g, " ").split(/ (?=Tests: |Not tested yet: )/)
     return {
       id,
-      sentence,
+      text,
       tests: [...held.matchAll(/`(test\/[^`]+)`/g)].map(([, file = ""]) => file),
       untested: held.startsWith("Not tested yet: ") ? held : null
     }
   })
 
+/** In words: a rule of several ideas has several sentences. */
+const longestSentence = 60
+
 const familyOf = (id: string): string => id.replace(/\d{3}$/, "nnn")
 
-/** Everything that page and files do not agree in, as sentences. `files` are texts by path. */
+/** Every disagreement of page and files, as a sentence. `files` are texts by path. */
 export const disagreements = (page: string, files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
   const found: Array<string> = []
   const definitions = new Map<string, Definition>()
@@ -84,10 +87,12 @@ export const disagreements = (page: string, files: ReadonlyMap<string, string>):
   for (const [file, text] of files)
     if (/\b[Dd]ocument [123]\b/.test(text)) found.push(`${file} names a part of the contract otherwise than "doc N"`)
 
-  for (const { id, sentence, tests, untested } of definitions.values()) {
+  for (const { id, text, tests, untested } of definitions.values()) {
     const places = new Set(citing.get(id))
     if (places.size === 0) found.push(`${id} is defined and cited nowhere`)
-    if (!/\S\.$/.test(sentence) || /[.?!] [A-Z]/.test(sentence)) found.push(`${id} is not one sentence`)
+    if (!/\S\.$/.test(text)) found.push(`${id} does not end with a period`)
+    if (text.split(/\. (?=[A-Z`])/).some((sentence) => sentence.split(" ").length > longestSentence))
+      found.push(`${id} has a sentence of more than ${longestSentence} words`)
     if (tests.length === 0 && untested === null) found.push(`${id} names no test`)
     if (tests.length > 0 && untested !== null) found.push(`${id} is tested and says that it is not`)
     for (const test of tests) if (!files.has(test)) found.push(`${id} names ${test}, which does not exist`)
@@ -174,7 +179,13 @@ describe("rules", () => {
       ['src/y.ts names a part of the contract otherwise than "doc N"']
     ],
     ["a second definition", `${page}\n${page.split("\n")[3]}`, [], ["TIN-nnn is defined twice"]],
-    ["two sentences", page.replace("Numbers.", "Numbers. And more."), [], ["TIN-nnn is not one sentence"]],
+    ["a text without an end", page.replace("Numbers.", "Numbers"), [], ["TIN-nnn does not end with a period"]],
+    [
+      "a long sentence",
+      page.replace("Numbers.", `Numbers. They are ${"very ".repeat(longestSentence)}long.`),
+      [],
+      [`TIN-nnn has a sentence of more than ${longestSentence} words`]
+    ],
     [
       "a rule without a test",
       page.replace("Numbers. Tests: `test/a.test.ts`.", "Numbers."),
