@@ -366,7 +366,7 @@ const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View 
 const refusalOf = (data: unknown): CliFailure | null => {
   const { blockers } = data as { readonly blockers?: ReadonlyArray<string> }
   if (blockers === undefined || blockers.length === 0) return null
-  const sentence = "It would be refused: something stands in the way."
+  const sentence = "It would be refused: items are still open."
   return new CliFailure(exitStatus.refused, { code: 4092, msg: sentence, error: sentence, data: { blockers } })
 }
 
@@ -393,5 +393,5 @@ const noLine: RunLine = () => Promise.reject(new Error("this command line was ma
 const noTerminal = cliFailure(
   exitStatus.usage,
   4000,
-  "This command needs a confirmation, and there is no terminal to ask on: give --yes. Nothing was done."
+  "This command needs a confirmation, and there is no terminal for the question: give --yes. Nothing was done."
 )

@@ -18,7 +18,7 @@ export const lastRuling = (api: OperatorClient, object: string): Effect.Effect<V
       const why = last.reason === null ? "" : `: ${shortPrints(withoutRequester(last.reason))}`
       const what = change === "" ? last.action : words`${last.action}, ${stateWords(change)}`
       // The first audit row of an object is its creation and not a decision.
-      const head = last.before === null ? "Nobody has decided it yet" : "Last decision"
+      const head = last.before === null ? "No decision yet" : "Last decision"
       return text(words`${head}: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
     }),
     Effect.orElseSucceed(() => null)

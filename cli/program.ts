@@ -49,7 +49,7 @@ export const buildProgram = (cli: Cli): Command => {
   const program = new Command("brokerage")
     .description("Runs and operates the partner brokerage.")
     .option("--json", "print one JSON document")
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the confirmation")
     .option("--data-dir <dir>", `data directory of the service (default ${defaultDataDir})`)
     .option("--url <url>", "address of the service (or BROKERAGE_URL)")
     .option("--operator-key <key>", "operator key (or BROKERAGE_OPERATOR_KEY)")

@@ -49,7 +49,7 @@ export const sendQuestion = (
       notPersons + badLines.length === 0
         ? ""
         : ` (${notPersons} that are not persons and ${badLines.length} without a readable name are left out)`
-    return `Import ${count} entries${left} as version ${version} of ${source}, which has ${entries} now? What it does not name comes off the list: ${fewest} at least.`
+    return `Import ${count} entries${left} as version ${version} of ${source}, which has ${entries} now? Entries that it does not name are removed: ${fewest} at least.`
   })
 
 const sentence = "The file has changed since it was checked: run the command again."

@@ -33,7 +33,7 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
     )
   approval
     .command("show")
-    .description("who asks for what, and what it does when it is granted, as things stand")
+    .description("one request: its requester, its command, and the present effects of a grant")
     .argument("<APPROVALID>", "approval id")
     .action((approvalId: string, _: object, command: Command) =>
       cli.call(command, (client) => client.approval.show({ params: { approvalId } }), approvalDetailsView)

@@ -7,7 +7,7 @@ import { stack, text, time, words } from "../views/View.ts"
 export const addAtlasCommand = (program: Command, cli: Cli): void => {
   program
     .command("atlas")
-    .description("a link to the page with every machine, who is in which state, and how each got there")
+    .description("a link to the page with every machine, the objects in each state, and their history")
     .action((_: object, command: Command) =>
       cli.attempt(command, async (globals) => {
         const { callService } = await import("../OperatorClient.ts")

@@ -54,7 +54,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .addOption(momentOption("--since <time>", "from this time on"))
     .addOption(limitOption(1_000))
     .addOption(beforeOption)
-    .addOption(new Option("--follow", "go on printing what is new, one a line").conflicts("before"))
+    .addOption(new Option("--follow", "keep printing new rows, one a line").conflicts("before"))
     .action((options: TailOptions, command: Command) =>
       options.follow === true ? follow(cli, options, command) : tail(cli, options, command)
     )

@@ -53,7 +53,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
     )
   breaks
     .command("show")
-    .description("one break with who opened and who closed it")
+    .description("one break, with the keys that opened and closed it")
     .argument("<ID>", "break id")
     .action((breakId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.break.show({ params: { breakId } }), fields, {
@@ -69,7 +69,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "the difference with its sign, such as -12.50"))
     .addOption(required("--reason <text>", "why; kept with the break and in the audit"))
-    .option("--no-pause", "record it, and let money out go on")
+    .option("--no-pause", "record it without a pause of money out")
     .action(({ pause, ...payload }: OpenOptions, command: Command) =>
       cli.call(command, (api) => api.break.open({ payload: { ...payload, pausesMoneyOut: pause } }), fields, {
         confirm: `Open a break over ${payload.scope}?${pause ? " No withdrawal in its scope can be approved." : ""}`
@@ -77,9 +77,9 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
     )
   breaks
     .command("close")
-    .description("the difference is explained: money out goes on")
+    .description("close it once the difference is explained: money out continues")
     .argument("<ID>", "break id")
-    .addOption(required("--reason <text>", "what it was; kept with the break and in the audit"))
+    .addOption(required("--reason <text>", "the explanation; kept with the break and in the audit"))
     .action((breakId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(
         command,

@@ -116,7 +116,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
     .description("clients, newest first")
     .option("--partner <P>", "only of this partner: id or code")
     .addOption(tokenOption("--state <state>", "only in this state", lifecycleStates))
-    .option("--q <text>", "only with this in e-mail address, name or reference, in whatever case")
+    .option("--q <text>", "only with this text in e-mail address, name or reference, in any case")
     .addOption(limitOption(200))
     .addOption(beforeOption)
     .action(({ partner, state, q, limit, before }: ListOptions, command: Command) =>
@@ -155,7 +155,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
     .command("restrict")
     .description("set a restriction")
     .argument(clientArgument, clientMeaning)
-    .addArgument(tokenArgument("<restriction>", "what to refuse", settableRestrictions))
+    .addArgument(tokenArgument("<restriction>", "the restriction to set", settableRestrictions))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, restriction: Restriction, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(
@@ -169,7 +169,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
     .command("lift")
     .description("lift a restriction")
     .argument(clientArgument, clientMeaning)
-    .addArgument(tokenArgument("<restriction>", "what to allow again", settableRestrictions))
+    .addArgument(tokenArgument("<restriction>", "the restriction to lift", settableRestrictions))
     .option("--reason <text>", "why; kept in the audit")
     .action((c: string, restriction: Restriction, { reason }: { readonly reason?: string }, command: Command) =>
       cli.call(
@@ -195,12 +195,12 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("categorize")
     .description(
-      "set the categorization; choices of leverage above its cap become the cap; --dry-run shows what it does"
+      "set the categorization; choices of leverage above its cap become the cap; --dry-run shows the effects"
     )
     .argument(clientArgument, clientMeaning)
-    .addArgument(tokenArgument("<categorization>", "what the client is treated as", categorizations))
+    .addArgument(tokenArgument("<categorization>", "the new categorization", categorizations))
     .addOption(required("--reason <text>", "why; kept in the audit"))
-    .option("--force", "to RETAIL: although the account would be in a margin call or a close-out")
+    .option("--force", "to RETAIL even if that causes a margin call or a close-out")
     .action((c: string, categorization: (typeof categorizations)[number], options: Categorizing, command: Command) => {
       const { reason, force } = options
       return cli.call(
@@ -250,14 +250,14 @@ interface PayoutOptions extends Reasoned {
 const addPayoutCommand = (client: Command, cli: Cli): void => {
   client
     .command("payout")
-    .description("pay a client out who can't ask: at level NONE, or under PARTNER custody what is not USDC")
+    .description("pay out a client that can't request it: at level NONE, or currencies other than USDC under PARTNER custody")
     .argument(clientArgument, clientMeaning)
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
-    .addOption(required("--amount <decimal>", "what is paid out, such as 12.50"))
+    .addOption(required("--amount <decimal>", "the amount, such as 12.50"))
     .addOption(required("--reason <text>", "why; kept with the posting and in the audit"))
     .option(
       "--reference <text>",
-      "your own name for this payout, such as a case number: paid once, so the command can be repeated; use it always"
+      "your own name for this payout, such as a case number; always give one: a repeat with it pays nothing"
     )
     .action((c: string, { reference, ...payout }: PayoutOptions, command: Command) =>
       cli.call(

@@ -23,7 +23,7 @@ export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
     )
   closeout
     .command("show")
-    .description("one episode: its orders, what it waits for and why, and how the account stands")
+    .description("one episode: its orders, the reason of its wait, and the account's figures")
     .argument("<ID>", "episode id, as in CO-7 or 7")
     .action((closeOutId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.closeout.show({ params: { closeOutId } }), closeOutView)
@@ -31,10 +31,10 @@ export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
   closeout
     .command("widen")
     .description(
-      "let its orders trade further from the mark than the account's equity pays, within the venue's band: an alarm"
+      "let its orders trade further from the mark than the account's equity pays, within the venue's band; raises an alarm"
     )
     .argument("<ID>", "episode id, as in CO-7 or 7")
-    .addOption(required("--to <percent>", "how far from the mark, as in 7.5"))
+    .addOption(required("--to <percent>", "the largest distance from the mark, such as 7.5"))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((closeOutId: string, { to, reason }: { readonly to: string; readonly reason: string }, command: Command) =>
       cli.call(
@@ -125,12 +125,12 @@ const closeOutView = (episode: Detail): View =>
       client: `${episode.clientUid} (${episode.clientId})`,
       state: episode.step === null ? episode.state : `${episode.state}, ${episode.step}`,
       started: time(episode.startedAt),
-      ended: episode.endedAt === null ? "goes on" : time(episode.endedAt),
+      ended: episode.endedAt === null ? "running" : time(episode.endedAt),
       "held at the start": `${episode.closeOutEquity} of ${episode.marginBase} USDC of margin`,
       ...(episode.account === null ? {} : { now: standing(episode.account) }),
       ...(episode.widenedTo === null ? {} : { "widened to": `${episode.widenedTo} % from the mark` }),
       "written off": `${episode.writtenOff} USDC, ${episode.repaid} of it repaid`,
-      "behind it": `${episode.behindAmount} USDC outside the cash`
+      "behind the write-off": `${episode.behindAmount} USDC outside the cash`
     }),
     ...(episode.endedAt === null ? [text(""), ...waiting(episode.waits)] : []),
     ...(episode.behind.length === 0 ? [] : [text(""), table(episode.behind, behindLine, "nothing")]),
@@ -159,7 +159,7 @@ const behindLine: Readonly<Record<string, (row: Detail["behind"][number]) => Cel
   behind: (row) => row.what,
   id: (row) => row.id,
   state: (row) => row.state,
-  "may come back": (row) => row.amount
+  "may return": (row) => row.amount
 }
 
 const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) => Cell>> = {
@@ -185,5 +185,5 @@ const contractLine: Readonly<Record<string, (row: Detail["tornContracts"][number
   state: (row) => row.state,
   at: (row) => row.settlePrice,
   result: (row) => row.pnl,
-  asked: (row) => row.tearUps
+  "tear-ups": (row) => row.tearUps
 }

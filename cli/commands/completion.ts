@@ -11,7 +11,7 @@ export const addCompletionCommand = (program: Command, cli: Cli): void => {
   program
     .command("completion")
     .description("print a completion script for your shell: source it from the shell's own settings")
-    .addArgument(new Argument("<shell>", "whose words").choices(shells))
+    .addArgument(new Argument("<shell>", "the shell").choices(shells))
     .action((shell: (typeof shells)[number]) => {
       const places = placesOf(program)
       cli.io.stdout(shell === "fish" ? fishScript(places) : bashScript(places, shell === "zsh"))

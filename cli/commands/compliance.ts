@@ -63,7 +63,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
     )
   cases
     .command("show")
-    .description("one case with what compliance needs to decide it")
+    .description("one case, with everything that its decision needs")
     .argument("<CASEID>", "case id")
     .action((caseId: string, _: object, command: Command) =>
       cli.call(

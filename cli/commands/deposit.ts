@@ -51,7 +51,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     )
   deposit
     .command("confirm")
-    .description("the money has arrived: credit the client")
+    .description("confirm a notice whose money has arrived: credits the client")
     .argument("<ID>", "notice id")
     .option("--note <text>", "kept with the notice, and shown to the partner")
     .action((noticeId: string, { note }: { readonly note?: string }, command: Command) =>
@@ -65,7 +65,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
     )
   deposit
     .command("reject")
-    .description("the money has not arrived: close the notice without a posting")
+    .description("reject a notice whose money has not arrived: no posting")
     .argument("<ID>", "notice id")
     .addOption(required("--reason <text>", "why; kept with the notice, and shown to the partner"))
     .action((noticeId: string, { reason }: { readonly reason: string }, command: Command) =>

@@ -46,7 +46,7 @@ export const addDocumentCommands = (program: Command, cli: Cli): void => {
     )
   document
     .command("delete")
-    .description("delete a document's content for good; its facts stay on file")
+    .description("delete a document's content for good; its metadata stays on file")
     .argument("<DOCUMENTID>", "document id")
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((documentId: string, { reason }: { readonly reason: string }, command: Command) =>

@@ -15,7 +15,7 @@ interface Shown {
 
 const keysView = ({ current, keys, resealing: { running, remaining } }: Shown): View =>
   stack(
-    fields({ current, "sealing again": running ? "running" : "at rest", remaining }),
+    fields({ current, "sealing again": running ? "running" : "no", remaining }),
     text(""),
     table(keys, { key: (row) => row.number, "sealed values": (row) => row.sealedValues }, "no keys")
   )
@@ -24,16 +24,16 @@ interface Waiting {
   readonly wait?: true
 }
 
-const waitOption = ["--wait", "wait until everything is sealed with the new key, and say how far it is"] as const
+const waitOption = ["--wait", "wait until everything is sealed with the new key, and show the progress"] as const
 /** Poll interval, ms. Each poll reads all sealed data, so the pause grows with the time that a poll takes. */
 const pollMillis = 2_000
 const pausePerPoll = 4
 
 export const addEncryptionCommands = (program: Command, cli: Cli): void => {
-  const encryption = program.command("encryption").description("the keys of what is encrypted at rest")
+  const encryption = program.command("encryption").description("the keys that encrypt data at rest")
   encryption
     .command("show")
-    .description("which key is in use, and how many values each key has sealed")
+    .description("the key in use, and the number of values that each key has sealed")
     .option(...waitOption)
     .action(async ({ wait }: Waiting, command: Command) => {
       if (wait === true) await sealedAgain(cli, command)
@@ -53,11 +53,11 @@ export const addEncryptionCommands = (program: Command, cli: Cli): void => {
             text("Back up encryption.keys now."),
             text(
               wait === true
-                ? "What older keys sealed is being sealed again."
-                : "What older keys sealed is being sealed again: brokerage encryption show --wait."
+                ? "The values of older keys are being sealed again."
+                : "The values of older keys are being sealed again: brokerage encryption show --wait."
             )
           ),
-        { confirm: "Add an encryption key and seal everything with it? A key is never taken away again." }
+        { confirm: "Add an encryption key and seal everything with it? Keys are never removed." }
       )
       const { dryRun } = command.optsWithGlobals<{ readonly dryRun?: boolean }>()
       if (wait === true && dryRun !== true && cli.status === exitStatus.done) await sealedAgain(cli, command)

@@ -65,7 +65,7 @@ const wireExplanation = ({ write, outcome, code, sentence, data, gates }: Explan
   )
 
 export const addExplainCommands = (program: Command, cli: Cli): void => {
-  const explain = program.command("explain").description("why a partner's write would be refused; writes nothing")
+  const explain = program.command("explain").description("the gates of a partner's write, and the reason of a refusal; writes nothing")
   const question = (name: string, description: string): Command =>
     explain
       .command(name)
@@ -75,8 +75,8 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
       .option("--currency <code>", "currency (default USDC)")
       .option("--partner-ref <text>", "the partner's reference (default a fresh one)")
   question("collateral", "a collateral report under PARTNER custody")
-    .addOption(tokenOption("--direction <direction>", "which way (default WITHDRAWAL)", ["DEPOSIT", "WITHDRAWAL"]))
-    .option("--source-asset <asset>", "the asset it was held in (default the partner's)")
+    .addOption(tokenOption("--direction <direction>", "the direction (default WITHDRAWAL)", ["DEPOSIT", "WITHDRAWAL"]))
+    .option("--source-asset <asset>", "the asset of the collateral (default the partner's)")
     .option("--tx-ref <text>", "the partner's transaction")
     .addOption(momentOption("--occurred-at <time>", "when it happened (default now)"))
     .action((client: string, options: CollateralOptions, command: Command) => {
@@ -94,7 +94,7 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
       }
     )
   question("withdrawal", "a withdrawal request under BROKER custody")
-    .option("--destination <json>", "where to pay, as the partner's JSON object")
+    .option("--destination <json>", "the destination, as the partner's JSON object")
     .action((client: string, { amount, currency, partnerRef, destination }: WithdrawalOptions, command: Command) => {
       const query = given({ amount, currency, partnerRef, destination })
       return cli.call(command, (api) => api.explain.withdrawal({ params: { client }, query }), wireExplanation)
@@ -128,22 +128,22 @@ const addExplainOrderCommand = (explain: Command, cli: Cli): void => {
     .argument(clientArgument, clientMeaning)
     .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-PERP"))
     .addOption(requiredToken("--side <side>", "which way", orderSides))
-    .addOption(requiredToken("--type <type>", "what kind of order", orderTypes))
+    .addOption(requiredToken("--type <type>", "the kind of order", orderTypes))
     .addOption(required("--qty <decimal>", "how much"))
-    .option("--price <decimal>", "the limit, of LIMIT")
-    .addOption(tokenOption("--tif <tif>", "how long it is good (default GTC)", timesInForce))
-    .option("--reduce-only", "it only reduces the position")
+    .option("--price <decimal>", "the limit of a LIMIT order")
+    .addOption(tokenOption("--tif <tif>", "time in force (default GTC)", timesInForce))
+    .option("--reduce-only", "only reduce the position")
     .addOption(
-      tokenOption("--trigger-source <source>", "price that triggers it, of conditional orders", triggerSources)
+      tokenOption("--trigger-source <source>", "the price that triggers a conditional order", triggerSources)
     )
-    .option("--trigger-price <decimal>", "where it is triggered")
-    .addOption(tokenOption("--trigger-direction <direction>", "from which side", triggerDirections))
-    .option("--limit-price <decimal>", "the limit once it is triggered, of the types that end in LIMIT")
-    .option("--take-profit <decimal>", "where an attached order takes profit")
-    .option("--stop-loss <decimal>", "where an attached order stops the loss")
-    .option("--oco-group <name>", "its group: when one fills the others are cancelled")
+    .option("--trigger-price <decimal>", "the trigger price")
+    .addOption(tokenOption("--trigger-direction <direction>", "the direction in which the price must cross it", triggerDirections))
+    .option("--limit-price <decimal>", "the limit after the trigger, for types that end in LIMIT")
+    .option("--take-profit <decimal>", "level of an attached take profit")
+    .option("--stop-loss <decimal>", "level of an attached stop loss")
+    .option("--oco-group <name>", "its group: the first fill of a member cancels the others")
     .addOption(
-      new Option("--leverage <times>", "the leverage that is believed to be in force").argParser(whole(1, 1_000))
+      new Option("--leverage <times>", "the leverage that you expect to be in force").argParser(whole(1, 1_000))
     )
     .action((client: string, { reduceOnly, ...options }: OrderOptions, command: Command) => {
       const query = given({ ...options, reduceOnly: reduceOnly === true ? ("true" as const) : undefined })
@@ -169,12 +169,12 @@ const addExplainRfqCommand = (explain: Command, cli: Cli): void => {
     .argument(clientArgument, clientMeaning)
     .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-KO"))
     .addOption(requiredToken("--side <side>", "which way", ["BUY", "SELL"]))
-    .addOption(required("--barrier <decimal>", "where it is knocked out"))
+    .addOption(required("--barrier <decimal>", "the knock-out level"))
     .addOption(required("--qty <decimal>", "how much"))
-    .option("--premium <decimal>", "the budget that quotes are measured against, USDC")
-    .option("--take-profit <decimal>", "where it pays its potential profit")
+    .option("--premium <decimal>", "the budget for the premium, USDC")
+    .option("--take-profit <decimal>", "the take profit level")
     .addOption(
-      momentOption("--expiry-ts <time>", "when it expires (default the partner route's)", { direction: "ahead" })
+      momentOption("--expiry-ts <time>", "the expiry (default that of the partner's route)", { direction: "ahead" })
     )
     .option("--strict", "a strict take profit")
     .action((client: string, options: RfqOptions, command: Command) => {

@@ -20,7 +20,7 @@ export const addInterfirmCommands = (program: Command, cli: Cli): void => {
   addInterfirmList(interfirm, cli)
   interfirm
     .command("record")
-    .description("record a payment that settles what the firms owe each other; safe to repeat with the same reference")
+    .description("record a payment that settles debts between the firms; safe to repeat with the same reference")
     .argument(partnerArgument, partnerMeaning)
     .addOption(required("--amount <decimal>", "signed USDC: positive, paid to the partner; negative, paid by it"))
     .addOption(momentOption("--from <time>", "start of the period that it settles").makeOptionMandatory())
@@ -40,7 +40,7 @@ export const addInterfirmCommands = (program: Command, cli: Cli): void => {
             payload: { amount, periodFrom: from, periodTo: to, txRef, ...given({ note }) }
           }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Record ${amount} USDC for partner ${p}? Records are never undone, only put right by another.` }
+        { confirm: `Record ${amount} USDC for partner ${p}? Records are never undone, only corrected by another.` }
       )
     )
 }
@@ -54,7 +54,7 @@ interface ListOptions {
 const addInterfirmList = (interfirm: Command, cli: Cli): void => {
   interfirm
     .command("list")
-    .description("what was recorded, newest first")
+    .description("recorded payments, newest first")
     .option("--partner <P>", "only of this partner: id or code")
     .addOption(limitOption(500))
     .addOption(beforeOption)

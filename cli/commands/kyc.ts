@@ -26,18 +26,18 @@ interface ClearOptions {
 const revisionOption = (what: string) =>
   new Option(
     "--revision <n>",
-    `the revision that was looked at, as case show and kyc show print it; a later one is not ${what}`
+    `the revision that you have read, as case show and kyc show print it; a later one is not ${what}`
   ).argParser(whole(1, Number.MAX_SAFE_INTEGER))
 
 const caseOption = new Option(
   "--case <id>",
-  "an open case that was looked at, once for each; another one that is open is not cleared. Without it the open cases are shown, and cleared as shown"
+  "an open case that you have read, once for each; no other open case is cleared. Without it the command shows the open cases and clears exactly these"
 ).argParser((text: string, before: ReadonlyArray<number> = []) => [...before, caseId(text)])
 const caseId = whole(1, Number.MAX_SAFE_INTEGER)
 
 const screeningRunOption = new Option(
   "--screening-run <n>",
-  "beside --case: the highest screeningRunId that case show printed for them, 0 for none; what a later one added is not cleared"
+  "beside --case: the highest screeningRunId that case show printed for them, 0 for none; findings of a later run are not cleared"
 ).argParser(whole(0, Number.MAX_SAFE_INTEGER))
 
 /**
@@ -89,7 +89,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
   const kyc = program.command("kyc").description("compliance decisions on a client's KYC")
   kyc
     .command("show")
-    .description("the client's whole KYC file; every reading is audited")
+    .description("the client's whole KYC file; every read is audited")
     .argument(clientArgument, clientMeaning)
     .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
@@ -97,11 +97,11 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     )
   kyc
     .command("clear")
-    .description("clear the client's open cases; the grant runs again")
+    .description("clear the client's open cases, and grant the level again if nothing else prevents it")
     .argument(clientArgument, clientMeaning)
     .option(
       "--note <text>",
-      "what was found; kept in the case; required over any candidate of screening and over a true match"
+      "your findings; kept in the case; required for a candidate of screening and for a true match"
     )
     .addOption(revisionOption("cleared"))
     .addOption(caseOption)
@@ -109,14 +109,14 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .action((c: string, options: ClearOptions, command: Command) => clear(cli, c, options, command))
   kyc
     .command("sample")
-    .description("take the client's accepted package as a sample; the client stays as it is")
+    .description("put the client's accepted package under a spot check; the client's state does not change")
     .argument(clientArgument, clientMeaning)
     .action((c: string, _: object, command: Command) =>
       cli.call(command, (api) => api.kyc.sample({ params: { client: c } }), clientView)
     )
   kyc
     .command("request-documents")
-    .description("ask the partner for the underlying documents; the client stays as it is")
+    .description("request the underlying documents from the partner; the client's state does not change")
     .argument(clientArgument, clientMeaning)
     .addOption(required("--note <text>", "which documents; the partner reads it"))
     .action((c: string, { note }: { readonly note: string }, command: Command) =>

@@ -30,7 +30,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; kept with the posting and in the audit"))
     .option(
       "--reference <text>",
-      "your own name for this correction, 1 to 64 characters; recommended: the same one is never booked twice, so the command is safe to repeat"
+      "your own name for this correction, 1 to 64 characters; recommended: a repeat with it books nothing"
     )
     .action((c: string, { currency, amount, reason, reference }: AdjustOptions, command: Command) =>
       cli.call(
@@ -49,7 +49,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
   addPostingList(ledger, cli)
   ledger
     .command("verify")
-    .description("recompute every balance and invariant from the postings; fails with the first that does not hold")
+    .description("recompute every balance and invariant from the postings; fails with the first broken one")
     .action((_: object, command: Command) =>
       cli.call(
         command,

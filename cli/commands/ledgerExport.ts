@@ -39,10 +39,10 @@ export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
   ledger
     .command("export")
     .description("every posting for another book-keeping program, with the balance each account must have")
-    .addOption(requiredToken("--format <format>", "what the other program reads", Object.keys(formats)))
+    .addOption(requiredToken("--format <format>", "the format of the other program", Object.keys(formats)))
     .option("--partner <P>", "only of this partner: id or code")
     .addOption(
-      momentOption("--from <time>", "from this time on (accounts begin with what they held)", { latest: latestMoment })
+      momentOption("--from <time>", "from this time on (accounts begin with their balances)", { latest: latestMoment })
     )
     .addOption(momentOption("--to <time>", "before this time", { latest: latestMoment }))
     .option("--output <file>", "write to a file, readable by you alone; --yes overwrites it")

@@ -29,7 +29,7 @@ import type { Entry } from "./audit.ts"
 type MachineFormat = "text" | "mermaid" | "svg" | "json"
 
 export const addMachineCommands = (program: Command, cli: Cli): void => {
-  const machine = program.command("machine").description("the state machines that the service really runs")
+  const machine = program.command("machine").description("the state machines that the service runs")
   machine
     .command("list")
     .description("all machines")
@@ -53,17 +53,17 @@ export const addMachineCommands = (program: Command, cli: Cli): void => {
     .argument("<ID>", "object id; a block is CLIENT:CODE, an endpoint its partner's id or code")
     .addOption(limitOption(1_000))
     .addOption(beforeOption)
-    .option("--follow", "then go on printing each new step, one a line")
+    .option("--follow", "then keep printing new steps, one a line")
     .action((kind: string, id: string, options: InspectOptions, command: Command) =>
       options.follow === true ? followObject(cli, kind, id, command) : inspectObject(cli, kind, id, options, command)
     )
   machine
     .command("instances")
-    .description("the objects in a state, oldest first, and since when they are in it")
+    .description("the objects in a state, oldest first, with the time of their entry")
     .argument("<KIND>", "machine name")
     .argument("<STATE>", "state name")
     .addOption(limitOption(1_000))
-    .option("--after <ID>", "only those behind this one")
+    .option("--after <ID>", "only those after this id")
     .action((kind: string, state: string, { limit, after }: InstancesOptions, command: Command) =>
       cli.call(
         command,
@@ -118,7 +118,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
         if (data.next.length === 0) return cli.io.stderr(`It is ${data.state}: nothing can happen to it any more.\n`)
       } catch (error) {
         if (!(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
-        if (failures++ === 0) cli.io.stderr("The service can not be reached; the command tries again.\n")
+        if (failures++ === 0) cli.io.stderr("The service can not be reached; the command retries.\n")
       }
     } while (!(await Promise.race([ended, pause(pauseAfter(failures), false)])))
   })
@@ -179,7 +179,7 @@ const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
   call: (row) => row.call,
   ref: (row) => row.ref,
   "in flight since": (row) => time(row.at),
-  asked: (row) => row.asked,
+  queries: (row) => row.asked,
   found: (row) => row.found
 }
 

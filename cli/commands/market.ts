@@ -16,20 +16,20 @@ export const addMarketCommands = (program: Command, cli: Cli): void => {
   const market = program.command("market").description("markets and trading halts")
   market
     .command("list")
-    .description("every listed market, and the halts of ours that run")
+    .description("every listed market, and our running halts")
     .action((_: object, command: Command) => cli.call(command, (api) => api.market.list(), marketsView))
   market
     .command("halt")
-    .description("take nothing that opens risk in SCOPE; a halt that runs gets this message and end")
+    .description("refuse all requests that open risk in SCOPE; a running halt gets this message and end")
     .argument(...scope)
     .addOption(required("--message <text>", "why; partners read it"))
-    .addOption(momentOption("--until <time>", "when it ends by itself, else by market resume", { direction: "ahead" }))
+    .addOption(momentOption("--until <time>", "the time of its end; without it market resume ends it", { direction: "ahead" }))
     .action((name: string, { message, until }: HaltOptions, command: Command) =>
       cli.call(
         command,
         (api) => api.market.halt({ payload: { scope: name, message, ...given({ until }) } }),
         ({ until: end, ...halt }) => fields({ ...halt, until: end === null ? "resumed" : time(end) }),
-        { confirm: `Halt trading in ${name}? Nothing that opens risk is taken there.` }
+        { confirm: `Halt trading in ${name}? Requests that open risk are refused there.` }
       )
     )
   market
@@ -80,7 +80,7 @@ const marketsView = ({
         "halted by": (row) => [row.haltedByUs ? "us" : "", row.halted ? "venue" : ""].filter(Boolean).join(", "),
         delisted: (row) => (row.delisted ? "yes" : "")
       },
-      "no market: no list has come from a venue"
+      "no markets: no venue has sent a list"
     ),
     text(""),
     table(

@@ -10,9 +10,9 @@ export const addOperatorCommands = (program: Command, cli: Cli): void => {
   const operator = program.command("operator").description("operator keys")
   operator
     .command("create")
-    .description("create an operator key; it is shown this once")
-    .addOption(required("--label <text>", "whose key it is; kept in the audit"))
-    .addOption(requiredToken("--role <role>", "what the key may do", operatorRoles))
+    .description("create an operator key; it is shown only once")
+    .addOption(required("--label <text>", "the owner of the key; kept in the audit"))
+    .addOption(requiredToken("--role <role>", "the permissions of the key", operatorRoles))
     .action(({ label, role }: { readonly label: string; readonly role: OperatorRole }, command: Command) =>
       cli.call(command, (client) => client.operator.create({ payload: { label, role } }), issuedKeyView)
     )

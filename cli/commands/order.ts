@@ -28,13 +28,13 @@ export const addOrderCommands = (program: Command, cli: Cli): void => {
         confirm: `Cancel order ${orderId}?`
       })
     )
-  addPositionCommands(program.command("position").description("what clients hold in perpetuals"), cli)
+  addPositionCommands(program.command("position").description("positions of clients in perpetuals"), cli)
 }
 
 const addOrderReads = (order: Command, cli: Cli): void => {
   order
     .command("list")
-    .description("of a client, newest first")
+    .description("a client's orders, newest first")
     .argument(clientArgument, clientMeaning)
     .option("--open", "only open ones")
     .addOption(limitOption(500))
@@ -84,7 +84,7 @@ const addOrderReads = (order: Command, cli: Cli): void => {
 const addPositionCommands = (position: Command, cli: Cli): void => {
   position
     .command("list")
-    .description("of a client, without those that are flat; what they are worth is in margin show")
+    .description("a client's positions that are not flat; margin show has their worth")
     .argument(clientArgument, clientMeaning)
     .action((client: string, _: object, command: Command) =>
       cli.call(

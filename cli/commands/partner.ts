@@ -30,7 +30,7 @@ export const addPartnerCommands = (program: Command, cli: Cli): void => {
   partner
     .command("create")
     .description("create an ACTIVE partner with reliance NONE")
-    .addOption(required("--code <code>", "names the partner in commands"))
+    .addOption(required("--code <code>", "the partner's name in commands"))
     .addOption(required("--name <name>", "display name"))
     .addOption(required("--legal-name <name>", "legal name"))
     .addOption(required("--country <CC>", "ISO 3166-1 alpha-2"))
@@ -102,7 +102,7 @@ interface CustodyOptions extends Decision {
   readonly collateralAsset?: string
 }
 
-const dryRun = () => new Option("--dry-run", "change nothing; list what stands in the way")
+const dryRun = () => new Option("--dry-run", "change nothing; list the open items that block it")
 
 const blockersView = ({ blockers }: { readonly blockers: ReadonlyArray<string> }): View =>
   blockers.length === 0 ? text("Nothing stands in the way.") : stack(...blockers.map(text))
@@ -129,7 +129,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
     )
   partner
     .command("custody")
-    .description("change who holds the clients' money; refused with the list of what stands in the way")
+    .description("change the holder of the clients' money; refused with the list of the open items that block it")
     .argument(partnerArgument, partnerMeaning)
     .addArgument(tokenArgument("<model>", "the new custody model", custodyModels))
     .option("--collateral-asset <name>", "the partner's stablecoin, under PARTNER custody")
@@ -150,7 +150,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
     )
   partner
     .command("reliance")
-    .description("move reliance on the partner's KYC")
+    .description("change the reliance on the partner's KYC")
     .argument(partnerArgument, partnerMeaning)
     .addArgument(tokenArgument("<status>", "the new reliance status", relianceStatuses))
     .addOption(reason())
@@ -188,7 +188,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
     .description("set the address ranges the partner may call from; without any show them")
     .argument(partnerArgument, partnerMeaning)
     .argument("[CIDR...]", "address ranges")
-    .option("--clear", "take all ranges away: the partner may call from anywhere")
+    .option("--clear", "remove all ranges: the partner may call from any address")
     .action((p: string, cidrs: ReadonlyArray<string>, { clear }: { readonly clear?: boolean }, command: Command) => {
       if (clear === true && cidrs.length > 0) command.error("error: --clear takes no address ranges.")
       const params = { partner: p }
@@ -216,10 +216,10 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
   const key = program.command("key").description("partner API keys")
   key
     .command("issue")
-    .description("issue a key; it is shown this once")
+    .description("issue a key; it is shown only once")
     .argument(partnerArgument, partnerMeaning)
-    .addOption(required("--label <text>", "what the key is for"))
-    .addOption(requiredToken("--scope <scope>", "what the key may do", keyScopes))
+    .addOption(required("--label <text>", "the purpose of the key"))
+    .addOption(requiredToken("--scope <scope>", "the permissions of the key", keyScopes))
     .action(
       (
         p: string,
@@ -258,7 +258,7 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
     )
   key
     .command("show")
-    .description("one key, without the key itself, with who issued and who revoked it")
+    .description("one key, without the key itself, with the operator keys that issued and revoked it")
     .argument("<KEYID>", "key id")
     .action((keyId: string, _: object, command: Command) =>
       cli.call(command, (client) => client.key.show({ params: { keyId } }), fields, {

@@ -14,7 +14,7 @@ export const addQueueCommand = (program: Command, cli: Cli): void => {
   program
     .command("queue")
     .description(
-      "what waits to be decided: approvals, cases, deposits, withdrawals, breaks, calls in doubt, refused legs, events set aside, failed deliveries; the oldest first"
+      "decisions that wait for staff: approvals, cases, deposits, withdrawals, breaks, calls in doubt, refused legs, quarantined events, failed deliveries; the oldest first"
     )
     .addOption(tokenOption("--kind <kind>", "only this kind", waitingKinds))
     .addOption(limitOption(500))

@@ -31,13 +31,13 @@ export const addScreeningCommands = (program: Command, cli: Cli): void => {
     .addOption(required("--name <name>", "full name"))
     .option("--dob <date>", "date of birth, YYYY-MM-DD")
     .option("--country <CC>", "ISO 3166-1 alpha-2")
-    .addOption(requiredToken("--list <list>", "which list", watchLists))
+    .addOption(requiredToken("--list <list>", "the list", watchLists))
     .action(({ name, dob, country, list }: EntryOptions, command: Command) =>
       cli.call(command, (api) => api.screening.add({ payload: given({ name, dob, country, list }) }), fields)
     )
   screening
     .command("list")
-    .description("live entries, newest first")
+    .description("current entries, newest first")
     .addOption(limitOption(5_000))
     .addOption(beforeOption)
     .action(({ limit, before }: PageOptions, command: Command) =>
@@ -66,11 +66,11 @@ export const addScreeningCommands = (program: Command, cli: Cli): void => {
     )
   screening
     .command("remove")
-    .description("take an entry off the list")
+    .description("remove an entry from the list")
     .argument("<ID>", "entry id")
     .action((entryId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.screening.remove({ params: { entryId } }), fields, {
-        confirm: `Take entry ${entryId} off the watch list?`
+        confirm: `Remove entry ${entryId} from the watch list?`
       })
     )
   addSourceCommands(screening, cli)
@@ -135,22 +135,22 @@ const addSourceCommands = (screening: Command, cli: Cli): void => {
     )
   screening
     .command("import")
-    .description("make a file the current version of its source; run again, it goes on where it stopped")
+    .description("make a file the current version of its source; a repeat continues where the first run stopped")
     .argument(
       "<FILE>",
       "CSV with a header row, the simple table of OpenSanctions, OFAC's CSV, XML of the EU or UN, or JSON"
     )
-    .addOption(tokenOption("--list <list>", "which list, for entries that do not say", watchLists))
-    .option("--source <name>", "who publishes the list, such as EU or OFAC")
+    .addOption(tokenOption("--list <list>", "the list of entries that name none", watchLists))
+    .option("--source <name>", "the publisher of the list, such as EU or OFAC")
     .option("--version <version>", "version of the list, such as 2026-11-20")
     .option("--alternate-names <file>", "OFAC's further file of alternate names (alt.csv)")
-    .option("--comments <file>", "OFAC's further file of remarks that are too long (sdn_comments.csv)")
+    .option("--comments <file>", "OFAC's further file of long remarks (sdn_comments.csv)")
     .addOption(
-      new Option("--bad-lines <n>", "lines without a readable name that may be left out")
+      new Option("--bad-lines <n>", "the largest number of lines without a readable name to leave out")
         .argParser(whole(0, maxPlaces))
         .default(0)
     )
-    .option("--allow-shrink", "also when more than a fifth of the source's entries come off")
+    .option("--allow-shrink", "allow the removal of more than a fifth of the source's entries")
     .action((path: string, options: ImportOptions, command: Command) => importList(cli, command, path, options))
 }
 

@@ -50,7 +50,7 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
         "the whole service, its part behind an edge, or the edge alone (default all)"
       ).choices(roles)
     )
-    .option("--router-url <url...>", "of an edge: routers to ask, https; the next when one can not be reached")
+    .option("--router-url <url...>", "of an edge: addresses of routers, https; the first reachable one is used")
     .option("--router-ca <file>", "of an edge: their authority, PEM (default: the local one in the data directory)")
     .option("--pass-operator", "of an edge: pass the operator surface on too (default: its paths answer 404)")
     .option("--host <address>", "address to listen on (default 127.0.0.1)")
@@ -58,12 +58,12 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--database-url <url>", "a PostgreSQL of your own (default: an embedded one in the data directory)")
     .option(
       "--venue-url <url>",
-      "the venue that trades, https, or http on this machine (default: in a sandbox a simulated one, else none)"
+      "address of the venue, https, or http on this machine (default: in a sandbox a simulated one, else none)"
     )
-    .option("--venue-key-file <file>", "file with the key for it")
-    .option("--venue-ca <file>", "its authority, PEM (default: the public ones)")
+    .option("--venue-key-file <file>", "file with the venue's key")
+    .option("--venue-ca <file>", "authority of the venue's certificate, PEM (default: the public ones)")
     .option("--tls-cert <file>", "certificate, PEM (default: a local authority in the data directory)")
-    .option("--tls-key <file>", "its key, PEM")
+    .option("--tls-key <file>", "key of the certificate, PEM")
     .option("--sandbox", "the development environment: sandbox partners and time travel")
     .option("--demo", "create a demo partner with a client")
     .option("--edge-host <CIDR...>", "edge hosts whose X-Forwarded-For is believed")

@@ -15,7 +15,7 @@ interface ItemOptions extends ListOptions {
 export const addSettlementCommands = (program: Command, cli: Cli): void => {
   listOf(program.command("settlement").description("settlement items of clients"))
     .addOption(tokenOption("--status <status>", "only in this status", settlementStatuses))
-    .addOption(momentOption("--since <time>", "only what occurred then or later"))
+    .addOption(momentOption("--since <time>", "only items that occurred then or later"))
     .action((_: string | undefined, { status, since, ...whose }: ItemOptions, command: Command) =>
       cli.call(
         command,

@@ -33,16 +33,16 @@ export const addSimCommands = (program: Command, cli: Cli): Command => {
   const clock = sim.command("clock").description("the business clock")
   clock
     .command("show")
-    .description("business time, how far it runs ahead, and what is due next")
+    .description("business time, its distance from real time, and the next due events")
     .action((_: object, command: Command) => cli.call(command, (api) => api.clock.show(), clockView))
   clock
     .command("advance")
-    .description("move business time forward; it never goes back. Tells which timers fired, and what is due next")
-    .addArgument(new Argument("[duration]", "how far: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
+    .description("move business time forward, never back; prints the fired timers and the next due events")
+    .addArgument(new Argument("[duration]", "a duration: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(
       new Option("--to <date>", "to a moment, UTC: 2027-04-07, 2027-04-07T06:30, or Unix ms").argParser(momentOption)
     )
-    .option("--until-next", "to what is due next")
+    .option("--until-next", "to the next due event")
     .action((advanceMillis: number | undefined, options: Advance, command: Command) =>
       cli.attempt(command, async () => {
         const ways = [advanceMillis, options.to, options.untilNext].filter((way) => way !== undefined)
@@ -81,7 +81,7 @@ const advance = (
     return yield* api.clock.advance({ payload: { advanceMillis: Math.max(1, first.dueAt - now) } })
   })
 
-const nothingDue = "Nothing is due that the service knows of: the clock stays where it is."
+const nothingDue = "The service knows no due event: the clock does not move."
 
 /** The service counts no further than this number. */
 const mostCounted = 1_000
@@ -98,7 +98,7 @@ const nextView = ({ now, next, more }: Shown): View =>
         what: (row) => row.name,
         of: (row) => row.subject
       },
-      "nothing that the service knows of"
+      "no event that the service knows"
     ),
     ...(more === 0 ? [] : [text(`and ${more}${more < mostCounted ? "" : " or yet"} more`)])
   )
@@ -119,10 +119,10 @@ const movedView = (moved: Moved): View => {
       ? []
       : [
           text(""),
-          text("Became due, and run by themselves (statement jobs)"),
+          text("Due now, and running by themselves (statement jobs)"),
           table(jobs, { jobs: (row) => row.count, of: (row) => row.name }, "none")
         ]),
-    ...(behind ? [text("Not all is there yet: the rest comes by itself.")] : []),
+    ...(behind ? [text("The jump is not complete yet: the service completes it by itself.")] : []),
     nextView(moved)
   )
 }

@@ -32,7 +32,7 @@ export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
     .addOption(required("--key <key>", "partner key with scope TRADE"))
     .addOption(required("--clients <n>", "clients to onboard").argParser(whole(1, mostClients)))
     .addOption(required("--rate <n>", "requests a second").argParser(whole(1, mostRate)))
-    .addOption(required("--for <duration>", "how long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(required("--for <duration>", "a duration: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .action((flags: RunFlags, command: Command) => cli.attempt(command, (globals) => run(cli, flags, globals)))
 }

@@ -45,7 +45,7 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     .addOption(new Option("--fail <n>", "the first n deliveries fail").argParser(whole(0, 1_000_000_000)))
     .addOption(new Option("--share <pct>", "this share of the deliveries fails").argParser(percentOption))
     .addOption(
-      new Option("--status <code>", "how what fails is answered (default 500); alone everything fails").argParser(
+      new Option("--status <code>", "the status of failing deliveries (default 500); alone, every delivery fails").argParser(
         whole(200, 599)
       )
     )
@@ -56,19 +56,19 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
       ).argParser(percentOption)
     )
     .addOption(new Option("--events <list>", "only these events fail, such as kyc.rejected").argParser(eventsOption))
-    .addOption(new Option("--seed <n>", "of the shares (default 1)").argParser(whole(0, 4_294_967_295)))
+    .addOption(new Option("--seed <n>", "the seed of the shares (default 1)").argParser(whole(0, 4_294_967_295)))
     .addOption(
-      new Option("--delay <duration>", "answer each delivery only after this, at most a day").argParser(delayOption)
+      new Option("--delay <duration>", "the delay of each answer, at most a day").argParser(delayOption)
     )
     .option("--redirect", "answer 302 to a private address")
     .option("--silent", "accept deliveries and never answer")
-    .addOption(new Option("--for <duration>", "end after this: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(new Option("--for <duration>", "end after this duration: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .option("--tls-cert <file>", "certificate, PEM (default: one from the local authority in the data directory)")
-    .option("--tls-key <file>", "its key, PEM")
+    .option("--tls-key <file>", "key of the certificate, PEM")
     .addHelpText(
       "after",
       "\nThe service must run with --sandbox --demo or --allow-webhook-host 127.0.0.1. Registering replaces the partner's\n" +
-        "endpoint and secret; it stays registered at the end, and what is not delivered is tried again."
+        "endpoint and secret; it stays registered at the end, and undelivered events are retried."
     )
     .action((flags: ListenFlags, command: Command) => cli.attempt(command, (globals) => listen(cli, flags, globals)))
 }

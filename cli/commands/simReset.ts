@@ -23,7 +23,7 @@ export const addSimResetCommand = (sim: Command, cli: Cli): void => {
   sim
     .command("reset")
     .description(
-      "back to the beginning: partners, clients, ledger, venue and time are gone; operator keys stay. The service begins again at its address"
+      "delete partners, clients, ledger, the venue's books and advanced time; operator keys stay. The service restarts at its address"
     )
     .action((_: object, command: Command) =>
       cli.attempt(command, async (globals) => {
@@ -33,7 +33,7 @@ export const addSimResetCommand = (sim: Command, cli: Cli): void => {
         )
         if (!data.sandbox) throw sandboxOnly
         await cli.call(command, reset, resetView, {
-          confirm: "Reset this sandbox? Nothing brings back what it holds.",
+          confirm: "Reset this sandbox? Its content can't be restored.",
           deed: (api) => Effect.map(api.sim.reset(), (answer) => resetView(answer.data)),
           failed: ({ resetting, dryRun }) => (resetting && dryRun === undefined ? notYet : null)
         })
@@ -50,7 +50,7 @@ const sandboxOnly = cliFailure(
 const notYet = cliFailure(
   exitStatus.unreachable,
   5030,
-  "The reset is requested, and the service has not started again yet: the next start makes it at the latest."
+  "The reset is requested, and the service has not started again yet: the next start completes it at the latest."
 )
 
 /** Requests the reset and waits until the service has restarted. */
@@ -69,7 +69,7 @@ const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
 
 const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>
   dryRun === true
-    ? stack(text("A reset would take away, for good:"), fields(goes), text(stays))
+    ? stack(text("A reset would delete, for good:"), fields(goes), text(stays))
     : resetting
       ? text("The sandbox is being reset.")
       : stack(
@@ -81,6 +81,6 @@ const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>
         )
 
 const stays =
-  "What the venue holds and time that was advanced go with it. Operator keys, encryption keys, certificates and the options of serve stay."
+  "The venue's books and advanced time go with it. Operator keys, encryption keys, certificates and the options of serve stay."
 const begunWith =
   "Operator keys are as they were; keys of partners are gone. With serve --demo a new demo key is in demo.json of the data directory."

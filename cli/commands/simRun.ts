@@ -38,8 +38,8 @@ export const addSimRunCommands = (sim: Command, cli: Cli): void => {
     .argument("<NAME|FILE...>", "an id, the beginning of one, a group such as custody, or a YAML file")
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .option("--junit <file>", "write the results as JUnit XML")
-    .option("--record <file>", "write what partners asked, were answered and were told, as JSON lines")
-    .option("--own", "on a service of the command's own, though one runs")
+    .option("--record <file>", "write the partners' requests, answers and events, as JSON lines")
+    .option("--own", "play on a service of the command's own, even if one is running")
     .option("--keep", "keep the data directory of a service of its own")
     .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
       cli.attempt(command, (globals) => run(cli, words, flags, globals))
@@ -219,7 +219,7 @@ const refuseSecondKey = async (cli: Cli, scenarios: ReadonlyArray<Scenario>, glo
   throw cliFailure(
     exitStatus.refused,
     4092,
-    `The service asks for a second operator key for what the scenarios do (${waiting.join(", ")}). Nothing was done: give --own for a service of the run's own, or start this one with --four-eyes none.`
+    `The service requires a second operator key for commands of the scenarios (${waiting.join(", ")}). Nothing was done: give --own for a service of the run's own, or start this one with --four-eyes none.`
   )
 }
 

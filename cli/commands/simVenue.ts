@@ -34,7 +34,7 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
     cli.call(command, call, commandView, confirm === undefined ? {} : { confirm })
   venue
     .command("show")
-    .description("prices, held or not, paths, dealers, faults with what is left of them, and how far it is")
+    .description("prices (held ones marked), paths, dealers, faults with their rest, and the last event")
     .action((_: object, command: Command) => cli.call(command, (api) => api.venue.show(), venueView))
   venue
     .command("restart")
@@ -80,7 +80,7 @@ const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
     .description("move index, mark and last of SYMBOL and its base's markets to PRICE, and hold them there")
     .argument(...symbolArgument)
     .argument("<PRICE>", "such as 60000.5")
-    .addOption(tokenOption("--only <price>", "this one alone", heldPrices))
+    .addOption(tokenOption("--only <price>", "only this price", heldPrices))
     .action((symbol: string, price: string, { only }: PriceOptions, command: Command) =>
       send(command, (api) => api.venue.price({ payload: { symbol, price, ...given({ only }) } }))
     )
@@ -135,8 +135,8 @@ const addMarketCommands = (venue: Command, send: Send): void => {
       )
     )
   for (const [verb, does] of [
-    ["halt", "the venue takes no orders of SYMBOL"],
-    ["resume", "the venue takes orders of SYMBOL again"]
+    ["halt", "halt SYMBOL at the venue, which then accepts no orders"],
+    ["resume", "end the venue's halt of SYMBOL"]
   ] as const) {
     venue
       .command(verb)
@@ -152,7 +152,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
     .description("end the market SYMBOL at its final price, for good")
     .argument(...symbolArgument)
     .action((symbol: string, _: object, command: Command) =>
-      send(command, (api) => api.venue.delist({ payload: { symbol } }), `Delist ${symbol}? It stays so.`)
+      send(command, (api) => api.venue.delist({ payload: { symbol } }), `Delist ${symbol}? It can't be listed again.`)
     )
 }
 
@@ -167,8 +167,8 @@ interface FaultOptions {
 const addFaultCommands = (venue: Command, send: Send): void => {
   venue
     .command("fault")
-    .description("the venue misbehaves, until clear unless --for or --times says otherwise")
-    .addArgument(tokenArgument("<KIND>", "what goes wrong", everyFault))
+    .description("start a fault of the venue; clear, --for or --times ends it")
+    .addArgument(tokenArgument("<KIND>", "the fault", everyFault))
     .addOption(tokenOption("--route <route>", "on this route alone", faultRoutes))
     .option("--symbol <symbol>", "for this market alone")
     .addOption(new Option("--for <duration>", "for this long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
@@ -230,7 +230,7 @@ const addProbeCommand = (venue: Command, cli: Cli): void => {
 }
 
 const addStakingCommands = (venue: Command, send: Send): void => {
-  const contractId = new Argument("<CONTRACTID>", "the venue's id of it").argParser(whole(1, Number.MAX_SAFE_INTEGER))
+  const contractId = new Argument("<CONTRACTID>", "the venue's contract id").argParser(whole(1, Number.MAX_SAFE_INTEGER))
   venue
     .command("offer")
     .description("put an offer on the staking board")
@@ -243,9 +243,9 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     )
   venue
     .command("pay")
-    .description("the writer pays what it owes, all or a part")
+    .description("the writer pays its debt, in full or in part")
     .addArgument(contractId)
-    .option("--amount <decimal>", "a part")
+    .option("--amount <decimal>", "only this amount")
     .action((id: number, { amount }: { readonly amount?: string }, command: Command) =>
       send(command, (api) => api.venue.pay({ payload: { contractId: id, ...given({ amount }) } }))
     )
@@ -253,7 +253,7 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .command("correct-fee")
     .description("the venue corrects its fee")
     .addArgument(contractId)
-    .argument("<D>", "the fee as it is right")
+    .argument("<D>", "the right fee")
     .action((id: number, fee: string, _: object, command: Command) =>
       send(command, (api) => api.venue["correct-fee"]({ payload: { contractId: id, fee } }))
     )

@@ -12,7 +12,7 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
   sim
     .command("verify")
     .description(
-      "wait up to 10 s for what is in flight, then compare the service with the venue; fails with the first difference"
+      "wait up to 10 s for calls in flight, then compare the service with the venue; fails with the first difference"
     )
     .action((_: object, command: Command) =>
       cli.call(
@@ -32,7 +32,7 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
             ),
             ...eventsLost.map(({ after, to }) =>
               text(
-                `The venue did not give the events ${after + 1} to ${to}: the service went on after them and read every account again.`
+                `The venue did not provide the events ${after + 1} to ${to}: the service continued after them and read every account again.`
               )
             ),
             ...notCompared(withoutMoney),

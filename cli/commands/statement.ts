@@ -36,12 +36,12 @@ export const addStatementCommands = (program: Command, cli: Cli): void => {
     .command("get")
     .description("save a statement: its model, its PDF or its CSV")
     .argument("<ID>", "statement id")
-    .addOption(requiredToken("--format <format>", "what is saved", ["json", "pdf", "csv"]))
+    .addOption(requiredToken("--format <format>", "the format", ["json", "pdf", "csv"]))
     .addOption(required("--output <file>", "the file, readable by you alone; --yes overwrites it"))
     .action((id: string, options: GetOptions, command: Command) => save(cli, id, options, command))
   statement
     .command("verify")
-    .description("prove a PDF or a model: its hash, the stored model, the ledger's seal, the bytes made anew")
+    .description("prove a PDF or a model: its hash, the stored model, the ledger's seal, the rendered bytes")
     .argument("<FILE>", "a statement's PDF, or its model.json")
     .action((file: string, _options: object, command: Command) => prove(cli, file, command))
 }
@@ -81,7 +81,7 @@ const addListCommand = (statement: Command, cli: Cli): void => {
 const addJobsCommand = (statement: Command, cli: Cli): void => {
   statement
     .command("jobs")
-    .description("what the service states by itself: when each job ran, what it made, which clients failed and why")
+    .description("the statement jobs: their runs, the statements made, and the failed clients with the reason")
     .addOption(limitOption(200))
     .addOption(beforeOption)
     .action((options: object, command: Command) =>
@@ -136,19 +136,19 @@ const failureColumns: Parameters<typeof table<Failure>>[1] = {
 const addMakingCommands = (statement: Command, cli: Cli): void => {
   statement
     .command("generate")
-    .description("make a statement; the one that is there where it would say the same")
+    .description("make a statement, or return the existing one if its content is the same")
     .argument(clientArgument, clientMeaning)
-    .addOption(requiredToken("--kind <kind>", "which statement", statementKinds))
+    .addOption(requiredToken("--kind <kind>", "the kind of statement", statementKinds))
     .addOption(momentOption("--from <time>", "from this time on"))
     .addOption(momentOption("--to <time>", "before this time"))
-    .addOption(new Option("--tax-year <year>", "the year that it begins in").argParser(whole(2000, 9998)))
+    .addOption(new Option("--tax-year <year>", "the year in which it begins").argParser(whole(2000, 9998)))
     .option("--quarter <quarter>", "such as 2026-Q1")
     .action((client: string, options: GenerateOptions, command: Command) =>
       cli.call(command, (api) => api.statement.generate({ params: { client }, payload: given(options) }), fields)
     )
   statement
     .command("correct")
-    .description("make a statement's period anew; another say is its next version, the same is refused")
+    .description("build a statement's period again; changed content makes its next version, unchanged content is refused")
     .argument("<ID>", "statement id")
     .addOption(required("--reason <text>", "why; kept in the audit and shown with the new version"))
     .action((statementId: string, { reason }: { readonly reason: string }, command: Command) =>
@@ -209,8 +209,8 @@ const prove = (cli: Cli, file: string, command: Command): Promise<void> =>
 
 const differs = {
   code: 4092,
-  msg: "The file is not what the service says.",
-  error: "The file is not what the service says."
+  msg: "The file differs from the service's record.",
+  error: "The file differs from the service's record."
 }
 
 /** Longest file to read, bytes: much more than the longest statement needs, as a PDF or as a model. */

@@ -21,7 +21,7 @@ export const addSwapCommands = (program: Command, cli: Cli): void => {
   addSwapReads(swap, cli)
   swap
     .command("writeoff")
-    .description("give up a part of a claim, or all of it: it closes then; money that comes after all undoes it first")
+    .description("write off a claim, in part or in full, which closes it; later money first reverses the write-off")
     .argument("<ID>", idMeaning)
     .addOption(required("--amount <decimal>", "how much of the claim, in the asset"))
     .addOption(required("--reason <text>", "why; kept in the audit"))

@@ -19,8 +19,8 @@ export const addTradeCommands = (program: Command, cli: Cli): void => {
   addRfqCommands(program.command("rfq").description("requests for quotes of clients"), cli)
   addContractCommands(program.command("contract").description("knock-out contracts of clients"), cli)
   addOrderCommands(program, cli)
-  addMarginCommands(program.command("margin").description("what clients hold against what is tied up"), cli)
-  addCloseOutCommands(program.command("closeout").description("accounts that are closed out, and were"), cli)
+  addMarginCommands(program.command("margin").description("equity and margin of clients"), cli)
+  addCloseOutCommands(program.command("closeout").description("close-outs, running and ended"), cli)
 }
 
 const addRfqCommands = (rfq: Command, cli: Cli): void => {
@@ -142,7 +142,7 @@ const addMarginCommands = (margin: Command, cli: Cli): void => {
     )
   margin
     .command("watch")
-    .description("who stands how near to a close-out in a market, nearest first; on a terminal as it moves")
+    .description("the accounts of a market by their distance to a close-out, nearest first; on a terminal it refreshes")
     .argument("<SYMBOL>", "perpetual market")
     .addOption(limitOption(100))
     .action((symbol: string, { limit }: { readonly limit?: number }, command: Command) =>

@@ -16,7 +16,7 @@ interface ListOptions {
 }
 
 export const addVenueCommands = (program: Command, cli: Cli): void => {
-  const venue = program.command("venue").description("the venue, as the back office meets it")
+  const venue = program.command("venue").description("the venue's misfits, comparisons and resolutions")
   addResolveCommand(venue, cli)
   addReconcileCommand(venue, cli)
   const quarantine = venue.command("quarantine").description("messages of the venue that could not be applied")
@@ -41,13 +41,13 @@ export const addVenueCommands = (program: Command, cli: Cli): void => {
               dropped: (row) => (row.droppedAt === null ? "no" : time(row.droppedAt)),
               bytes: (row) => row.bytes.slice(0, 120)
             },
-            "nothing is set aside"
+            "no quarantined messages"
           )
       )
     )
   quarantine
     .command("drop")
-    .description("nothing more is to be done with it; it stays on file")
+    .description("close a quarantined message; it stays on file")
     .argument("<ID>", "id in the list")
     .action((quarantineId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.quarantine.drop({ params: { quarantineId } }), fields, {
@@ -59,8 +59,8 @@ export const addVenueCommands = (program: Command, cli: Cli): void => {
 const addReconcileCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("reconcile")
-    .description("compare a client's account with the venue's now, or all accounts; what differs opens breaks")
-    .argument("[C]", "client id, uid, reference or e-mail address; all that the venue has spoken of without it")
+    .description("compare a client's account with the venue's now, or all accounts; differences open breaks")
+    .argument("[C]", "client id, uid, reference or e-mail address; without it, all accounts that the venue has reported on")
     .action((client: string | undefined, _: object, command: Command) =>
       cli.call(
         command,
@@ -72,7 +72,7 @@ const addReconcileCommand = (venue: Command, cli: Cli): void => {
             table(
               differences.map((difference) => ({ difference })),
               { differs: (row) => row.difference },
-              "nothing new differs"
+              "no new differences"
             )
           )
       )
@@ -92,13 +92,13 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("resolve")
     .description(
-      "with the venue's evidence: end a request, an order or a take that the venue never answers, a contract that it does not know, or any of these and a swap whose misfit stands"
+      "end, on the venue's evidence, a request, an order or a take without an answer, a contract that the venue does not know, or one of these or a swap whose misfit stands"
     )
     .argument("<OBJECT>", "rfq:ID, order:ID, swap:ID, or contract:ID")
     .addOption(
       requiredToken(
         "--as <outcome>",
-        "how it ended: a request, an order, a take or a swap executed or void, a contract closed or void",
+        "the outcome: a request, an order, a take or a swap executed or void, a contract closed or void",
         resolutions
       )
     )
@@ -108,8 +108,8 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
       "the venue's trade, or its payment of a swap, when executed",
       whole(1, Number.MAX_SAFE_INTEGER)
     )
-    .option("--price <decimal>", "at what price, when executed or closed")
-    .option("--qty <decimal>", "how much, when executed")
+    .option("--price <decimal>", "the price, when executed or closed")
+    .option("--qty <decimal>", "the quantity, when executed")
     .option(
       "--outside-band",
       "accept a price outside the band of the present marks, beyond the order's bound, or without marks to check it"

@@ -13,7 +13,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
   program
     .command("watch")
     .description(
-      "a live screen: what waits, books, deliveries, margin and close-outs, rates, what has happened; decides deposits, withdrawals and cases. Piped, on a dumb terminal and with --json one look"
+      "a live screen: waiting decisions, books, deliveries, margin and close-outs, rates, recent actions; decides deposits, withdrawals, cases and approvals. Piped, on a dumb terminal and with --json one snapshot"
     )
     .action((_: object, command: Command) =>
       cli.attempt(command, async (globals) => {

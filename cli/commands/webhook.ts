@@ -14,7 +14,7 @@ interface LogOptions {
 
 /** The endpoint's last response as text. */
 const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
-  if (attempts === 0) return "not asked yet"
+  if (attempts === 0) return "not sent yet"
   const status = lastStatus === null ? "no answer" : `HTTP ${lastStatus}`
   return error === null ? status : `${status}: ${error}`
 }
@@ -51,7 +51,7 @@ interface Answered {
 const addDeliveryCommands = (delivery: Command, cli: Cli): void => {
   delivery
     .command("show")
-    .description("one delivery: what was sent, and what its endpoint answered each time")
+    .description("one delivery: its body, and the endpoint's answer to each attempt")
     .argument("<DELIVERYID>", "delivery id")
     .action((deliveryId: string, _: object, command: Command) =>
       cli.call(
@@ -74,7 +74,7 @@ export const addWebhookCommands = (program: Command, cli: Cli): void => {
   const webhook = program.command("webhook").description("webhook endpoints and deliveries of partners")
   webhook
     .command("show")
-    .description("where a partner's webhooks go, and what waits to go there")
+    .description("a partner's endpoint, and its waiting deliveries")
     .argument(partnerArgument, partnerMeaning)
     .action((p: string, _: object, command: Command) =>
       cli.call(command, (api) => api.webhook.show({ params: { partner: p } }), fields)
@@ -114,7 +114,7 @@ export const addWebhookCommands = (program: Command, cli: Cli): void => {
     )
   webhook
     .command("redeliver")
-    .description("try a failed delivery again: ten more attempts under the same id")
+    .description("retry a failed delivery: ten more attempts under the same id")
     .argument("<DELIVERYID>", "delivery id")
     .action((deliveryId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.webhook.redeliver({ params: { deliveryId } }), fields)

@@ -30,7 +30,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
     )
   withdrawal
     .command("approve")
-    .description("let the money go: the reserve leaves the client's account")
+    .description("approve a request: the reserve leaves the client's account")
     .argument("<ID>", "request id")
     .action((requestId: string, _: object, command: Command) =>
       cli.call(
@@ -45,7 +45,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
     )
   withdrawal
     .command("pay")
-    .description("the bank or the chain has paid it")
+    .description("record that the bank or the chain has paid")
     .argument("<ID>", "request id")
     .action((requestId: string, _: object, command: Command) =>
       cli.call(
@@ -60,7 +60,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
     )
   withdrawal
     .command("reject")
-    .description("turn a request down that is not approved: the reserve is the client's cash again")
+    .description("reject a request that is not approved: the reserve becomes the client's cash again")
     .argument("<ID>", "request id")
     .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
     .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
@@ -71,7 +71,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
     )
   withdrawal
     .command("fail")
-    .description("approved, then refused by the bank for good: the amount is the client's cash again")
+    .description("return an approved amount that the bank refused for good: it becomes the client's cash again")
     .argument("<ID>", "request id")
     .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
     .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>

@@ -75,7 +75,7 @@ export const approvalsTable = (approvals: ReadonlyArray<Approval>): View =>
       object: { cell: objectOf, rank: -5 },
       amount: amountOf,
       status: statusOf,
-      "asked by": { cell: (row): Cell => operatorNamed(row.requestedBy), rank: -4 },
+      "requested by": { cell: (row): Cell => operatorNamed(row.requestedBy), rank: -4 },
       requested: { cell: (row): Cell => time(row.requestedAt), rank: 5 },
       "decided by": { cell: (row): Cell => operatorNamed(row.decidedBy), rank: 6 },
       expires: { cell: (row): Cell => time(row.expiresAt), rank: 7 },
@@ -94,7 +94,7 @@ export const approvalView = (approval: Approval): View => {
     amount: amountOf(approval),
     with: restOf(approval),
     status: statusOf(approval),
-    askedBy: operatorNamed(requestedBy) ?? null,
+    requestedBy: operatorNamed(requestedBy) ?? null,
     requestedAt,
     expiresAt,
     ...(decidedBy === null ? {} : { decidedBy: operatorNamed(decidedBy) ?? null, decidedAt })
@@ -131,7 +131,7 @@ export const approvalInWords = ({ deed, ...approval }: RequestedApproval): Words
   const sum = amount === "" ? "" : `, ${amount}`
   const to = destination === null ? "" : words` to ${asSent(destination)}`
   const what = words`approval ${approval.approvalId}, ${requestedCommand(approval)}${whose}${sum}${to}`
-  return words`${what}, asked by ${operatorNamed(approval.requestedBy)}`
+  return words`${what}, requested by ${operatorNamed(approval.requestedBy)}`
 }
 
 /** The approval in few lines, for a screen whose first line is the command: object, requester and destination (watch). */
@@ -143,7 +143,7 @@ export const requestInShort = ({ deed, ...approval }: RequestedApproval): View =
     object: objectOf(approval),
     ...(destination === null ? {} : { destination: asSent(destination) }),
     ...(String(rest) === "" ? {} : { with: rest }),
-    askedBy: operatorNamed(requestedBy) ?? null,
+    requestedBy: operatorNamed(requestedBy) ?? null,
     requestedAt,
     expiresAt
   })
@@ -171,7 +171,7 @@ export const effectsView = ({ postings, events, rows }: Would): View =>
     ...postings.map(({ account, amount, currency, kind }) =>
       text(`books   ${account}  ${amount} ${currency}  ${kind}`)
     ),
-    ...events.map(({ event }) => text(`tells   ${event}`)),
+    ...events.map(({ event }) => text(`sends   ${event}`)),
     text(
       `writes  ${
         Object.entries(rows)

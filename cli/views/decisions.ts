@@ -55,7 +55,7 @@ export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entr
         when: { cell: (row): Cell => time(row.ts), rank: -3 },
         what: { cell: whatOf, rank: -5 },
         "decided by": { cell: (row): Cell => `${row.role}/${row.keyLabel}`, rank: -4 },
-        ...(entries.some((entry) => asker(entry) !== null) ? { "asked by": asker } : {}),
+        ...(entries.some((entry) => asker(entry) !== null) ? { "requested by": asker } : {}),
         note: (row) => (row.reason === null ? null : shortPrints(row.reason))
       },
       "no decision has been made on it"

@@ -5,4 +5,4 @@ import { text, type View } from "./View.ts"
 export const notCompared = (withoutMoney: number): ReadonlyArray<View> =>
   withoutMoney === 0
     ? []
-    : [text(`The money of ${withoutMoney} accounts is not compared: they are older than what the venue keeps of it.`)]
+    : [text(`The money of ${withoutMoney} accounts is not compared: they are older than the venue's records of it.`)]

@@ -37,7 +37,7 @@ const qualities: Partial<Record<WaitingKind, string>> = {
   call: " in doubt",
   delivery: " failing",
   leg: " not placed",
-  quarantine: " set aside",
+  quarantine: " in quarantine",
   statement: " failed"
 }
 
@@ -63,10 +63,10 @@ export const queueView = (data: QueueData): View =>
       data.waiting,
       {
         waits: (row) => age(data.asOf - row.since),
-        whose: { cell: (row) => row.clientUid ?? row.partner, rank: 4 },
-        what: { cell: whatWaits, rank: 2 },
+        owner: { cell: (row) => row.clientUid ?? row.partner, rank: 4 },
+        subject: { cell: whatWaits, rank: 2 },
         // The command shows the kind of the row too.
-        decide: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
+        command: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
       },
       "Nothing waits."
     ),

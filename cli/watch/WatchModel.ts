@@ -156,7 +156,7 @@ export const looked = (state: WatchState, look: Look): WatchState => {
   return {
     ...next,
     mode: { kind: "list" },
-    said: `${decidedOf(item, look)} has been decided meanwhile, not from here.`
+    said: `${decidedOf(item, look)} has been decided elsewhere meanwhile.`
   }
 }
 
@@ -260,7 +260,7 @@ const pressInList = (state: WatchState, { input, name }: Key): Pressed => {
 
 const choose = (state: WatchState, which: 0 | 1): Pressed => {
   const item = state.look?.queue.waiting[state.selected]
-  if (item === undefined) return { state: { ...state, said: "Nothing is chosen." }, wish: null }
+  if (item === undefined) return { state: { ...state, said: "No row is selected." }, wish: null }
   const verb = verbsOf(item)[which]
   if (verb === undefined) return { state: { ...state, said: elsewhere(item) }, wish: null }
   const intent: Intent = { item, verb, words: "" }

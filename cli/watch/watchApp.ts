@@ -53,7 +53,7 @@ const unanswered = cliFailure(exitStatus.unreachable, 5030, "The service does no
 const unsure = cliFailure(
   exitStatus.unreachable,
   5030,
-  "The service does not answer, and whether it is done is unknown: the audit shows it. Look before you do it again."
+  "The service does not answer, so the outcome is unknown: check the audit before you repeat the command."
 )
 
 /** The answer, or the failure `late` after the timeout; an answer after that is dropped. */

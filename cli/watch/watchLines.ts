@@ -68,10 +68,10 @@ const day = (millis: number, times: Times): string => {
 
 const title = ({ url, times, away, look }: WatchState, now: number): Line => {
   if (away !== null) {
-    return { text: `AWAY since ${clock(away.since, times)}: ${away.sentence} Asking again.`, tone: "alarm" }
+    return { text: `AWAY since ${clock(away.since, times)}: ${away.sentence} Retrying.`, tone: "alarm" }
   }
   return {
-    text: `brokerage watch  ${url}  ${look === null ? "asking ..." : serviceTime(look.aheadMillis, now, times)}`,
+    text: `brokerage watch  ${url}  ${look === null ? "connecting ..." : serviceTime(look.aheadMillis, now, times)}`,
     tone: "title"
   }
 }
@@ -106,7 +106,7 @@ const head = (look: Look, { before, away }: WatchState, { columns, rows }: Size)
 
 /** The line without its positive tone, because no figure counts as good while the service is unreachable. */
 const asLastSeen = ({ text, tone }: Line): Line => ({
-  text: `${text}   as last seen, like all below`,
+  text: `${text}   last data, as all below`,
   tone: tone === "good" ? "faint" : (tone ?? "faint")
 })
 
@@ -142,7 +142,7 @@ const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
   const lost = figure(figures, 'brokerage_venue_calls{state="lost"}') ?? 0
   const shown = closeouts.map(({ closeOutId, clientUid, state }) => `CO-${closeOutId} ${clientUid} ${state}`).join(", ")
   return {
-    text: `margin   ${plural(watched, "account")}, ${due} to judge   ${lost} calls lost   close-outs ${shown === "" ? "none" : shown}`,
+    text: `margin   ${plural(watched, "account")}, ${due} due   ${lost} calls in doubt   close-outs ${shown === "" ? "none" : shown}`,
     ...(shown === "" && lost === 0 ? {} : { tone: "alarm" as const })
   }
 }
@@ -185,7 +185,7 @@ const queueLines = (state: WatchState, look: Look, size: Size, room: number): Re
   })
   const range = waiting.length > shown ? ` (${from + 1}-${from + rows.length} of ${waiting.length})` : ""
   return [
-    { text: `  ${inLine({ waits: "WAITS", who: "WHOSE", decide: "DECIDE", what: `WHAT${range}` })}`, tone: "title" },
+    { text: `  ${inLine({ waits: "WAITS", who: "OWNER", decide: "COMMAND", what: `SUBJECT${range}` })}`, tone: "title" },
     ...rows
   ]
 }
@@ -210,7 +210,7 @@ const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
   if (mode.kind === "list") return []
   const { intent } = mode
   if (mode.kind === "asking") {
-    const optional = intent.verb.asks === "note" ? " (wanted over any candidate of screening)" : ""
+    const optional = intent.verb.asks === "note" ? " (required for a candidate of screening)" : ""
     return [
       { text: headline({ ...intent, words: "" }), tone: "title" },
       { text: "" },
@@ -218,8 +218,8 @@ const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
     ]
   }
   if (mode.kind === "rehearsing")
-    return [{ text: headline(intent), tone: "title" }, { text: "Looking what it would do ..." }]
-  if (mode.kind === "doing") return [{ text: headline(intent), tone: "title" }, { text: "Doing it ..." }]
+    return [{ text: headline(intent), tone: "title" }, { text: "Running the dry run ..." }]
+  if (mode.kind === "doing") return [{ text: headline(intent), tone: "title" }, { text: "Running the command ..." }]
   const [first, ...rest] = mode.lines
   const shown = Math.max(0, room - 2)
   const below = rest.length - mode.from - shown
@@ -245,11 +245,11 @@ const outcomeRows = 3
 const keysOf = ({ mode, look, selected, away }: WatchState): string => {
   switch (mode.kind) {
     case "asking":
-      return "Enter: see what it does   Esc: leave it"
+      return "Enter: show the dry run   Esc: cancel"
     case "deed":
-      return `${away === null ? "y: do it   " : ""}n: leave it   arrows: scroll`
+      return `${away === null ? "y: carry it out   " : ""}n: cancel   arrows: scroll`
     case "rehearsing":
-      return "Esc: leave it"
+      return "Esc: cancel"
     case "doing":
       return ""
     case "list": {
@@ -259,7 +259,7 @@ const keysOf = ({ mode, look, selected, away }: WatchState): string => {
         item === undefined ? [] : [`Enter: ${usual?.name ?? "how"}`],
         refusing === undefined ? [] : [`x: ${refusing.name}`]
       ].flat()
-      return ["arrows: choose", ...verbs, "r: look again", "q: end"].join("   ")
+      return ["arrows: select", ...verbs, "r: refresh", "q: quit"].join("   ")
     }
   }
 }

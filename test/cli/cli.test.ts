@@ -210,7 +210,7 @@ describe("operator surface, questions", () => {
       assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.usage, "", 4000])
       assert.strictEqual(
         ran.refusal.msg,
-        "This command needs a confirmation, and there is no terminal to ask on: give --yes. Nothing was done."
+        "This command needs a confirmation, and there is no terminal for the question: give --yes. Nothing was done."
       )
     }
   })

@@ -45,8 +45,8 @@ describe("operator surface, human output", () => {
     const view = queueView({ asOf: 5_000, waiting, counts: [], hasMore: false } as never)
     assert.include(render(view, plainScreen), `100.50 EUR ${about}  deposit confirm 7`)
     const narrow = render(view, { ...plainScreen, columns: 28 })
-    assert.match(narrow, /^WAITS +WHAT +DECIDE$/m)
-    assert.include(narrow, "Not shown: WHOSE.")
+    assert.match(narrow, /^WAITS +SUBJECT +COMMAND$/m)
+    assert.include(narrow, "Not shown: OWNER.")
   })
 
   it("audit tail says at 80 columns who did it, whatever has changed", async () => {
@@ -102,7 +102,7 @@ describe("operator surface, human output", () => {
     }
     assert.strictEqual(
       await said(null, `withdrawal approve ${"7c".repeat(32)} by 1`),
-      "Nobody has decided it yet: approval.request, PENDING, by ADMIN/ops at 1970-01-01 00:00:00Z: withdrawal approve"
+      "No decision yet: approval.request, PENDING, by ADMIN/ops at 1970-01-01 00:00:00Z: withdrawal approve"
     )
     assert.match(await said("OPEN", "by hand"), /^Last decision: .*OPEN -> PENDING, .*: by hand$/)
   })

@@ -185,7 +185,7 @@ describe("watch, its keys", () => {
     const gone = looked(shown.state, lookOf([aCase]))
     assert.deepStrictEqual(
       [gone.mode.kind, gone.said],
-      ["list", "deposit 7 has been decided meanwhile, not from here."]
+      ["list", "deposit 7 has been decided elsewhere meanwhile."]
     )
     const onCase = typed(begin([item({}), aCase]), "j").state
     assert.strictEqual(looked(onCase, lookOf([aCase])).selected, 0)
@@ -197,7 +197,7 @@ describe("watch, its keys", () => {
     const shown = typed(begin([behind]), named("enter")).state
     assert.strictEqual(
       looked(shown, lookOf([payment])).said,
-      "The approval 9 of withdrawal 4 has been decided meanwhile, not from here."
+      "The approval 9 of withdrawal 4 has been decided elsewhere meanwhile."
     )
   })
 
@@ -238,10 +238,10 @@ describe("watch, its frames", () => {
       `brokerage watch  https://127.0.0.1:8443  12:00:00Z
 books    hold        deliveries  3 due, 1 failed
 rates    answers 25/s  commits 0.0/s  venue calls 0.0/s  lag 12 ms  feed up
-margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 …
+margin   12 accounts, 0 due   0 calls in doubt   close-outs CO-7 ACM-00000001 C…
 1 case (3d), 1 approval (1m), 2 deposits (1m)
 
-  WAITS WHOSE          DECIDE                       WHAT
+  WAITS OWNER          COMMAND                      SUBJECT
 > 3d    ACM-00000005   kyc clear 5                  SCREENING_HIT
   1m    ACM-00000005   approval grant 9             100.500000 USDC ledger adju…
   1m    ACM-00000005   deposit confirm 7            100.500000 USDC
@@ -250,7 +250,7 @@ margin   12 accounts, 0 to judge   0 calls lost   close-outs CO-7 ACM-00000001 �
 11:59:57Z  PARTNER  deposit.file  depositNotice:3  PENDING
 11:59:58Z  PARTNER  deposit.file  depositNotice:4  PENDING
 11:59:59Z  PARTNER  deposit.file  depositNotice:5  PENDING
-arrows: choose   Enter: clear   x: reject   r: look again   q: end`
+arrows: select   Enter: clear   x: reject   r: refresh   q: quit`
     )
   })
 
@@ -275,14 +275,14 @@ arrows: choose   Enter: clear   x: reject   r: look again   q: end`
     assert.strictEqual(
       frame(typed(begin(many), "G").state, 40, 9),
       `brokerage watch  https://127.0.0.1:8443…
-margin   12 accounts, 0 to judge   0 ca…
-  WAITS DECIDE             WHAT (26-30 …
+margin   12 accounts, 0 due   0 calls i…
+  WAITS COMMAND            SUBJECT (26-…
   25s   deposit confirm 25 100.500000 U…
   26s   deposit confirm 26 100.500000 U…
   27s   deposit confirm 27 100.500000 U…
   28s   deposit confirm 28 100.500000 U…
 > 29s   deposit confirm 29 100.500000 U…
-arrows: choose   Enter: confirm   x: re…`
+arrows: select   Enter: confirm   x: re…`
     )
   })
 
@@ -293,13 +293,13 @@ arrows: choose   Enter: confirm   x: re…`
     const shown = frame(typed(rehearsed(state, wish.intent, lines), named("down")).state, 80, 23).split("\n")
     assert.deepStrictEqual(shown.slice(6, 9), [lines[0], "line 1", "line 2"])
     assert.match(shown.at(-2) ?? "", /^\.\.\. \d+ more lines below: arrow down\.$/)
-    assert.strictEqual(shown.at(-1), "y: do it   n: leave it   arrows: scroll")
+    assert.strictEqual(shown.at(-1), "y: carry it out   n: cancel   arrows: scroll")
   })
 
   it("a service that is away and books that do not hold are said first; whatever the size, nothing is longer than the screen", () => {
     const away = lost(lost(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
-    assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Asking again\./)
-    assert.include(frame(away, 80, 23), "1 failed   as last seen")
+    assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Retrying\./)
+    assert.include(frame(away, 80, 23), "1 failed   last data")
     assert.strictEqual(looked(away, lookOf(many)).said, "The service answers again.")
     const { state: looking, wish } = typed(begin([item({})]), named("enter"))
     if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")

@@ -417,7 +417,7 @@ describe("operator surface, --dry-run on the command line", () => {
     assert.deepStrictEqual([status, refusal.data], [1, { blockers: printed.blockers }])
     const shown = await runRecorded([...line, ...service.connection("ADMIN")])
     assert.deepStrictEqual([shown.status, shown.stdout], [1, ""])
-    assert.match(shown.stderr, /^refused: It would be refused: something stands in the way\.\n {2}/)
+    assert.match(shown.stderr, /^refused: It would be refused: items are still open\.\n {2}/)
     const { answer, would, ...list } = printed
     assert.deepStrictEqual([Object.keys(list).sort(), answer], [["blockers", "dryRun", "partnerId"], list])
     assert.deepStrictEqual(Object.keys(would).sort(), ["events", "postings", "rows"])

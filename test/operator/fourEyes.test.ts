@@ -192,7 +192,7 @@ describe("operator surface, Four eyes", () => {
       await runRecorded([...grant, ...service.connection("ADMIN")], { confirm })
       assert.match(
         questions.join(),
-        /^Grant approval \d+, withdrawal \w+ \d+ of \S+, 20\S* USDC to iban DE1, asked by [^?]+\? Its/
+        /^Grant approval \d+, withdrawal \w+ \d+ of \S+, 20\S* USDC to iban DE1, requested by [^?]+\? Its/
       )
       assert.strictEqual((await service.done(grant, "ADMIN")).result.status, after)
       assert.strictEqual(await state(), after)

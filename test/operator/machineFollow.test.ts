@@ -72,7 +72,7 @@ describe("machine inspect --follow", () => {
     assert.deepStrictEqual(
       printed.stderr.split("\n").filter((line) => line !== ""),
       [
-        "The service can not be reached; the command tries again.",
+        "The service can not be reached; the command retries.",
         "The service answers again.",
         "It is CLOSED: nothing can happen to it any more."
       ]

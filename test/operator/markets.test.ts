@@ -222,7 +222,7 @@ describe("operator surface, market list", () => {
     assert.match(lines[6] ?? "", /^BTC-USDC-PERP \| .* \| 2090-01-01 00:00:00Z \| Upkeep\.$/)
     markets = null
     const none = await runRecorded(["market", "list", ...service.connection("SUPPORT")])
-    assert.include(none.stdout, "no market: no list has come from a venue")
+    assert.include(none.stdout, "no markets: no venue has sent a list")
   })
 
   it("a start forgets no halt", async () => {

@@ -132,7 +132,7 @@ describe("orders as staff read them", () => {
     const line = ["machine", "inspect", "order", String(id)]
     assert.match(
       await shownTo(line),
-      new RegExp(`CALL +REF +IN FLIGHT SINCE +ASKED +FOUND\\n.*cancelOrder +O-${id}-c1 .* NO_ANSWER`)
+      new RegExp(`CALL +REF +IN FLIGHT SINCE +QUERIES +FOUND\\n.*cancelOrder +O-${id}-c1 .* NO_ANSWER`)
     )
     world.failing(() => ({}))
     await looking(inspect, (shown) => shown.calls.length === 0)

@@ -38,7 +38,7 @@ describe("operator surface, the terminal that is asked", () => {
     })
     assert.deepStrictEqual(ended, [
       exitStatus.usage,
-      "error: This command needs a confirmation, and there is no terminal to ask on: give --yes. Nothing was done.\n"
+      "error: This command needs a confirmation, and there is no terminal for the question: give --yes. Nothing was done.\n"
     ])
     assert.deepStrictEqual(await allowed(), ranges)
   })

@@ -55,7 +55,7 @@ describe("operator surface, venue quarantine list", () => {
   it("nothing is set aside yet", async () => {
     assert.deepStrictEqual(await list(), [])
     const { stdout } = await runRecorded([...quarantine("list"), ...service.connection("SUPPORT")])
-    assert.strictEqual(stdout, "nothing is set aside\n")
+    assert.strictEqual(stdout, "no quarantined messages\n")
   })
 
   it("A2-115: shows reason, number, account and bytes; any role may read", async () => {

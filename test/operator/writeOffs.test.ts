@@ -75,7 +75,7 @@ describe("F10: a withdrawal that waits while a gap takes more than the cash", ()
       { what: "WITHDRAWAL", id: requestId, state: "REQUESTED", amount: "5200.000000" }
     ])
     const { stdout } = await runRecorded(["closeout", "show", `CO-${id}`, ...service.connection("SUPPORT")])
-    assert.match(stdout, /behind it +5200\.000000 USDC outside the cash/)
+    assert.match(stdout, /behind the write-off +5200\.000000 USDC outside the cash/)
     // Later money belongs to the client. A later withdrawal of it does not stand behind the write-off.
     await adjust(clientId, "100")
     const later = await ask(clientId, "40")
