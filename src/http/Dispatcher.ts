@@ -335,7 +335,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const id = randomUUID()
     const operation = exchange.match?.route.operation
     return Effect.as(
-      Effect.logError("request failed", cause).pipe(
+      Effect.logError("a request failed by a defect: its caller gets 500 with this id", cause).pipe(
         Effect.annotateLogs({ defectId: id, requestId: exchange.requestId, operation })
       ),
       this.send(exchange, renderRefusal(defect(id)))

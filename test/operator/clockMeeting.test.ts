@@ -152,7 +152,7 @@ describe("an advance that fails after the venue has moved", () => {
       )
     await query(service, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''not now''; END'")
     await query(service, "CREATE TRIGGER refuse BEFORE UPDATE ON service_stamp EXECUTE FUNCTION refuse()")
-    expectLog(/operator request failed[^]*the server refused/)
+    expectLog(/operator request failed by a defect[^]*the server refused/)
     const failed = await service.cli(["sim", "clock", "advance", "3h"])
     assert.notStrictEqual(failed.status, 0)
     await query(service, "DROP TRIGGER refuse ON service_stamp")

@@ -203,7 +203,7 @@ describe("encryption rotate", () => {
   })
 
   it("a rotation that died behind the file goes on: the next one uses the key that is there", async () => {
-    expectLog(/operator request failed .* died here/)
+    expectLog(/operator request failed by a defect: .* died here/)
     const { current } = await show()
     setPauseTrigger("key-written", () => {
       throw new Error("died here")
@@ -219,7 +219,7 @@ describe("encryption rotate", () => {
   })
 
   it("a restart takes up a filed key, writes the audit, and goes on with what is left", async () => {
-    expectLog(/operator request failed .* died here/)
+    expectLog(/operator request failed by a defect: .* died here/)
     const clientId = await service.client(key)
     const { current } = await show()
     await upload(clientId, fullFile, "restart.pdf")

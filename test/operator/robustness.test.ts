@@ -95,7 +95,7 @@ describe("doc 1, error registry: failed statements", () => {
     ["approvals", "/approvals"],
     ["clients", "/clients/NOBODY-00000001"]
   ])("5000: a statement on %s that the server refuses is a defect with an id", async (table, path) => {
-    expectLog(/operator request failed .* code=42P01/)
+    expectLog(/operator request failed by a defect: .* code=42P01/)
     await sql(`ALTER TABLE ${table} RENAME TO moved_away`)
     try {
       const { status, headers, json } = await send("GET", path)

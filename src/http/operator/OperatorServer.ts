@@ -92,7 +92,7 @@ const answerCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRespo
   }
   const errorId = randomUUID()
   return Effect.as(
-    Effect.logError(`operator request failed (${errorId})`, cause),
+    Effect.logError(`an operator request failed by a defect: its caller gets 500 with id ${errorId}`, cause),
     refusal(500, 5000, "Something went wrong on our side.", { errorId })
   )
 }

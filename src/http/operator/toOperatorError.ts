@@ -104,7 +104,7 @@ export const unavailable = (): OperatorAway =>
 export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect> => {
   const id = randomUUID()
   return Effect.andThen(
-    Effect.logError(`operator request failed (${id})`, cause),
+    Effect.logError(`an operator request failed by a defect: its caller gets 500 with id ${id}`, cause),
     Effect.fail(new OperatorDefect(envelopeOf(5000, "Something went wrong on our side.", { errorId: id })))
   )
 }

@@ -78,8 +78,8 @@ describe("events of an account", () => {
     assert.deepStrictEqual([sequence(world), mark(world), aside(world)], [10, 10, ["it could not be applied"]])
     assert.deepStrictEqual(JSON.parse(world.store.rows("venueQuarantine")[0]?.bytes ?? "").fact.sequence, 5)
     assert.deepStrictEqual(world.errors, [
-      "an event of the venue could not be applied,Error: broken handler",
-      "a message of the venue is quarantined"
+      "an event of the venue could not be applied: it is quarantined,Error: broken handler",
+      "a message of the venue is quarantined; venue quarantine list shows it"
     ])
   })
 })

@@ -71,7 +71,7 @@ describe("events of the venue", () => {
     world.venue.send(event)
     world.run(1_000)
     assert.deepStrictEqual([aside(world), world.probes.get(id), sequence(world), mark(world)], [[reason], "VOID", 1, 1])
-    assert.deepStrictEqual(world.errors, ["a message of the venue is quarantined"])
+    assert.deepStrictEqual(world.errors, ["a message of the venue is quarantined; venue quarantine list shows it"])
     assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1)
     // Nobody's money stops: what follows is taken.
     world.venue.say(account, saying(orderOf(ref)))
@@ -136,8 +136,8 @@ describe("events of the venue", () => {
       world.run(millis)
       assert.deepStrictEqual([mark(world), sequence(world), world.probes.get(id), asked.length], [1, 1, "VOID", 3])
       assert.deepStrictEqual(world.errors, [
-        "the object of a quarantined event can't be read again",
-        "a message of the venue is quarantined"
+        "the object of a quarantined event can't be read again: run venue reconcile for its client",
+        "a message of the venue is quarantined; venue quarantine list shows it"
       ])
     }
   )

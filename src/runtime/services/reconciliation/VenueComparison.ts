@@ -59,6 +59,7 @@ export const accountsAtMost = 2_000
 /** The most overdue contracts that are tracked for alarms. */
 const overdueMost = 10_000
 
+const apart = "service and venue differ: nothing is changed, and a break counts the difference (queue)"
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
 export interface ComparisonFigures {
@@ -222,7 +223,11 @@ class Comparison {
     this.alarms += fresh.length
     return Effect.forEach(
       fresh,
-      (id) => Effect.logError("a contract is past its expiry, and the venue has reported no end", `contract ${id}`),
+      (id) =>
+        Effect.logError(
+          "a contract is past its expiry, and the venue has reported no end; the account is compared each minute, and venue resolve can end the contract",
+          `contract ${id}`
+        ),
       { discard: true }
     )
   })
@@ -365,7 +370,7 @@ class Comparison {
       this.alarms += sentences.length
       yield* Effect.forEach(
         sentences,
-        (sentence) => Effect.annotateLogs(Effect.logError("service and venue differ", sentence), { uid: client.uid }),
+        (sentence) => Effect.annotateLogs(Effect.logError(apart, sentence), { uid: client.uid }),
         { discard: true }
       )
       return sentences

@@ -257,7 +257,7 @@ export class AccountEvents {
         return [first]
       }).pipe(
         Effect.catchDefect((defect) =>
-          Effect.logError("an event of the venue could not be applied", defect).pipe(
+          Effect.logError("an event of the venue could not be applied: it is quarantined", defect).pipe(
             Effect.andThen(apart(quarantinedOf(first, "it could not be applied"))),
             Effect.as([first])
           )

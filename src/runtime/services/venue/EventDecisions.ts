@@ -262,7 +262,7 @@ export class EventDecisions {
         yield* Effect.sleep(250 << tries)
       }
       if (!silent) return null
-      yield* Effect.annotateLogs(Effect.logError("the object of a quarantined event can't be read again"), {
+      yield* Effect.annotateLogs(Effect.logError("the object of a quarantined event can't be read again: run venue reconcile for its client"), {
         ref
       })
       return null

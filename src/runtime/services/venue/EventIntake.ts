@@ -136,7 +136,7 @@ export class EventIntake {
   /** Endless loops that run concurrently. A failed round ends no loop. */
   get works(): ReadonlyArray<Effect.Effect<never>> {
     return [
-      forEver("the venue's events could not be connected to", this.read),
+      forEver("the venue's events could not be read", this.read),
       forEver("the checkpoint of the venue's events could not be stored", this.keepMark),
       forEver("gaps of the venue's events could not be checked", this.watchHoles),
       forEver("accounts of the venue could not be read again", this.catchUp.round),
@@ -394,6 +394,6 @@ export class EventIntake {
 
 const forEver = (fault: string, round: Effect.Effect<void>): Effect.Effect<never> =>
   round.pipe(
-    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(fault, defect), Effect.sleep("1 second"))),
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${fault}: retried`, defect), Effect.sleep("1 second"))),
     Effect.forever({ disableYield: true })
   )

@@ -264,7 +264,7 @@ class Executor {
       onSuccess: ({ outcome, reason }) => {
         if (outcome !== "EXECUTED") {
           this.missed(waiting)
-          return Effect.logWarning("the venue refuses to open an account", account, reason)
+          return Effect.logWarning("the venue refuses to open an account: its call is not sent, and is resolved like one in doubt", account, reason)
         }
         if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
         this.opened.add(account)
@@ -371,8 +371,8 @@ class Executor {
     const named = ownerOfRef(ref)
     const action = unseen ? "venue.executedUnseen" : "venue.unanswered"
     const sentence = unseen
-      ? "the venue has not shown for a minute what it executed"
-      : "the venue has not answered a call for a minute"
+      ? "the venue has not shown for a minute what it executed; the service queries the call again"
+      : "the venue has not answered a call for a minute; the service queries it again, and venue resolve can end it"
     const noted = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by: byVenue,

@@ -98,7 +98,7 @@ export const putQuarantined = (
 const alarmQuarantined = ({ reason, number, account }: QuarantineEntry, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
-    return Effect.annotateLogs(Effect.logError("a message of the venue is quarantined"), {
+    return Effect.annotateLogs(Effect.logError("a message of the venue is quarantined; venue quarantine list shows it"), {
       reason,
       ...(number === null ? {} : { number }),
       ...(account === null ? {} : { account }),
@@ -106,7 +106,7 @@ const alarmQuarantined = ({ reason, number, account }: QuarantineEntry, more = 0
     })
   })
 
-const notApplied = "an event of the venue could not be applied"
+const notApplied = "an event of the venue could not be applied: it is quarantined"
 /** The most log lines for one reason in a minute. */
 const mostLogged = 10
 
@@ -144,7 +144,7 @@ export class QuarantineAlarms {
     Effect.forEach(
       this.rate.settle(),
       ({ kind, more }) =>
-        Effect.annotateLogs(Effect.logError(`${more} more messages of this kind were quarantined`), { reason: kind }),
+        Effect.annotateLogs(Effect.logError(`${more} more messages of this kind were quarantined; venue quarantine list shows them`), { reason: kind }),
       { discard: true }
     )
   )

@@ -39,4 +39,6 @@ const expiresAt = ({ context }: ApprovalRow): number => context.expiresAt
 export const logOtherDestination = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
   verdict.ok || !isOtherDestination(verdict.refusal)
     ? Effect.void
-    : Effect.logError(`withdrawal request ${requestId} does not show the destination it was filed with: do not pay it`)
+    : Effect.logError(
+        `withdrawal request ${requestId} does not show the destination it was filed with: it is refused; do not pay it, and find out who wrote to the database`
+      )

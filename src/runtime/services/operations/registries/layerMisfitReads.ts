@@ -48,7 +48,7 @@ export const standingMisfitCount = (): number => standingMisfits
 const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
-    return Effect.annotateLogs(Effect.logError("the venue's reports of an object do not fit the request"), {
+    return Effect.annotateLogs(Effect.logError("the venue's reports of an object do not fit the request: a break pauses the client's money until venue resolve or break close"), {
       ref,
       reason,
       break: breakId,

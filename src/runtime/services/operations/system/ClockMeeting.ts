@@ -127,7 +127,7 @@ export class ClockMeeting {
         )
       )
       yield* offset === null
-        ? Effect.logWarning("the venue's clock is past the last date of the service, whose clock stays", {
+        ? Effect.logWarning("the venue's clock is past the last date of the service, whose clock stays; sim reset starts both again", {
             millis
           })
         : Effect.logInfo("the service's clock is moved to the venue's", { millis })
