@@ -43,7 +43,7 @@ const showNames = (cli: Cli, machine: string | undefined, command: Command): Pro
       )
       const nameTable = table(
         data.names,
-        { "last name": (row) => row.lastName, "what happens": (row) => row.shows },
+        { "last name": (row) => row.lastName, effect: (row) => row.shows },
         "no names"
       )
       return data.names.length === 0 ? stateTable : stack(nameTable, text(""), stateTable)

@@ -157,7 +157,7 @@ export const machines = {
     samples: caseSamples,
     inputs: [caseInput],
     title: "Compliance case",
-    meaning: "A question that compliance must answer before a held client goes on.",
+    meaning: "An open finding that compliance must decide before a held client continues.",
     clause: "doc 1, Client lifecycle and level; D1, D2",
     looks: { waiting: ["OPEN"], ended: ["CLEARED"], refused: ["REJECTED"] },
     reached: {
@@ -191,7 +191,7 @@ export const machines = {
     looks: { waiting: ["OPEN", "REMOVING"], ended: ["DONE", "REPLACED"], refused: ["ABANDONED"] },
     reached: {
       OPEN: operator("`screening import FILE`, until all of its entries are in"),
-      REMOVING: operator("`screening import FILE`, until what it no longer names is gone"),
+      REMOVING: operator("`screening import FILE`, until entries that it no longer names are removed"),
       DONE: operator("`screening import FILE`"),
       REPLACED: operator("`screening import FILE` of a later version of the same source"),
       ABANDONED: operator("`screening import FILE` of a source while another import of it is unfinished")
@@ -202,7 +202,7 @@ export const machines = {
     samples: screeningPassSamples,
     inputs: screeningPassInputs,
     title: "Screening pass",
-    meaning: "Stored clients on their way through the screening of this moment.",
+    meaning: "A walk through the stored clients that screens them again.",
     clause: "F26; operator surface, screening passes",
     looks: { waiting: ["RUNNING"], ended: ["DONE", "REPLACED"], refused: [] },
     reached: {
@@ -216,7 +216,7 @@ export const machines = {
     samples: depositSamples,
     inputs: [depositInput],
     title: "Deposit notice",
-    meaning: "The partner's word that it passed a client's money on, until finance confirms or rejects it.",
+    meaning: "The partner's report that it passed a client's money on, until finance confirms or rejects it.",
     clause: "doc 3, Deposit notice; D9",
     looks: { waiting: ["PENDING"], ended: ["CONFIRMED"], refused: ["REJECTED"] },
     reached: {
@@ -230,7 +230,7 @@ export const machines = {
     samples: collateralSamples,
     inputs: collateralInputs,
     title: "Collateral report",
-    meaning: "The partner's word that it received or paid out a client's money, booked or refused.",
+    meaning: "The partner's report that it received or paid out a client's money, booked or refused.",
     clause: "doc 3, Collateral report; D11",
     looks: { waiting: [], ended: ["BOOKED"], refused: ["REFUSED"] },
     reached: {
@@ -287,12 +287,12 @@ export const machines = {
     samples: statementSamples,
     inputs: [statementInput],
     title: "Statement",
-    meaning: "What a client's account says of a period, for ever; a correction is a new version.",
+    meaning: "The report of a client's account over a period, kept for ever; a correction is a new version.",
     clause: "doc 2, Statements; D20",
     looks: { waiting: [], ended: ["SUPERSEDED"], refused: [] },
     reached: {
       GENERATED: partner("POST .../statements"),
-      SUPERSEDED: operator("`statement correct ID --reason R`, where today's facts and rules say something else")
+      SUPERSEDED: operator("`statement correct ID --reason R`, where today's facts and rules give other content")
     }
   }),
   webhookEndpoint: entry({

@@ -28,7 +28,7 @@ export const tradingMachines = {
     samples: venueProbeSamples,
     inputs: [venueProbeInput],
     title: "Venue probe",
-    meaning: "One order that can neither fill nor rest, sent to the venue to prove the way there and back.",
+    meaning: "One order that can neither fill nor rest, sent to test the calls of the venue.",
     clause: "D6; operator surface, sim venue",
     looks: { waiting: ["IN_FLIGHT"], ended: ["EXECUTED"], refused: ["REFUSED", "VOID"] },
     reached: {
@@ -57,7 +57,7 @@ export const tradingMachines = {
     samples: rfqSamples,
     inputs: [openRfqInput, closeRfqInput],
     title: "Request for quotes",
-    meaning: "A client's question to dealers, at what price they open a knock-out contract or take one back.",
+    meaning: "A client's request to dealers for prices, to open a knock-out contract or to close one.",
     clause: "doc 2, RFQ; D4",
     looks: { waiting: ["CREATING", "OPEN"], ended: ["ACCEPTED", "CANCELLED", "EXPIRED"], refused: ["REJECTED"] },
     reached: {
@@ -74,7 +74,7 @@ export const tradingMachines = {
     samples: contractSamples,
     inputs: [contractInput],
     title: "Knock-out contract",
-    meaning: "A contract between two levels, until the venue says how it ended.",
+    meaning: "A contract between two levels, until the venue reports its end.",
     clause: "doc 2, Barrier contract; D5",
     looks: {
       waiting: [],
@@ -104,7 +104,7 @@ export const tradingMachines = {
       refused: ["REJECTED"]
     },
     reached: {
-      CHECKED: nobody("a step that its own commit goes on from"),
+      CHECKED: nobody("a state that its own commit leaves"),
       SENT: operator("`sim venue fault timeout-after --route order`, then POST .../orders, until the venue answers"),
       ACKED: partner("POST .../orders of a LIMIT away from the market"),
       PARTIAL: operator(
@@ -122,7 +122,7 @@ export const tradingMachines = {
     samples: attachmentSamples,
     inputs: [attachmentInput],
     title: "Attachment",
-    meaning: "The take profit and the stop loss of an order, which follow what it fills.",
+    meaning: "The take profit and the stop loss of an order, which follow its fills.",
     clause: "doc 2, Order attach; D7",
     looks: { waiting: ["PLACING"], ended: ["FIRED", "CLOSED"], refused: [] },
     reached: {
@@ -170,9 +170,9 @@ export const tradingMachines = {
     clause: "doc 2, Margin picture; D23",
     looks: { waiting: ["MARGIN_CALL", "CLOSE_OUT"], ended: [], refused: [] },
     reached: {
-      NORMAL: operator("`ledger adjust C` that puts back what a margin call missed"),
+      NORMAL: operator("`ledger adjust C` that covers a margin call"),
       MARGIN_CALL: operator("`ledger adjust C` that leaves less cash than the premiums of the open contracts"),
-      CLOSE_OUT: operator("`ledger adjust C` that leaves less than half of what the open contracts may still lose")
+      CLOSE_OUT: operator("`ledger adjust C` that leaves less than half of the loss that the open contracts may still make")
     }
   }),
   closeOut: entry({
@@ -180,7 +180,7 @@ export const tradingMachines = {
     samples: closeOutSamples,
     inputs: [closeOutInput],
     title: "Close-out",
-    meaning: "An episode in which an account with too little left is closed out and protected.",
+    meaning: "An episode in which an account with too little margin is closed out and protected.",
     clause: "doc 3, NBP_WRITEOFF; F9, F10, D23",
     looks: {
       waiting: ["STARTED", "CANCELLING", "CLOSING", "WAITING_MARK", "WAITING_MARKET", "TEARING_UP", "PROTECTING"],
@@ -188,7 +188,7 @@ export const tradingMachines = {
       refused: []
     },
     reached: {
-      STARTED: nobody("a step that its own commit goes on from"),
+      STARTED: nobody("a state that its own commit leaves"),
       CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
       CLOSING: operator("`sim venue price BTC-USDC-PERP` at which the client's positions leave it in a close-out"),
       WAITING_MARK: operator(
@@ -205,7 +205,7 @@ export const tradingMachines = {
     samples: tradingHaltSamples,
     inputs: [openHalt, boundedHalt],
     title: "Trading halt",
-    meaning: "The operator's word that nothing that opens risk is taken in some or all markets.",
+    meaning: "The operator's refusal of everything that opens risk, in some or all markets.",
     clause: "doc 2, GET /trading-status; A2-11",
     looks: { waiting: ["ACTIVE"], ended: ["ENDED"], refused: [] },
     reached: {

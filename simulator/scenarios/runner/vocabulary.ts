@@ -175,14 +175,14 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/clients/{CLIENT}/rfq",
     words: ["CLIENT", "SIDE", "QTY", "BARRIER", "[TAKE_PROFIT]"],
-    does: "asks for quotes on a knock-out contract in BTC-USDC-KO, BUY or SELL; the first acceptable one is accepted",
+    does: "requests quotes on a knock-out contract in BTC-USDC-KO, BUY or SELL; the first acceptable one is accepted",
     sample: knockOut
   },
   preview: {
     method: "POST",
     path: "/clients/{CLIENT}/rfq/preview",
     words: ["CLIENT", "SIDE", "QTY", "BARRIER", "[TAKE_PROFIT]"],
-    does: "what such a request would be answered and cost",
+    does: "the answer to such a request, and its cost",
     sample: knockOut
   },
   accept: {
@@ -202,7 +202,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/clients/{CLIENT}/barriers/{CONTRACT}/close",
     words: ["CLIENT", "CONTRACT"],
-    does: "asks for quotes to close a contract; the first acceptable one is accepted",
+    does: "requests quotes to close a contract; the first acceptable one is accepted",
     sample: () => ({})
   },
   request: {
@@ -235,7 +235,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/clients/{CLIENT}/margin/preview",
     words: ordered,
-    does: "what such an order in BTC-USDC-PERP would be answered and take of the margin (bare)",
+    does: "the answer to such an order in BTC-USDC-PERP, and its margin (bare)",
     sample: orderIn(perpetual)
   },
   explain: {
@@ -290,7 +290,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "GET",
     path: "/clients/{CLIENT}/verification",
     words: ["CLIENT"],
-    does: "level, blocks and what is missing"
+    does: "level, blocks and the missing ones"
   },
   documents: {
     method: "GET",

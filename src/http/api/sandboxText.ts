@@ -12,14 +12,14 @@ const whenOf = (steps: ReadonlyArray<{ readonly afterMillis: number }>): string 
 /** The text below the heading. */
 export const sandboxText = (): string =>
   [
-    "Only a service started with `--sandbox` knows these names; everywhere else they are names like any other. Put the last",
+    "Only a service started with `--sandbox` knows these names; other services treat them like any other name. Put the last",
     "name into `kyc.personalInfo.last_name` of POST /clients; the other names and all other values are free. Decisions come",
-    "by themselves, the given seconds of business time after the onboarding (`sim clock advance` brings them sooner); one",
+    "by themselves, the given seconds of business time after the onboarding (`sim clock advance` moves that time); one",
     "that the client's state refuses is tried again every 10 seconds for ten minutes. A name that is on the watch list counts",
-    "in PUT .../kyc too; decisions come of an onboarding alone.",
+    "in PUT .../kyc too; only an onboarding leads to decisions.",
     "",
     ...markdownTable([
-      ["last_name", "Decided", "What happens"],
+      ["last_name", "Decided", "Effect"],
       ...sandboxNames.map(({ lastName, steps, shows }) => [`\`${lastName}\``, whenOf(steps), shows])
     ]),
     "",
