@@ -36,7 +36,7 @@ const markSection = (found: MarkFindings): ReadonlyArray<string> => {
       ["way", "processor us per mark", "index is"],
       [line("index", found.index), line("full scan in memory", found.scan)]
     ),
-    `The index's time is that of drawing the mark, too, of ${found.shares.toFixed(2)} accounts shared out anew and of ${found.told.toFixed(2)} put after a loss was told; the scan searches for uncovered margins alone. When one market fell in the end, the index named all of the ${whole(found.crossed)} accounts that the scan found.`
+    `The index's time is that of drawing the mark, too, of ${found.shares.toFixed(2)} accounts divided again and of ${found.told.toFixed(2)} put back after a loss notice; the scan searches for uncovered margins alone. When one market fell in the end, the index named all of the ${whole(found.crossed)} accounts that the scan found.`
   ]
 }
 
@@ -45,15 +45,15 @@ const replaySection = (found: ReplayFindings): ReadonlyArray<string> => {
   const ofAccounts = (n: number): string => `${((100 * n) / (accounts * ticks)).toFixed(3)} %`
   const changed = Math.max(1, changes + told)
   return [
-    "### Looks on a replayed path",
+    "### Checks on a replayed path",
     table(
       ["", "number", "of the accounts, each tick", "for each change"],
       [
         ["turns of accounts", whole(looks), ofAccounts(looks), (looks / changed).toFixed(2)],
-        ["shared out in the index alone", whole(shares), ofAccounts(shares), (shares / changed).toFixed(2)],
+        ["divided again in the index alone", whole(shares), ofAccounts(shares), (shares / changed).toFixed(2)],
         ["risk states recorded", whole(changes), ofAccounts(changes), ""],
-        ["losses told", whole(told), ofAccounts(told), ""],
-        ["turns from which nothing followed", whole(inVain), ofAccounts(inVain), ""]
+        ["loss notices", whole(told), ofAccounts(told), ""],
+        ["turns without a consequence", whole(inVain), ofAccounts(inVain), ""]
       ]
     ),
     `A walk of ${whole(ticks)} ticks in 30 markets that share a third of their variance, ${whole(accounts)} accounts with ${whole(positions)} positions; each account that was named was judged on exact figures.`
