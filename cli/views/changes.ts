@@ -39,7 +39,7 @@ const mostLines = 12
 
 /** One line per change; a sentence when there are none. */
 export const changesView = (changes: ReadonlyArray<Change>, callings: Callings): View => {
-  if (changes.length === 0) return text("Nothing has changed: it is as it was.")
+  if (changes.length === 0) return text("Nothing has changed.")
   const lines = changes.slice(0, mostLines).map((change) => text(changeLine(change, callings)))
   const more = changes.length - lines.length
   return stack(...lines, ...(more === 0 ? [] : [text(`and ${more} more: see audit tail.`)]))

@@ -159,7 +159,7 @@ describe("operator surface, deposit", () => {
     assert.strictEqual(again.status, exitStatus.done, again.stderr)
     assert.match(
       again.stdout,
-      /^Nothing has changed: it is as it was\.\nLast decision: .*PENDING -> CONFIRMED, by FINANCE\//
+      /^Nothing has changed\.\nLast decision: .*PENDING -> CONFIRMED, by FINANCE\//
     )
   })
 })

@@ -198,7 +198,7 @@ const alarmOf = (turn: Turn, what: What): Alarm | null => {
 }
 
 const tradeAlarm = ({ ours, theirs }: Extract<What, { readonly is: "trade" }>): Alarm => {
-  const textOf = (trade: Trade | null): string => (trade === null ? "not there" : tradeFigure(trade))
+  const textOf = (trade: Trade | null): string => (trade === null ? "missing" : tradeFigure(trade))
   const value = (trade: Trade | null): bigint =>
     trade === null ? 0n : valueOf(new MoneyDecimal(trade.qty), trade.price)
   const sentence = `Trade ${(ours ?? theirs)?.tradeId} is ${textOf(ours)} here and ${textOf(theirs)} at the venue.`
