@@ -91,7 +91,7 @@ export const wireErrors = [
     code: 4290,
     status: 429,
     meaning:
-      "The partner's rate limit is used up, or the appropriateness test is taken again before the cooling period is over, or the client has had 30 statements made within an hour; Retry-After says when to try again.",
+      "The partner's rate limit is used up, or the appropriateness test is taken again before the cooling period is over, or the client has had 30 statements made within an hour; Retry-After has the seconds until the next attempt.",
     data: "{retakeAt} on a retake"
   },
   {
@@ -104,14 +104,14 @@ export const wireErrors = [
     code: 5020,
     status: 502,
     meaning:
-      "The venue can not be reached, or what was last known of the market is too old to be served. Without data nothing was done; with data and reason OUTCOME_PENDING what was asked is in flight at the venue and is resolved by itself; with reason VENUE_NOT_REACHED the venue never received it and nothing was executed.",
+      "The venue can not be reached, or the last known market data is too old to be served. Without data no action was taken; with data and reason OUTCOME_PENDING the request is in flight at the venue and the service resolves it; with reason VENUE_NOT_REACHED the venue never received it and nothing was executed.",
     data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; {orderId, clOrdId, state} of an order or its cancel; {swapId, offerId, state} of a take; none when nothing was written"
   },
   {
     code: 5030,
     status: 503,
     meaning:
-      "The service is overloaded, its database is away, or no venue is attached to it. Retry-After says when to try again.",
+      "The service is overloaded, its database is away, or no venue is attached to it. Retry-After has the seconds until the next attempt.",
     data: ""
   }
 ] as const satisfies ReadonlyArray<WireError>

@@ -15,7 +15,7 @@ const ofUnknown = {
   UNKNOWN_MACHINE: "There is no machine of this name.",
   UNKNOWN_OBJECT: "The machine has no such object.",
   UNKNOWN_STATE: "The machine has no such state.",
-  UNKNOWN_MARKET: "The venue lists no such perpetual, and nobody holds one.",
+  UNKNOWN_MARKET: "The venue lists no such perpetual, and no client holds one.",
   UNKNOWN_EVENT: "No such event is in quarantine.",
   UNKNOWN_BREAK: "There is no such reconciliation break.",
   UNKNOWN_PAGE: "The atlas has no such page."
@@ -36,19 +36,19 @@ const ofParties = {
   RELIANCE_REJECTED: "Reliance on the package was rejected: only the partner's re-onboarding leaves that state.",
   NO_OPEN_CASE: "No case of the client waits for a decision.",
   BLOCKS_MISSING: "Blocks of level MICA are missing: data.missingBlocks.",
-  FILE_CHANGED: "What was looked at has changed since: look at the file again.",
-  NOTE_NEEDED: "The client is on a list or like somebody on one: a note must say why it is cleared.",
+  FILE_CHANGED: "The file that was read has changed since: read it again.",
+  NOTE_NEEDED: "The client is on a list or like a person on one: a note must give the reason for the clearance.",
   OWES_MONEY: "The client owes money that has to be settled first.",
-  OPEN_CLOSE_OUT: "The account is being closed out, so how it is judged can't be changed.",
+  OPEN_CLOSE_OUT: "The account is being closed out, so its categorization can't be changed.",
   NOT_NORMAL: "The account is, or would be, in a margin call or a close-out.",
-  CLIENT_STATE: "The client's own rules refuse the command, for a reason that partners are told."
+  CLIENT_STATE: "The client's own rules refuse the command, for a reason that partners get as well."
 } as const
 
 /** 409 4092: conflicts about money and its records. */
 const ofBooks = {
   BOOKED_ALREADY: "The reference was booked before, with other content where it says so.",
   BELOW_ZERO: "The client's balance would be below zero.",
-  PARTNER_CAN_ASK: "The partner can ask for the money itself, so it is not paid out by hand.",
+  PARTNER_CAN_ASK: "The partner can request the money itself, so it is not paid out by hand.",
   MONEY_OUT_PAUSED: "An open reconciliation break pauses money out.",
   DESTINATION_CHANGED: "The destination is not the one that the request was filed with.",
   APPROVAL_PENDING: "An approval waits for the same: refuse it first, data.approvalId names it.",
@@ -57,19 +57,19 @@ const ofBooks = {
   EXCEEDS_CLAIM: "The claim is smaller: data.claim.",
   DOCUMENT_DELETED: "The document was deleted, its content is gone.",
   STATEMENT_SUPERSEDED: "A later version stands in place of the statement.",
-  STATEMENT_UNCHANGED: "A new version of the statement would say the same as the one there is."
+  STATEMENT_UNCHANGED: "A new version of the statement would equal the existing one."
 } as const
 
 /** 409 4092: conflicts of four-eyes approval. */
 const ofApprovals = {
   APPROVAL_DECIDED: "The approval was decided before.",
-  APPROVAL_EXPIRED: "The approval has expired: ask for the command again.",
-  OWN_REQUEST: "The key that asked for the command can't grant it.",
-  APPROVAL_ALTERED: "Who asked for the approval, or for what, has been changed: it can't be granted.",
-  REQUESTER_REVOKED: "The key that asked for the command is revoked.",
+  APPROVAL_EXPIRED: "The approval has expired: request the command again.",
+  OWN_REQUEST: "The key that requested the command can't grant it.",
+  APPROVAL_ALTERED: "The requester or the arguments of the approval were changed: it can't be granted.",
+  REQUESTER_REVOKED: "The key that requested the command is revoked.",
   GRANTER_REVOKED: "The key that granted the command is revoked.",
   COMMAND_NOT_RUN: "The approval is granted, but its command can't run now: grant it again.",
-  COMMAND_REFUSED: "The approval is used, and its command was refused: data.refusal says why."
+  COMMAND_REFUSED: "The approval is used, and its command was refused: data.refusal has the reason."
 } as const
 
 /** 409 4092: conflicts about encryption keys, watch lists, the venue and the sandbox. */
@@ -86,13 +86,13 @@ const ofDesk = {
   IMPORT_DIFFERS: "The entries that arrived are not the ones that were announced.",
   IMPORT_SHRINKS: "Too many entries of the source are not in the new version: allow the shrinking if that is right.",
   NO_HALT: "There is no halt of ours to end.",
-  KNOWN_AT_VENUE: "The venue has answered, or knows it: nothing of it is to be resolved by hand.",
+  KNOWN_AT_VENUE: "The venue has answered, or knows it, so it can't be resolved by hand.",
   NOTHING_IN_FLIGHT: "Nothing of it is in flight at the venue, or by now another call is.",
   NO_OPEN_MARKET: "The venue lists no market that has a price and is open.",
   FOREIGN_VENUE: "The venue is no simulator that the service controls.",
   VENUE_NOT_OWN: "The sandbox trades at a venue that it does not run itself, which would keep its accounts and time.",
   SANDBOX_ONLY: "The command is for a sandbox service only.",
-  FOREIGN_TABLES: "The database holds what is not this service's, and a reset would take it away."
+  FOREIGN_TABLES: "The database holds tables of other programs, which a reset would delete."
 } as const
 
 /** The reasons for operators only. */
@@ -112,6 +112,6 @@ export const operatorReasons = [
       [502, 5020],
       [503, 5030]
     ],
-    reasons: { OUTCOME_UNKNOWN: "It may be done, or not: look before the command is repeated." }
+    reasons: { OUTCOME_UNKNOWN: "The outcome is unknown: check it before you repeat the command." }
   }
 ] as const
