@@ -41,7 +41,7 @@ export const aboutDeposit =
       question(`deposit notice ${data.noticeId} of ${data.clientUid}, ${data.amount} ${data.currency}`)
     )
 
-/** The approval as text: "approval 17, withdrawal pay 2 of ACM-00000006, 32.50 USDC to iban X, asked by finance-1". */
+/** The approval as text: "approval 17, withdrawal pay 2 of ACM-00000006, 32.50 USDC to iban X, requested by finance-1". */
 export const aboutApproval =
   (approvalId: string, question: (called: string) => string): Question =>
   (api) =>
