@@ -18,6 +18,9 @@ export const stdoutPrinter: Effect.Effect<(text: string) => void> = Effect.map(
     standardOutput().stdout.write(
       text,
       (missing) => `(${missing} lines could not be written here.)`,
-      (code) => void Effect.runForkWith(context)(Effect.logWarning("a line could not be written to stdout: it is dropped and counted", { code }))
+      (code) =>
+        void Effect.runForkWith(context)(
+          Effect.logWarning("a line could not be written to stdout: it is dropped and counted", { code })
+        )
     )
 )

@@ -81,7 +81,9 @@ const codeOf = (cause: unknown): string => {
 export const inWords = <A, R>(serve: Effect.Effect<A, unknown, R>): Effect.Effect<A, ServeError, R> =>
   Effect.catchCause(serve, (cause) =>
     Effect.andThen(
-      Cause.hasDies(cause) ? Effect.logError("the service stopped because of a defect: start it again", cause) : Effect.void,
+      Cause.hasDies(cause)
+        ? Effect.logError("the service stopped because of a defect: start it again", cause)
+        : Effect.void,
       new ServeError({ sentence: sentenceOf(Cause.squash(cause)) })
     )
   )

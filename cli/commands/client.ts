@@ -250,7 +250,9 @@ interface PayoutOptions extends Reasoned {
 const addPayoutCommand = (client: Command, cli: Cli): void => {
   client
     .command("payout")
-    .description("pay out a client that can't request it: at level NONE, or currencies other than USDC under PARTNER custody")
+    .description(
+      "pay out a client that can't request it: at level NONE, or currencies other than USDC under PARTNER custody"
+    )
     .argument(clientArgument, clientMeaning)
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "the amount, such as 12.50"))

@@ -65,7 +65,9 @@ const wireExplanation = ({ write, outcome, code, sentence, data, gates }: Explan
   )
 
 export const addExplainCommands = (program: Command, cli: Cli): void => {
-  const explain = program.command("explain").description("the gates of a partner's write, and the reason of a refusal; writes nothing")
+  const explain = program
+    .command("explain")
+    .description("the gates of a partner's write, and the reason of a refusal; writes nothing")
   const question = (name: string, description: string): Command =>
     explain
       .command(name)
@@ -133,11 +135,15 @@ const addExplainOrderCommand = (explain: Command, cli: Cli): void => {
     .option("--price <decimal>", "the limit of a LIMIT order")
     .addOption(tokenOption("--tif <tif>", "time in force (default GTC)", timesInForce))
     .option("--reduce-only", "only reduce the position")
-    .addOption(
-      tokenOption("--trigger-source <source>", "the price that triggers a conditional order", triggerSources)
-    )
+    .addOption(tokenOption("--trigger-source <source>", "the price that triggers a conditional order", triggerSources))
     .option("--trigger-price <decimal>", "the trigger price")
-    .addOption(tokenOption("--trigger-direction <direction>", "the direction in which the price must cross it", triggerDirections))
+    .addOption(
+      tokenOption(
+        "--trigger-direction <direction>",
+        "the direction in which the price must cross it",
+        triggerDirections
+      )
+    )
     .option("--limit-price <decimal>", "the limit after the trigger, for types that end in LIMIT")
     .option("--take-profit <decimal>", "level of an attached take profit")
     .option("--stop-loss <decimal>", "level of an attached stop loss")

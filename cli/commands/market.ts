@@ -23,7 +23,9 @@ export const addMarketCommands = (program: Command, cli: Cli): void => {
     .description("refuse all requests that open risk in SCOPE; a running halt gets this message and end")
     .argument(...scope)
     .addOption(required("--message <text>", "why; partners read it"))
-    .addOption(momentOption("--until <time>", "the time of its end; without it market resume ends it", { direction: "ahead" }))
+    .addOption(
+      momentOption("--until <time>", "the time of its end; without it market resume ends it", { direction: "ahead" })
+    )
     .action((name: string, { message, until }: HaltOptions, command: Command) =>
       cli.call(
         command,

@@ -45,9 +45,10 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     .addOption(new Option("--fail <n>", "the first n deliveries fail").argParser(whole(0, 1_000_000_000)))
     .addOption(new Option("--share <pct>", "this share of the deliveries fails").argParser(percentOption))
     .addOption(
-      new Option("--status <code>", "the status of failing deliveries (default 500); alone, every delivery fails").argParser(
-        whole(200, 599)
-      )
+      new Option(
+        "--status <code>",
+        "the status of failing deliveries (default 500); alone, every delivery fails"
+      ).argParser(whole(200, 599))
     )
     .addOption(
       new Option(
@@ -57,12 +58,12 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     )
     .addOption(new Option("--events <list>", "only these events fail, such as kyc.rejected").argParser(eventsOption))
     .addOption(new Option("--seed <n>", "the seed of the shares (default 1)").argParser(whole(0, 4_294_967_295)))
-    .addOption(
-      new Option("--delay <duration>", "the delay of each answer, at most a day").argParser(delayOption)
-    )
+    .addOption(new Option("--delay <duration>", "the delay of each answer, at most a day").argParser(delayOption))
     .option("--redirect", "answer 302 to a private address")
     .option("--silent", "accept deliveries and never answer")
-    .addOption(new Option("--for <duration>", "end after this duration: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(
+      new Option("--for <duration>", "end after this duration: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption)
+    )
     .option("--tls-cert <file>", "certificate, PEM (default: one from the local authority in the data directory)")
     .option("--tls-key <file>", "key of the certificate, PEM")
     .addHelpText(

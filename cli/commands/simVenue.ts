@@ -230,7 +230,9 @@ const addProbeCommand = (venue: Command, cli: Cli): void => {
 }
 
 const addStakingCommands = (venue: Command, send: Send): void => {
-  const contractId = new Argument("<CONTRACTID>", "the venue's contract id").argParser(whole(1, Number.MAX_SAFE_INTEGER))
+  const contractId = new Argument("<CONTRACTID>", "the venue's contract id").argParser(
+    whole(1, Number.MAX_SAFE_INTEGER)
+  )
   venue
     .command("offer")
     .description("put an offer on the staking board")

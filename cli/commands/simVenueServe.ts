@@ -26,7 +26,9 @@ export const addSimVenueServeCommand = (sim: Command, cli: Cli): void => {
     .description("run the simulated venue alone, in the foreground")
     .addOption(new Option("--port <n>", "port on 127.0.0.1 (default: any free one)").argParser(whole(0, 65_535)))
     .addOption(
-      new Option("--seed <n>", "the seed of its random choices, for new books (default: 1)").argParser(whole(0, 4_294_967_295))
+      new Option("--seed <n>", "the seed of its random choices, for new books (default: 1)").argParser(
+        whole(0, 4_294_967_295)
+      )
     )
     .option("--markets <file>", "YAML with the markets of new books (default: the usual ones)")
     .addHelpText(

@@ -148,7 +148,9 @@ const addMakingCommands = (statement: Command, cli: Cli): void => {
     )
   statement
     .command("correct")
-    .description("build a statement's period again; changed content makes its next version, unchanged content is refused")
+    .description(
+      "build a statement's period again; changed content makes its next version, unchanged content is refused"
+    )
     .argument("<ID>", "statement id")
     .addOption(required("--reason <text>", "why; kept in the audit and shown with the new version"))
     .action((statementId: string, { reason }: { readonly reason: string }, command: Command) =>

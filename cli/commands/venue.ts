@@ -60,7 +60,10 @@ const addReconcileCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("reconcile")
     .description("compare a client's account with the venue's now, or all accounts; differences open breaks")
-    .argument("[C]", "client id, uid, reference or e-mail address; without it, all accounts that the venue has reported on")
+    .argument(
+      "[C]",
+      "client id, uid, reference or e-mail address; without it, all accounts that the venue has reported on"
+    )
     .action((client: string | undefined, _: object, command: Command) =>
       cli.call(
         command,

@@ -185,7 +185,10 @@ const queueLines = (state: WatchState, look: Look, size: Size, room: number): Re
   })
   const range = waiting.length > shown ? ` (${from + 1}-${from + rows.length} of ${waiting.length})` : ""
   return [
-    { text: `  ${inLine({ waits: "WAITS", who: "OWNER", decide: "COMMAND", what: `SUBJECT${range}` })}`, tone: "title" },
+    {
+      text: `  ${inLine({ waits: "WAITS", who: "OWNER", decide: "COMMAND", what: `SUBJECT${range}` })}`,
+      tone: "title"
+    },
     ...rows
   ]
 }

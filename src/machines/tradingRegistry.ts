@@ -172,7 +172,9 @@ export const tradingMachines = {
     reached: {
       NORMAL: operator("`ledger adjust C` that covers a margin call"),
       MARGIN_CALL: operator("`ledger adjust C` that leaves less cash than the premiums of the open contracts"),
-      CLOSE_OUT: operator("`ledger adjust C` that leaves less than half of the loss that the open contracts may still make")
+      CLOSE_OUT: operator(
+        "`ledger adjust C` that leaves less than half of the loss that the open contracts may still make"
+      )
     }
   }),
   closeOut: entry({

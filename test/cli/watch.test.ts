@@ -183,10 +183,7 @@ describe("watch, its keys", () => {
   it("what somebody else decides leaves the hand; the choice stays on its item when others go", () => {
     const shown = typed(begin([item({}), aCase]), named("enter"))
     const gone = looked(shown.state, lookOf([aCase]))
-    assert.deepStrictEqual(
-      [gone.mode.kind, gone.said],
-      ["list", "deposit 7 has been decided elsewhere meanwhile."]
-    )
+    assert.deepStrictEqual([gone.mode.kind, gone.said], ["list", "deposit 7 has been decided elsewhere meanwhile."])
     const onCase = typed(begin([item({}), aCase]), "j").state
     assert.strictEqual(looked(onCase, lookOf([aCase])).selected, 0)
     assert.strictEqual(looked(onCase, lookOf([])).selected, 0)

@@ -157,9 +157,6 @@ describe("operator surface, deposit", () => {
       confirm: () => assert.fail("it asks about what it would not do")
     })
     assert.strictEqual(again.status, exitStatus.done, again.stderr)
-    assert.match(
-      again.stdout,
-      /^Nothing has changed\.\nLast decision: .*PENDING -> CONFIRMED, by FINANCE\//
-    )
+    assert.match(again.stdout, /^Nothing has changed\.\nLast decision: .*PENDING -> CONFIRMED, by FINANCE\//)
   })
 })

@@ -93,7 +93,9 @@ const answerOfCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRes
     if (response.status !== 500) return Effect.succeed(response)
     const id = randomUUID()
     return Effect.as(
-      Effect.logError("a request failed by a defect: its caller gets 500 with this id", cause).pipe(Effect.annotateLogs({ defectId: id })),
+      Effect.logError("a request failed by a defect: its caller gets 500 with this id", cause).pipe(
+        Effect.annotateLogs({ defectId: id })
+      ),
       refusalWith(defect(id), {})
     )
   })

@@ -126,7 +126,9 @@ const resealAll = (resealing: Resealing) =>
       if (pass.moved === 0 && pass.skipped === 0 && wait <= 0) {
         if (audited || (moved === 0 && rotation.rotatedAt() === 0)) {
           if (pass.unreadable > 0)
-            yield* Effect.logError(`${pass.unreadable} sealed values do not open with any key and stay as they are: encryption show counts them`)
+            yield* Effect.logError(
+              `${pass.unreadable} sealed values do not open with any key and stay as they are: encryption show counts them`
+            )
           break
         }
         // Commits are written in order: once this one is committed, so is every batch that was sealed before the rotation.

@@ -137,9 +137,14 @@ describe("a flood of events that nobody can apply", () => {
     world.run(5_000)
     assert.deepStrictEqual([aside(world).length, mark(world)], [1_294, 1_294])
     assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1_294)
-    assert.deepStrictEqual(world.errors, Array(10).fill("a message of the venue is quarantined; venue quarantine list shows it"))
+    assert.deepStrictEqual(
+      world.errors,
+      Array(10).fill("a message of the venue is quarantined; venue quarantine list shows it")
+    )
     world.run(120_000)
-    assert.deepStrictEqual(world.errors.slice(10), ["1284 more messages of this kind were quarantined; venue quarantine list shows them"])
+    assert.deepStrictEqual(world.errors.slice(10), [
+      "1284 more messages of this kind were quarantined; venue quarantine list shows them"
+    ])
     // Quiet since: the next one is logged at once.
     world.venue.say(account, saying(order))
     world.run(1_000)

@@ -213,7 +213,10 @@ const chunksOf = (
         return yield* away
       }
       if (message.type === "lost") {
-        yield* Effect.logError("a thread that renders statements was lost: its reader gets 503 or a truncated file, the next file a new thread", message.reason)
+        yield* Effect.logError(
+          "a thread that renders statements was lost: its reader gets 503 or a truncated file, the next file a new thread",
+          message.reason
+        )
         return yield* away
       }
       tell(thread, { type: "piece", piece: yield* nextPiece })

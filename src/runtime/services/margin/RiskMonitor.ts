@@ -202,7 +202,9 @@ class Monitor {
     if (!onStaleMarks) return Effect.sync(() => void this.loggedStale.delete(clientId))
     if (this.loggedStale.has(clientId)) return Effect.void
     this.loggedStale.add(clientId)
-    return Effect.logWarning(`client ${clientId} is in a close-out that is based on stale marks; its risk is judged again each second`)
+    return Effect.logWarning(
+      `client ${clientId} is in a close-out that is based on stale marks; its risk is judged again each second`
+    )
   }
 
   /** Publishes loss notices at the turn's own marks. */

@@ -42,6 +42,7 @@ export const misfitsOf = (
 export const notApplied =
   (uid: string) =>
   (defect: unknown): Effect.Effect<ReadonlyArray<string>> =>
-    Effect.as(Effect.logError("differences of an account could not be settled; the next comparison tries again", defect), [
-      `The venue's report of ${uid} can't be applied: the log names the difference.`
-    ])
+    Effect.as(
+      Effect.logError("differences of an account could not be settled; the next comparison tries again", defect),
+      [`The venue's report of ${uid} can't be applied: the log names the difference.`]
+    )

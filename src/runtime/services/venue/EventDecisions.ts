@@ -262,9 +262,12 @@ export class EventDecisions {
         yield* Effect.sleep(250 << tries)
       }
       if (!silent) return null
-      yield* Effect.annotateLogs(Effect.logError("the object of a quarantined event can't be read again: run venue reconcile for its client"), {
-        ref
-      })
+      yield* Effect.annotateLogs(
+        Effect.logError("the object of a quarantined event can't be read again: run venue reconcile for its client"),
+        {
+          ref
+        }
+      )
       return null
     })
   }

@@ -394,6 +394,6 @@ export class EventIntake {
 
 const forEver = (fault: string, round: Effect.Effect<void>): Effect.Effect<never> =>
   round.pipe(
-    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${fault}: retried`, defect), Effect.sleep("1 second"))),
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(`${fault}: retried`, defect), Effect.sleep(1_000))),
     Effect.forever({ disableYield: true })
   )

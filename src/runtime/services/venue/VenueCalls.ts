@@ -264,7 +264,11 @@ class Executor {
       onSuccess: ({ outcome, reason }) => {
         if (outcome !== "EXECUTED") {
           this.missed(waiting)
-          return Effect.logWarning("the venue refuses to open an account: its call is not sent, and is resolved like one in doubt", account, reason)
+          return Effect.logWarning(
+            "the venue refuses to open an account: its call is not sent, and is resolved like one in doubt",
+            account,
+            reason
+          )
         }
         if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
         this.opened.add(account)

@@ -98,12 +98,15 @@ export const putQuarantined = (
 const alarmQuarantined = ({ reason, number, account }: QuarantineEntry, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
-    return Effect.annotateLogs(Effect.logError("a message of the venue is quarantined; venue quarantine list shows it"), {
-      reason,
-      ...(number === null ? {} : { number }),
-      ...(account === null ? {} : { account }),
-      ...(more === 0 ? {} : { more })
-    })
+    return Effect.annotateLogs(
+      Effect.logError("a message of the venue is quarantined; venue quarantine list shows it"),
+      {
+        reason,
+        ...(number === null ? {} : { number }),
+        ...(account === null ? {} : { account }),
+        ...(more === 0 ? {} : { more })
+      }
+    )
   })
 
 const notApplied = "an event of the venue could not be applied: it is quarantined"
@@ -144,7 +147,10 @@ export class QuarantineAlarms {
     Effect.forEach(
       this.rate.settle(),
       ({ kind, more }) =>
-        Effect.annotateLogs(Effect.logError(`${more} more messages of this kind were quarantined; venue quarantine list shows them`), { reason: kind }),
+        Effect.annotateLogs(
+          Effect.logError(`${more} more messages of this kind were quarantined; venue quarantine list shows them`),
+          { reason: kind }
+        ),
       { discard: true }
     )
   )

@@ -48,12 +48,17 @@ export const standingMisfitCount = (): number => standingMisfits
 const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMisfitRow): Effect.Effect<void> =>
   Effect.suspend(() => {
     standingMisfits++
-    return Effect.annotateLogs(Effect.logError("the venue's reports of an object do not fit the request: a break pauses the client's money until venue resolve or break close"), {
-      ref,
-      reason,
-      break: breakId,
-      client: clientId
-    })
+    return Effect.annotateLogs(
+      Effect.logError(
+        "the venue's reports of an object do not fit the request: a break pauses the client's money until venue resolve or break close"
+      ),
+      {
+        ref,
+        reason,
+        break: breakId,
+        client: clientId
+      }
+    )
   })
 
 interface Parts {

@@ -127,9 +127,12 @@ export class ClockMeeting {
         )
       )
       yield* offset === null
-        ? Effect.logWarning("the venue's clock is past the last date of the service, whose clock stays; sim reset starts both again", {
-            millis
-          })
+        ? Effect.logWarning(
+            "the venue's clock is past the last date of the service, whose clock stays; sim reset starts both again",
+            {
+              millis
+            }
+          )
         : Effect.logInfo("the service's clock is moved to the venue's", { millis })
     }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
   }
