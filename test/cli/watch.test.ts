@@ -261,9 +261,9 @@ arrows: select   Enter: clear   x: reject   r: refresh   q: quit`
 
   it("a long uid widens the column of every row", () => {
     const shown = frame(begin([item({ clientUid: "SPBPST0X-00000009" }), item({ id: "8" })]), 100, 23)
-    const starts = shown.split("\n").flatMap((line) => (/ (deposit confirm|DECIDE) /.test(line) ? [line] : []))
+    const starts = shown.split("\n").flatMap((line) => (/ (deposit confirm|COMMAND) /.test(line) ? [line] : []))
     assert.deepStrictEqual(
-      starts.map((line) => line.search(/deposit confirm|DECIDE/)),
+      starts.map((line) => line.search(/deposit confirm|COMMAND/)),
       [26, 26, 26]
     )
   })
