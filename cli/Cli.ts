@@ -96,7 +96,6 @@ export class Cli {
     )
   }
 
-  /** The function that calls the service. */
   async service(): Promise<CallService> {
     return this.callService ?? (await import("./OperatorClient.ts")).callService
   }

@@ -117,7 +117,6 @@ const tailView = ({ entries, hasMore, nextBefore }: Tail): View =>
     ...(hasMore ? [text(`Earlier rows are left out: more with --before ${nextBefore}, or a higher --limit.`)] : [])
   )
 
-/** Audit rows as a table. */
 const entriesView = (entries: ReadonlyArray<Entry>): View =>
   table(
     entries,

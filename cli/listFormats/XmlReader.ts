@@ -161,7 +161,7 @@ export class XmlReader<F extends XmlFormat> {
   }
 }
 
-/** The children with this name. */
+/** The child elements with this name, in document order. */
 export const childrenOf = ({ children }: XmlElement, name: string): ReadonlyArray<XmlElement> =>
   children.filter((child) => child.name === name)
 

@@ -93,7 +93,7 @@ export const beginWatch = (url: string, times: WatchState["times"]): WatchState 
 export const approvalOf = ({ decide }: WaitingRow): string | null =>
   /^approval grant ([0-9]+)$/.exec(decide[0] ?? "")?.[1] ?? null
 
-/** The confirming and the refusing action of an item. Empty when only a command decides it, or this key may not. */
+/** The confirming and the refusing action of an item. Empty when only a command decides it, or the operator may not decide it. */
 export const verbsOf = (item: WaitingRow): ReadonlyArray<Verb> => {
   const { kind, state, about, mayDecide } = item
   if (!mayDecide) return []

@@ -40,7 +40,6 @@ interface Done {
   readonly changes?: ReadonlyArray<Change>
 }
 
-/** The result of a dry run. */
 type Tried = Done & { readonly dryRun: Would }
 
 type Act = (api: OperatorClient) => Effect.Effect<Done, unknown>

@@ -40,7 +40,6 @@ export interface WatchWorld {
 }
 
 const pollMillis = 2_000
-/** Limit on rows of the queue. */
 const queueLimit = 200
 const happenedLimit = 20
 /** Limit on the close-outs that one line shows. */

@@ -252,7 +252,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     this.options.hints?.give(exchange, parsed.ok ? parsed.value : undefined)
-    // Such a body has no canonical JSON form and so no fingerprint: its Idempotency-Key is not used up.
+    // A body that can't be parsed has no canonical form and no fingerprint, so its Idempotency-Key is not used up.
     if (!parsed.ok)
       return this.beforeService(
         admitted,

@@ -87,7 +87,6 @@ export const orRefused = <A>(verdict: Verdict<A>): Reply<A> =>
 export const sharedOrRefused = <A extends object>(verdict: Verdict<A>): Reply<A> =>
   verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal))
 
-/** The input of every handler. */
 interface Input<E extends Endpoint, P extends Principal> {
   readonly caller: P["caller"]
   readonly params: E["~Params"]["Type"]

@@ -8,7 +8,6 @@ import { wantedBy } from "../api/Parameters.ts"
 export type QueryErrors = Readonly<Record<string, string>>
 export type Query = Readonly<Record<string, unknown>>
 
-/** A parameter of a query. */
 export interface QueryParameter {
   readonly name: string
   readonly read: (text: string) => Result.Result<unknown, Schema.SchemaError>

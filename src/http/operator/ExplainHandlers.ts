@@ -29,7 +29,7 @@ const explainHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const rfqs = yield* Rfqs
     const orders = yield* Orders
-    /** Explains for a client and its partner. */
+    /** Finds the client and its partner, and explains the write for them. */
     const ofClient = (
       client: string,
       question: (clientId: number, partner: PartnerView) => Effect.Effect<Verdict<Explanation>, DispatchError>

@@ -89,7 +89,7 @@ export interface ShownMark {
 }
 
 export interface LiveFigures {
-  /** Only an indication for a strict contract, which pays on a touch of its take profit only. */
+  /** An indication only, if the contract is strict: that pays on a touch of its take profit only. */
   readonly unrealizedPnl: bigint
   /** The premium that an unrealized loss has not used up. */
   readonly requirement: bigint

@@ -31,7 +31,7 @@ export interface Tried {
   readonly step: number
 }
 
-/** The cause why an episode can close nothing now: MARK, no fresh mark; MARKET, no market that trades and has a counterparty. */
+/** The cause that an episode can close nothing now. MARK: no mark is fresh. MARKET: no market trades and has a counterparty. */
 export type Missing = "MARK" | "MARKET"
 
 /**

@@ -49,7 +49,7 @@ const labels = {
   leverage: leverageLabel
 } as const
 
-/** Group names of attached legs begin with this; partners may not use it. */
+/** Prefix of the group names of attached legs; partners may not use it. */
 const ownGroups = "att:"
 const groupSentence = `${labels.ocoGroup} must be 1 to 40 letters, digits, colons, underscores or hyphens.`
 

@@ -25,7 +25,7 @@ export interface RelianceEvent {
 
 /** The events that lead from one status to another. */
 const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, ReadonlyArray<RelianceMove>>>>> = {
-  // From NONE, one command of the operator to APPROVED takes both transitions.
+  // The operator's command from NONE to APPROVED takes both transitions.
   NONE: { REQUESTED: ["REQUEST"], APPROVED: ["REQUEST", "APPROVE"] },
   REQUESTED: { NONE: ["WITHDRAW"], APPROVED: ["APPROVE"] },
   APPROVED: { SUSPENDED: ["SUSPEND"], REVOKED: ["REVOKE"] },

@@ -13,7 +13,6 @@ import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 const collateralHeld =
   "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
 
-/** The custody model on the wire. */
 const custody = {
   custodyModel: Schema.Literals(["BROKER", "PARTNER"]),
   collateralAsset: Schema.String.annotate({ description: "Empty under BROKER custody." })

@@ -102,7 +102,7 @@ export const notOffered: Refusal = {
   reason: "MARKET_NOT_OFFERED",
   sentence: "This market is not offered."
 }
-/** The refusal of a request of which nothing was stored. */
+/** The refusal of a request for which nothing was stored. */
 export const venueAway: Refusal = {
   _tag: "VenueAway",
   reason: "VENUE_UNREACHABLE",

@@ -144,7 +144,7 @@ const ofPace = {
   TOO_MANY_STATEMENTS: "The client has had as many statements made within an hour as it may have."
 } as const
 
-/** 502 5020: the venue; without data when the service did nothing. */
+/** 502 5020: failures of venue calls; without data when the service did nothing. */
 const ofVenue = {
   OUTCOME_PENDING:
     "The request is in flight at the venue and is resolved by itself: read its state before you send another.",

@@ -125,7 +125,7 @@ const table: Table = {
     }),
     retryAt: retakeAt
   }),
-  // Other requests of the client caused this refusal, and it ends within an hour, so the request's key is freed.
+  // Other requests of the client used up the limit, which resets within an hour, so this request's key is freed.
   TooManyBuilds: ({ retryAt }) => ({
     ...reasoned(
       429,
@@ -136,7 +136,7 @@ const table: Table = {
     retryAt,
     passing: true
   }),
-  // Without data, the refused request wrote nothing; data is the only difference between the two.
+  // Without data, nothing was stored and the key is freed. Status and code are the same in both cases.
   VenueAway: ({ reason, sentence, data }) =>
     data === undefined ? { ...wire(502, 5020, sentence), passing: true } : reasoned(502, 5020, reason, sentence, data),
   // Stored under the key, this refusal would replace the answer of the key's first request.

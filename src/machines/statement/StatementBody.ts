@@ -85,7 +85,7 @@ const requestOf = (body: typeof StatementBody.Type, add: Fields.AddError): State
   if (kind === "CLIENT_ASSETS") {
     const [, year, number] = quarterShape.exec((quarter ?? "").trim()) ?? []
     if (year === undefined) return { kind, quarter: null }
-    // Such years must not pass, because JavaScript maps years below 100 to the last century.
+    // Years outside the range are refused, because JavaScript maps years below 100 to the last century.
     if (Number(year) < earliestYear || Number(year) > latestYear)
       add("quarter", `${labels.quarter} must be of a year from ${earliestYear} to ${latestYear}.`)
     return { kind, quarter: { year: Number(year), number: Number(number) } }

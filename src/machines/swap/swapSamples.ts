@@ -78,7 +78,7 @@ export const swapSamples: ReadonlyArray<SwapEvent> = [
   { type: "SHORT", at },
   { type: "OVERDUE", at },
   { type: "DELISTED", at },
-  // Only one partial write-off, because a repeatable event makes many rows that differ in nothing else.
+  // The samples have one partial write-off only: a repeatable event reaches many rows that differ in nothing else.
   { type: "WRITE_OFF", at, amount: "7.00000000", reason: "the writer is insolvent" },
   { type: "WRITE_OFF", at, amount: "10.00767123", reason: "the writer is insolvent" }
 ]

@@ -21,7 +21,7 @@ export interface RequestedTake {
   readonly offer: VenueOffer
   readonly market: VenueStakingMarket
   readonly asset: Currency
-  /** As sent. */
+  /** The quantity as sent. */
   readonly qty: string
 }
 

@@ -11,14 +11,10 @@ export const watchLists = ["SANCTIONS", "PEP"] as const
 /** Restrictions that an operator may set; CLOSE_OUT is left to the service's own close-out. */
 export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const
 export const categorizations = ["RETAIL", "PROFESSIONAL"] as const
-/** Statuses of a webhook delivery. */
 export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
-/** Statuses of a deposit notice. */
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
-/** Statuses of a withdrawal request and of a reconciliation break. */
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export const breakStatuses = ["OPEN", "CLOSED"] as const
-/** Statuses of collateral reports and settlement items. */
 export const collateralStatuses = ["BOOKED", "REFUSED"] as const
 export const settlementStatuses = ["PENDING", "SETTLED", "FAILED"] as const
 /** States of requests for quotes and of knock-out contracts, and the outcomes of `venue resolve` for a contract. */
@@ -32,7 +28,6 @@ export const contractStates = [
   "TORN_UP",
   "CLOSED"
 ] as const
-/** States of staking swaps. */
 export const swapStates = [
   "ACCEPTING",
   "OPEN",
