@@ -81,7 +81,7 @@ const guardName = (guard: unknown): string => {
   return typeof guard === "string" ? guard : ((guard as { readonly type?: string }).type ?? "guard")
 }
 
-/** Effect names by transition: how often each was seen over how many samples. */
+/** Effect names by transition, with the number of samples and of those samples that showed the effect. */
 const sampleEffects = (walkable: Walkable) => {
   const byTransition = new Map<Definition, { runs: number; readonly names: Map<string, number> }>()
   for (const { snapshot } of reachable(walkable)) {
@@ -207,7 +207,7 @@ export const toMermaid = (machine: AnyStateMachine): string => {
   }
   return [
     "stateDiagram-v2",
-    // States before arrows: some renderers take a label from the first mention.
+    // States are written before arrows, because some renderers take a label from its first mention.
     ...states.map(({ name }) => `  ${name}`),
     `  [*] --> ${initialOf(machine)}`,
     ...[...arrows].map(([arrow, labels]) => `  ${arrow}: ${[...new Set(labels)].join("<br/>")}`),

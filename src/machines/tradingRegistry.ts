@@ -1,4 +1,4 @@
-/** The machines of trading: objects that call the venue, open exposure, and monitors. */
+/** The machines of trading: objects that call the venue or open exposure, and the monitors of accounts. */
 import type { VenueOwner } from "./venue/venueRefs.ts"
 import { contractInput, contractSamples } from "./contract/contractSamples.ts"
 import { contractMachine } from "./contract/contractMachine.ts"

@@ -124,7 +124,7 @@ export interface WriteInput<E extends Endpoint, P extends Principal = PartnerPri
   readonly form: AnswerForm
 }
 
-/** A handler of any other method. */
+/** A handler of a method other than GET. */
 export interface Write<E extends Endpoint, P extends Principal = PartnerPrincipal> {
   /** Returns the row that its commit stored, or the answer when no commit stored one. */
   readonly run: (input: WriteInput<E, P>) => Effect.Effect<Ended, DispatchError>

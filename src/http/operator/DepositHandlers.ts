@@ -1,4 +1,4 @@
-/** Handlers of the deposit commands: each is one call of the service the partner surface uses too (operator surface). */
+/** Handlers of the deposit commands: each is one call of the service that partners use too (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { accept } from "../../machines/shared/Refusal.ts"

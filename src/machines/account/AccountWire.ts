@@ -73,7 +73,7 @@ const counts = Schema.Struct({
   swapTakes: count.annotate({ description: "Swaps that were ever open." })
 })
 
-/** GET .../account/summary, data. */
+/** The data of the answer to GET .../account/summary. */
 export const AccountSummaryWire = Schema.Struct({
   currency: Schema.Literal("USDC"),
   realizedPnl: usdc,
@@ -119,7 +119,7 @@ export const StakedWire = Schema.Struct({
 }).annotate({ identifier: "StakedAsset" })
 export type StakedWire = typeof StakedWire.Type
 
-/** GET .../account/overview, data. */
+/** The data of the answer to GET .../account/overview. */
 export const AccountOverviewWire = Schema.Struct({
   asOf: Schema.Int.annotate({ description: "When it was read, Unix ms: every figure is of this moment." }),
   currency: Schema.Literal("USDC"),
@@ -156,7 +156,7 @@ export const AccountOverviewWire = Schema.Struct({
 }).annotate({ identifier: "AccountOverview" })
 export type AccountOverviewWire = typeof AccountOverviewWire.Type
 
-/** GET .../balances. */
+/** The bare answer to GET .../balances. */
 export const BalancesWire = Schema.Struct({
   balances: Schema.Array(BalanceLine).annotate({ description: "The USDC line first." }),
   portfolioValue: usdc.annotate({
@@ -178,6 +178,6 @@ export const BalancesWire = Schema.Struct({
 })
 export type BalancesWire = typeof BalancesWire.Type
 
-/** GET .../ledger. */
+/** The data of the answer to GET .../ledger. */
 export const LedgerPage = Schema.Struct({ postings: Schema.Array(PostingWire), ...pageEnd })
 export type LedgerPage = typeof LedgerPage.Type

@@ -44,7 +44,7 @@ export const NotificationWire = Schema.Struct({
 }).annotate({ identifier: "Notification" })
 export type NotificationWire = typeof NotificationWire.Type
 
-/** GET .../notifications, data. */
+/** The data of the answer to GET .../notifications. */
 export const NotificationsWire = Schema.Struct({
   items: Schema.Array(NotificationWire).annotate({
     description: `Oldest first, at most ${notificationLimits.answerMax}.`

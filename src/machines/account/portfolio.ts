@@ -46,7 +46,7 @@ export interface Portfolio {
   readonly stakedValue: bigint
   /** Unrealized PnL of perpetuals and knock-out contracts. */
   readonly unrealizedPnl: bigint
-  /** Shown apart and in no total: claims are unsecured. */
+  /** The value of claims. It counts in no total, because claims are unsecured. */
   readonly claimsValue: bigint
   /** True when every holding has a mark. */
   readonly holdingsValued: boolean

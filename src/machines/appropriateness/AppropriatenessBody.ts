@@ -12,7 +12,7 @@ const integer = (label: string) => {
     .annotateKey(Fields.missing(label))
 }
 
-/** POST .../appropriateness as sent. */
+/** The body of POST .../appropriateness as sent. */
 export const SubmissionBody = Fields.objectOf(
   {
     version: integer("The version of the questionnaire"),
@@ -23,7 +23,7 @@ export const SubmissionBody = Fields.objectOf(
   "The request body"
 )
 
-/** POST .../appropriateness/acknowledge as sent. */
+/** The body of POST .../appropriateness/acknowledge as sent. */
 export const AcknowledgementBody = Fields.objectOf(
   { acknowledgedAt: Fields.unixMillis("The time of acknowledgement") },
   "The request body"

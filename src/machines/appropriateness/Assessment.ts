@@ -47,7 +47,7 @@ export type AssessmentEvent =
 /** The durable timer that ends the cooling period; its subject is the client. */
 export const retakeTimer = "appropriateness.retake"
 
-/** The states that a MiFID grant may rest on: PASS, or WARN once acknowledged. */
+/** The states on which a MiFID grant may be based: a PASS, or an acknowledged WARN. */
 export const countingStates: ReadonlyArray<string> = ["PASSED", "ACKNOWLEDGED"] satisfies ReadonlyArray<AssessmentState>
 
 /** The facts in client.level_changed; null while the assessment does not count. */
@@ -77,7 +77,7 @@ const level = Schema.Literals(verificationLevels)
 const granted = Schema.Boolean.annotate({ description: "True on the call that moved the level to MICA_MIFID." })
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
 
-/** POST .../appropriateness, data. */
+/** The data of the answer to POST .../appropriateness. */
 export const AssessmentResult = Schema.Struct({
   version: Schema.Int,
   outcome: Schema.Literals(outcomes),
@@ -90,7 +90,7 @@ export const AssessmentResult = Schema.Struct({
 }).annotate({ identifier: "AppropriatenessResult" })
 export type AssessmentResult = typeof AssessmentResult.Type
 
-/** POST .../appropriateness/acknowledge, data. */
+/** The data of the answer to POST .../appropriateness/acknowledge. */
 export const AcknowledgeResult = Schema.Struct({
   acknowledgedAt: millis("When the service took it in"),
   attestedAt: millis("The time that was sent"),

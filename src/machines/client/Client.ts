@@ -9,7 +9,7 @@ import type { Restriction } from "./Restriction.ts"
 export const lifecycleStates = ["KYC_PENDING", "ACTIVE", "RESTRICTED", "KYC_REJECTED", "CLOSED"] as const
 export type LifecycleState = (typeof lifecycleStates)[number]
 
-/** The assessment a MiFID grant rests on, as shown in client.level_changed. */
+/** The assessment on which a MiFID grant is based, as shown in client.level_changed. */
 export type AppropriatenessFacts = {
   readonly version: number
   readonly outcome: "PASS" | "WARN" | "FAIL"

@@ -33,7 +33,7 @@ export const ClientWire = Schema.Struct({
 }).annotate({ identifier: "ClientRow" })
 export type ClientWire = typeof ClientWire.Type
 
-/** POST /clients, data. */
+/** The data of the answer to POST /clients. */
 export const OnboardingResult = Schema.Struct({
   clientId: Id,
   clientUid: uid,
@@ -78,7 +78,7 @@ export const noAssessment: AppropriatenessSummary = {
   attempt: 0
 }
 
-/** GET .../verification, data. */
+/** The data of the answer to GET .../verification. */
 export const VerificationView = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,
@@ -99,7 +99,7 @@ export const VerificationView = Schema.Struct({
 }).annotate({ identifier: "Verification" })
 export type VerificationView = typeof VerificationView.Type
 
-/** PUT .../mifid, data. */
+/** The data of the answer to PUT .../mifid. */
 export const MifidResult = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,

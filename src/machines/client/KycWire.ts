@@ -12,7 +12,7 @@ import { kycPackageStatuses } from "../kyc/KycPackage.ts"
 const status = Schema.Literals(kycPackageStatuses)
 const revision = Schema.Int.annotate({ description: "1 at onboarding, one more with each update." })
 
-/** GET .../kyc, data. */
+/** The data of the answer to GET .../kyc. */
 export const KycPackageView = Schema.Struct({
   kycPackageId: Id,
   partnerId: Id,
@@ -31,7 +31,7 @@ export type KycPackageView = typeof KycPackageView.Type
 
 export const screeningAnswers = ["NOT_RUN", "CLEAR", "PENDING_REVIEW"] as const
 
-/** PUT .../kyc, data. */
+/** The data of the answer to PUT .../kyc. */
 export const KycUpdateResult = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,

@@ -11,7 +11,7 @@ const count = Schema.Int
 const countsOf = <const K extends string>(keys: ReadonlyArray<K>) =>
   Schema.Struct(Object.fromEntries(keys.map((key) => [key, count])) as Record<K, typeof count>)
 
-/** GET /summary, data. */
+/** The data of the answer to GET /summary. */
 export const PartnerSummary = Schema.Struct({
   asOf: Schema.Int.annotate({ description: "When this was read, Unix ms." }),
   clients: Schema.Struct({ total: count, byState: countsOf(lifecycleStates), byLevel: countsOf(verificationLevels) }),

@@ -55,8 +55,8 @@ export interface CollateralContext extends CollateralInput {
 }
 
 /**
- * `refusal` is the sentence of the first economic rule that fails, or null; `ledgerTxId` is the id to post under, `balances`
- * the client's line after the posting.
+ * `refusal` is the sentence of the first economic rule that fails, or null; `ledgerTxId` is the id of the posting, `balances`
+ * the client's line after it.
  */
 export interface CollateralEvent {
   readonly type: "REPORT"
@@ -85,7 +85,7 @@ export const reportOf = (context: CollateralContext, state: CollateralStatus): C
   createdAt: context.createdAt
 })
 
-/** POST .../collateral, data. */
+/** The data of the answer to POST .../collateral. */
 export const CollateralAnswer = Schema.Struct({
   reportId: Id,
   status: Schema.Literals(collateralStatuses),

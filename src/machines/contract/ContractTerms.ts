@@ -1,4 +1,4 @@
-/** The terms of a knock-out contract that its figures are computed from; frozen when its quote is accepted (F15, F16, A2-20). */
+/** The terms from which the figures of a knock-out contract are computed; frozen when its quote is accepted (F15, F16, A2-20). */
 export interface ContractTerms {
   readonly symbol: string
   readonly side: "BUY" | "SELL"

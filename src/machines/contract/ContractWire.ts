@@ -90,7 +90,7 @@ export const ContractWire = Schema.Struct({
 }).annotate({ identifier: "BarrierContract" })
 export type ContractWire = typeof ContractWire.Type
 
-/** GET .../barriers, data. */
+/** The data of the answer to GET .../barriers. */
 export const ContractsWire = Schema.Struct({
   barriers: Schema.Array(ContractWire).annotate({ description: "Newest first." }),
   ...pageEnd,

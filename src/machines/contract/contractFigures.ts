@@ -102,7 +102,7 @@ export interface LiveFigures {
   readonly distanceToTpPct: string | null
 }
 
-/** An open contract at a mark. */
+/** The figures of an open contract at a mark. */
 export const liveFigures = (contract: ContractTerms, mark: ShownMark): LiveFigures => {
   const unrealizedPnl = pnlAt(contract, mark.price)
   const toBarrier = distanceOf(contract.barrier, mark)

@@ -112,7 +112,7 @@ export interface OnboardingBody {
   readonly email: string
   readonly clientType: "NATURAL"
   readonly categorization: "RETAIL"
-  /** As sent, or the country of the residential address. */
+  /** The country as sent, or that of the residential address. */
   readonly residencyCountry: string
   readonly kyc: KycSections
   readonly identityCheck: IdentityCheck

@@ -56,11 +56,11 @@ export interface AccountRisk {
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
   readonly freeMargin: bigint
-  /** The most that the working orders on perpetuals could cost beyond their margin. */
+  /** The highest cost that working orders on perpetuals could cause beyond their margin. */
   readonly orderLoss: bigint
   /** The smaller of cash and free margin, less `orderLoss`; may be negative. */
   readonly free: bigint
-  /** The state on the marks of the facts; money gates use it. */
+  /** The risk state that the marks of the facts imply; money gates use it. */
   readonly riskState: RiskState
   /** True when every used mark is fresh; an unknown mark is not fresh. */
   readonly marksFresh: boolean

@@ -120,7 +120,7 @@ const DeclarationsMifid = Fields.objectOf(
   "The MiFID declarations section"
 )
 
-/** PUT .../mifid as sent; carries the OpenAPI description. */
+/** The body of PUT .../mifid as sent; carries the OpenAPI description. */
 export const MifidBody = Fields.objectOf(
   {
     accountPurpose: AccountPurpose,

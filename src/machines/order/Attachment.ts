@@ -112,7 +112,7 @@ export type AttachmentEvent =
   | ({ readonly type: "PLACE" } & Planned)
   /** The venue has every leg of the round. */
   | ({ readonly type: "STAND" } & Planned)
-  /** A leg trades, or goes to the market at once. */
+  /** A leg has traded, or is sent at MARKET. */
   | ({ readonly type: "FIRE" } & Planned)
   /** No quantity is left to protect, or no leg is left to protect it. */
   | ({ readonly type: "CLOSE" } & Planned)

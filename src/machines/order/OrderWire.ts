@@ -93,7 +93,7 @@ export const OrderWire = Schema.Struct({
 }).annotate({ identifier: "Order" })
 export type OrderWire = typeof OrderWire.Type
 
-/** POST .../orders. */
+/** The bare answer to POST .../orders. */
 export const PlacedWire = Schema.Struct({ ...named, state })
 export type PlacedWire = typeof PlacedWire.Type
 
@@ -104,11 +104,11 @@ export const notPlaced = {
   state: Schema.NullOr(state)
 } as const
 
-/** DELETE .../orders/{orderId}. */
+/** The bare answer to DELETE .../orders/{orderId}. */
 export const CancelWire = Schema.Struct(named)
 export type CancelWire = typeof CancelWire.Type
 
-/** GET .../orders. */
+/** The bare answer to GET .../orders. */
 export const OrdersWire = Schema.Struct({
   orders: Schema.Array(OrderWire).annotate({ description: "Newest first." }),
   ...pageEnd
@@ -125,7 +125,7 @@ export const PositionWire = Schema.Struct({
 }).annotate({ identifier: "Position" })
 export type PositionWire = typeof PositionWire.Type
 
-/** GET .../positions. */
+/** The bare answer to GET .../positions. */
 export const PositionsWire = Schema.Struct({ positions: Schema.Array(PositionWire) })
 export type PositionsWire = typeof PositionsWire.Type
 
@@ -146,7 +146,7 @@ export const TradeWire = Schema.Struct({
 }).annotate({ identifier: "Trade" })
 export type TradeWire = typeof TradeWire.Type
 
-/** GET .../trades. */
+/** The bare answer to GET .../trades. */
 export const TradesWire = Schema.Struct({
   trades: Schema.Array(TradeWire).annotate({ description: "Newest first." }),
   ...pageEnd
@@ -166,14 +166,14 @@ export const PositionHistoryItem = Schema.Struct({
 }).annotate({ identifier: "PositionHistoryItem" })
 export type PositionHistoryItem = typeof PositionHistoryItem.Type
 
-/** GET .../position-history. */
+/** The bare answer to GET .../position-history. */
 export const PositionHistoryWire = Schema.Struct({
   items: Schema.Array(PositionHistoryItem).annotate({ description: "Newest first." }),
   ...pageEnd
 })
 export type PositionHistoryWire = typeof PositionHistoryWire.Type
 
-/** GET, PUT and POST .../leverage. */
+/** The bare answer to GET, PUT and POST .../leverage. */
 export const LeverageWire = Schema.Struct({
   symbol: Schema.String,
   leverage: Schema.Int.annotate({ description: "In force: the choice, else the cap." }),
@@ -216,7 +216,7 @@ const verdict = {
   reason: Schema.NullOr(Schema.String).annotate({ description: "The sentence that would refuse it." })
 } as const
 
-/** POST .../margin/preview. */
+/** The bare answer to POST .../margin/preview. */
 export const MarginPreviewWire = Schema.Struct({ ...verdict, ...previewFigures }).annotate({
   identifier: "MarginPreview"
 })

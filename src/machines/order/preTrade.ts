@@ -98,7 +98,7 @@ export interface OrderBound {
 
 export interface PerpPreTrade {
   readonly order: PreTradeOrder
-  /** The account without the order. */
+  /** The account's risk without the order. */
   readonly risk: AccountRisk
   /**
    * The order's market: position, all its working orders, and the terms for this order. In a preview at another leverage, the

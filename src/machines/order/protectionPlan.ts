@@ -197,7 +197,7 @@ class Planning {
     return false
   }
 
-  /** Legs of this round wait for their levels, and follow the parent and the position. */
+  /** Plans while the legs of this round wait for their levels: the legs follow the parent and the position. */
   private guard(): AttachmentEvent["type"] | null {
     const { traded, again, filled } = this.standing
     const legs = this.ofRound()

@@ -91,7 +91,7 @@ export const RfqWire = Schema.Struct({
 }).annotate({ identifier: "Rfq" })
 export type RfqWire = typeof RfqWire.Type
 
-/** GET .../rfq, data: the requests that are OPEN. */
+/** The data of the answer to GET .../rfq: the requests that are OPEN. */
 export const RfqsWire = Schema.Struct({
   rfqs: Schema.Array(RfqWire).annotate({ description: `Newest first, at most ${contractLimits.openRequests}.` })
 })
@@ -143,6 +143,6 @@ export type ClosedWire = typeof ClosedWire.Type
 export const AcceptWire = Schema.Union([OpenedWire, ClosedWire])
 export type AcceptWire = typeof AcceptWire.Type
 
-/** POST .../rfq/{rfqId}/cancel, data. */
+/** The data of the answer to POST .../rfq/{rfqId}/cancel. */
 export const RfqCancelledWire = Schema.Struct({ rfqId: Id, state: Schema.Literal("CANCELLED") })
 export type RfqCancelledWire = typeof RfqCancelledWire.Type

@@ -41,7 +41,7 @@ export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson 
 /** The faults of a clean line by field; null without faults. */
 export const personErrors = ({ list, name, dob, country }: RawPerson): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = {}
-  // A published list may mark the direction of a name; the comparison removes such marks.
+  // A published name may contain marks that set the writing direction; the comparison removes them.
   const wrongName = textSentence(name, "The name", maxListedName, true)
   if (wrongName !== undefined) errors.name = wrongName
   if (dob !== null && !isPartialDate(dob)) {

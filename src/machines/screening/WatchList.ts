@@ -44,7 +44,7 @@ export interface Question {
 
 /** Minimum name likeness that can matter, by the other known facts of client and entry. */
 export interface Floors {
-  /** The same exact birth date. */
+  /** The floor for the same exact birth date. */
   readonly sameDay: number
   /** The floor for a politically exposed person born in the same year. */
   readonly sameYear: number

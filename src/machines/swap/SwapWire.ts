@@ -56,7 +56,7 @@ export const SwapWire = Schema.Struct({
 }).annotate({ identifier: "Swap" })
 export type SwapWire = typeof SwapWire.Type
 
-/** GET .../staking/swaps, data. */
+/** The data of the answer to GET .../staking/swaps. */
 export const SwapsWire = Schema.Struct({
   swaps: Schema.Array(SwapWire).annotate({ description: "Newest first." }),
   ...pageEnd

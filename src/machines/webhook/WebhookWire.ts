@@ -14,7 +14,7 @@ const endpoint = {
 }
 export type WebhookEndpoint = Schema.Struct.Type<typeof endpoint>
 
-/** PUT /webhook, data. */
+/** The data of the answer to PUT /webhook. */
 export const WebhookRegistration = Schema.Struct({
   url: endpoint.url,
   secret: Schema.String.annotate({
@@ -33,15 +33,15 @@ const figures = {
 }
 export type WebhookFigures = Schema.Struct.Type<typeof figures>
 
-/** GET /webhook, data. */
+/** The data of the answer to GET /webhook. */
 export const WebhookState = Schema.Struct({ ...endpoint, ...figures }).annotate({ identifier: "WebhookState" })
 export type WebhookState = typeof WebhookState.Type
 
-/** DELETE /webhook, data. */
+/** The data of the answer to DELETE /webhook. */
 export const WebhookRemoval = Schema.Struct({ active: Schema.Literal(false), updatedAt: endpoint.updatedAt })
 export type WebhookRemoval = typeof WebhookRemoval.Type
 
-/** POST /webhook/test, data. */
+/** The data of the answer to POST /webhook/test. */
 export const QueuedTest = Schema.Struct({
   deliveryId: Id,
   event: Schema.Literal("webhook.test"),
@@ -49,7 +49,7 @@ export const QueuedTest = Schema.Struct({
 })
 export type QueuedTest = typeof QueuedTest.Type
 
-/** GET /webhook/deliveries, data: newest first. */
+/** The data of the answer to GET /webhook/deliveries: newest first. */
 export const DeliveryPage = Schema.Struct({
   deliveries: Schema.Array(WebhookDelivery.annotate({ identifier: "WebhookDelivery" })),
   ...pageEnd
