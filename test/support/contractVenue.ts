@@ -19,7 +19,9 @@ export const contractVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
   /** Those who wait for a request of a kind. */
   const waiting = new Map<Asked, Set<() => void>>()
-  let hiding: boolean | "events" = false
+  let hiding: boolean | "events" | "stream" | "silence" = false
+  /** By account: the sequence of its first event that was never published. */
+  const unpublished = new Map<string, number>()
   let forgetful = false
   let denying = false
   let lie: LieKind | null = null
@@ -31,7 +33,14 @@ export const contractVenue = () => {
       waiting.delete(asked)
       return fault(asked, refs)
     },
-    deliveries: (event) => (hiding === false ? delivered(event) : [])
+    deliveries: (event) => {
+      if (hiding === false) return delivered(event)
+      const { fact } = event
+      const isPublished = hiding === "stream" || hiding === "silence"
+      if (!isPublished && "account" in fact && !unpublished.has(fact.account))
+        unpublished.set(fact.account, fact.sequence)
+      return []
+    }
   })
   const shown = (outcome: VenueOutcome): VenueOutcome =>
     hiding === true || forgetful
@@ -39,6 +48,9 @@ export const contractVenue = () => {
       : ((lie === null ? null : lieOfOutcome(lie, outcome)) ?? outcome)
   const told = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent =>
     lie !== null && "fact" in line ? { ...line, fact: lieOfFact(lie, line.fact) ?? line.fact } : line
+  /** The sequence of the last event of an account that was published. */
+  const lastOf = (account: string): number => (unpublished.get(account) ?? Number.POSITIVE_INFINITY) - 1
+  const sequenceOf = ({ fact }: VenueEvent): number => ("account" in fact ? fact.sequence : 0)
   const port = (): VenueShape => {
     const whole = venue.port()
     return {
@@ -50,17 +62,25 @@ export const contractVenue = () => {
           outcomes.map(shown)
         ),
       account: (account) =>
-        Effect.map(whole.account(account), (found) =>
-          found !== null && forgetful ? { ...found, contracts: [] } : found
+        Effect.map(whole.account(account), (found) => {
+          if (found === null) return null
+          const sequence = Math.min(found.sequence, lastOf(account))
+          return { ...found, sequence, ...(forgetful ? { contracts: [] } : {}) }
+        }),
+      accountEvents: (account, after) =>
+        Effect.map(whole.accountEvents(account, after), (events) =>
+          events.filter((event) => "unreadable" in event || sequenceOf(event) <= lastOf(account))
         ),
-      accountEvents: (account, after) => (hiding !== false ? Effect.fail(hidden) : whole.accountEvents(account, after)),
       orderFills: (ref) =>
         Effect.map(
           whole.orderFills(ref),
           (fills) => fills?.map((fill) => (lie === null ? null : lieOfFill(lie, fill)) ?? fill) ?? null
         ),
       events: (after) =>
-        Stream.suspend(() => (hiding !== false ? Stream.fail(hidden) : Stream.map(whole.events(after), told)))
+        Stream.suspend(() => {
+          if (hiding === "silence") return Stream.filter(whole.events(after), (line) => "heartbeat" in line)
+          return hiding === false ? Stream.map(whole.events(after), told) : Stream.fail(hidden)
+        })
     }
   }
   const voided = (ref: string): VenueOutcome => ({
@@ -86,8 +106,15 @@ export const contractVenue = () => {
   return {
     venue,
     layerVenue: Layer.sync(Venue, port),
-    /** While it hides, it executes as always, but says no event; nor does it show a contract, unless `on` is "events". */
-    hide: (on: boolean | "events") => void (hiding = on),
+    /**
+     * While the venue hides, it executes calls, and its new events stay out of the stream. "stream": no stream can be opened, and
+     * reads of an account show the events. "silence": as "stream", but an open stream has heartbeats. "events": it publishes no
+     * event, by any way. true: nor does it show a contract.
+     */
+    hide: (on: boolean | "events" | "stream" | "silence"): void => {
+      hiding = on
+      if (on === false) unpublished.clear()
+    },
     /** When each event comes from now on, ms after it was said; more than once: it is doubled. */
     delivering: (next: typeof delivered) => void (delivered = next),
     /** While it forgets, it knows no contract when it is asked. */

@@ -1,5 +1,10 @@
-/** The checkpoint of the venue's events, as a port: an advance of the clock waits for them (C4). */
+/**
+ * The progress of the venue's events, as a port: an advance of the clock waits for all of them (C4), a comparison for those of
+ * its account (A2-103).
+ */
 import { Context, type Effect } from "effect"
+import type { DispatchError } from "../engine/mailbox/ActorHost.ts"
+import type { VenueUnanswered } from "./Venue.ts"
 
 export class VenueProgress extends Context.Service<
   VenueProgress,
@@ -11,5 +16,10 @@ export class VenueProgress extends Context.Service<
      * of events.
      */
     isAt(number: number): boolean
+    /**
+     * Reads the events of an account that the venue has published and the service has not applied, and applies them. Returns the
+     * sequence up to which each event is applied, quarantined or recorded as lost; 0 for an account without a client.
+     */
+    readAccount(account: string): Effect.Effect<number, DispatchError | VenueUnanswered>
   }
 >()("brokerage/runtime/ports/VenueProgress") {}

@@ -27,7 +27,8 @@ const playing = async (perDay: number, days: number) => {
   } as unknown as VenueControl["Service"]
   const progress: VenueProgress["Service"] = {
     reached: (number) => Effect.sync(() => void (seen.taken = number)),
-    isAt: (number) => seen.taken >= number
+    isAt: (number) => seen.taken >= number,
+    readAccount: () => Effect.die("no account is compared")
   }
   await Effect.runPromise(playVenue({ control, progress }, 0, days * day))
   return seen

@@ -2,9 +2,10 @@
  * Compares accounts with the venue. Every account in the venue's events is compared once a day, in slices. An account
  * with an overdue contract, or with a difference that `sim verify` found, is compared at once.
  *
- * A pass takes no turn. A difference counts when the next pass, 5 s later, finds it again and no event in flight
- * explains it. While a pass finds new differences, a limited number of further passes follow. `comparisonDecisions.ts`
- * decides the consequences. Each difference raises one alarm (A2-103, D5, F14).
+ * A pass first applies the events that the venue has published of the account; it takes no turn itself. Without these
+ * events the account waits for its next slice. A difference counts when the next pass, 5 s later, finds it again. While a
+ * pass finds new differences, a limited number of further passes follow. `comparisonDecisions.ts` decides the
+ * consequences. Each difference raises one alarm (A2-103, D5, F14).
  */
 import { Context, Effect, Layer } from "effect"
 import { overdueMillis } from "../../../machines/contract/Contract.ts"
@@ -23,7 +24,6 @@ import { Recall } from "../account/Recall.ts"
 import { OutOfSync } from "../venue/OutOfSync.ts"
 import { subscribe } from "../../subscriptions.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
-import { VenueLink } from "../venue/VenueLink.ts"
 import { contractsOf, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
 import { type OrderDifference, orderDifferences, ordersOf, settleOrderDifferences } from "./orderComparison.ts"
 import {
@@ -35,6 +35,7 @@ import {
   standing
 } from "./moneyComparison.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
+import { eventsApplied, notCompared } from "./publishedEvents.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
@@ -48,8 +49,6 @@ const day = 86_400_000
 const passPause = 5_000
 /** The most passes after the first. A difference that only the last pass finds waits for the account's next slice. */
 const passesMost = 4
-/** The longest wait for the event backlog before a pass, ms. After it the account waits for its next slice. */
-const backlogMost = 60_000
 /** The most differences that one turn applies, which bounds its commit. */
 const settledAtOnce = 16
 /** Accounts that are compared concurrently. */
@@ -72,7 +71,7 @@ export interface ComparisonFigures {
 /** The result of comparing accounts. */
 export interface Reconciled {
   readonly accounts: number
-  /** Sentences of differences with a new alarm, and of open misfits. */
+  /** Sentences of differences with a new alarm, of open misfits, and of accounts that could not be compared. */
   readonly differences: ReadonlyArray<string>
   /** True: further accounts exist, which wait for their slice. */
   readonly more: boolean
@@ -108,7 +107,6 @@ export class VenueComparison extends Context.Service<
         clock: yield* BusinessClock,
         venue: yield* Venue,
         progress: yield* VenueProgress,
-        link: yield* VenueLink,
         stored,
         unsettled: yield* OutOfSync,
         misfits: yield* MisfitReads,
@@ -152,7 +150,6 @@ interface Parts {
   readonly clock: BusinessClock["Service"]
   readonly venue: Venue["Service"]
   readonly progress: VenueProgress["Service"]
-  readonly link: VenueLink["Service"]
   readonly stored: RowReads["Service"]
   readonly unsettled: OutOfSync["Service"]
   readonly misfits: MisfitReads["Service"]
@@ -303,14 +300,15 @@ class Comparison {
       if (client === undefined) return { sentences: [], withoutMoney: false }
       this.compared++
       let before = yield* this.compareOnce(client)
-      const { withoutMoney } = before
+      const withoutMoney = before?.withoutMoney ?? false
       const sentences = new Set(yield* misfitsOf(this.parts, client))
-      for (let pass = 0; pass < passesMost && countOf(before) > 0; pass++) {
+      for (let pass = 0; before !== null && pass < passesMost && countOf(before) > 0; pass++) {
         this.fetchOrders(client.id, before.orders)
         yield* Effect.sleep(passPause)
-        if (!(yield* this.caughtUp)) break
-        const next = yield* this.compareOnce(client)
-        const both = claimsOfBoth(before, next)
+        const next: Pass | null = yield* this.compareOnce(client)
+        const both = next === null ? [] : claimsOfBoth(before, next)
+        before = next
+        if (next === null) break
         // A concurrent comparison of the account may have raised some of these alarms.
         const settle = Effect.retry(this.settle(client, next, both), {
           while: ({ _tag }) => _tag === "ClaimLost",
@@ -319,23 +317,11 @@ class Comparison {
         if (both.length > 0)
           for (const sentence of yield* Effect.catchDefect(settle, notApplied(uid))) sentences.add(sentence)
         if (both.length === countOf(next)) break
-        before = next
       }
+      if (before === null) sentences.add(yield* notCompared(uid))
       return { sentences: [...sentences], withoutMoney }
     })
   }
-
-  /**
-   * Waits until all events that the venue published before this moment are applied. With a backlog both passes would see the same
-   * stale difference. False: the wait timed out.
-   */
-  private readonly caughtUp: Effect.Effect<boolean> = Effect.suspend(() => {
-    const { connected, number } = this.parts.link.state()
-    if (!connected) return Effect.succeed(true) // A disconnected venue publishes no events to wait for.
-    return Effect.as(this.parts.progress.reached(number ?? 0), true).pipe(
-      Effect.timeoutOrElse({ duration: backlogMost, orElse: () => Effect.succeed(false) })
-    )
-  })
 
   /** Applies the differences of two passes. Returns the sentences of new alarms. */
   private settle(
@@ -377,10 +363,11 @@ class Comparison {
     })
   }
 
-  /** One comparison pass over a client. */
-  private compareOnce(client: ClientRow): Effect.Effect<Pass, DispatchError | VenueUnanswered> {
+  /** One comparison pass over a client. Null: events that the venue has published could not be applied, so nothing counts. */
+  private compareOnce(client: ClientRow): Effect.Effect<Pass | null, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const account = yield* this.parts.venue.account(client.uid)
+      if (!(yield* eventsApplied(this.parts, client, account?.sequence ?? 0))) return null
       const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
       const swaps = swapDifferences(yield* swapsOf(this.parts, client, account))
       const orders = orderDifferences(yield* ordersOf(this.parts, client, account))

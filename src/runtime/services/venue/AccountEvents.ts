@@ -26,6 +26,8 @@ const fetchPage = 1_000
 const beyond = "its sequence lies beyond what the venue has of its account"
 /** The number of fetches of a gap before it counts as lost. */
 const fetches = 3
+/** The pause before the read that decides whether published events are lost. */
+const lossPause = "250 millis"
 
 type Apart = (what: QuarantineEntry) => Effect.Effect<void>
 /** The source of the events, which receives the results. */
@@ -151,7 +153,7 @@ export class AccountEvents {
     // The lock is free between two attempts, so that other work of the account proceeds.
     const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
       // The venue no longer keeps some events, but has later ones.
-      once === null || once.isThrough ? Effect.void : this.readWhole(account, apart)
+      once === null || once.isThrough ? Effect.void : Effect.asVoid(this.readWhole(account, apart))
     )
     return Effect.catch(read, () =>
       Effect.delay(
@@ -161,27 +163,35 @@ export class AccountEvents {
     )
   }
 
-  /** Like `readAgain`, in one attempt. Raises an alarm for events that the venue has published but no longer keeps. */
-  readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
+  /**
+   * Like `readAgain`, in one attempt. Raises an alarm for events that the venue has published but no longer keeps.
+   * Returns the sequence up to which each event is applied, quarantined or recorded as lost; 0 for an account without a
+   * client.
+   */
+  readWhole(account: string, apart: Apart): Effect.Effect<number, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let before = -1; ;) {
         const once = yield* this.readOnce(account, apart)
         const there = yield* this.parts.venue.account(account)
         const sequence = there?.sequence ?? 0
-        if (once === null || sequence === once.after) return
+        if (once === null) return 0
+        if (sequence === once.after) return sequence
         const { after, clientId } = once
         // The venue's books of the account were reset. Its events are dropped until they reach our sequence.
         if (sequence < after) {
           const bytes = JSON.stringify({ account, after, sequence })
-          return yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
+          yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
+          return after
         }
         // The next round reads the events that arrived during this read.
         if (after === before) {
           const isUnproven = there === null || there.money === null
           yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: sequence }, isUnproven)
-          return void (yield* this.readOnce(account, apart, sequence))
+          yield* this.readOnce(account, apart, sequence)
+          return sequence
         }
         before = after
+        yield* Effect.sleep(lossPause)
       }
     })
   }

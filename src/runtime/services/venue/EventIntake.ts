@@ -253,7 +253,7 @@ export class EventIntake {
   }
 
   /** Quarantines a message that its account can't apply. */
-  private readonly aside = (what: QuarantineEntry): Effect.Effect<void> =>
+  readonly aside = (what: QuarantineEntry): Effect.Effect<void> =>
     Effect.suspend(() => (what.number !== null || this.isNews(what) ? this.insistently(what) : Effect.void))
 
   private readonly source: EventSource = {

@@ -44,13 +44,14 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
           alarms: new QuarantineAlarms(() => wall.currentTimeMillisUnsafe())
         }
         const handlers = yield* makeHandlers
+        const accounts = new AccountEvents({ ...parts, handlers })
         const intake = new EventIntake({
           ...parts,
           wall,
           link: yield* VenueLink,
           room: yield* Semaphore.make(quarantinedAtOnce),
           scope: yield* Effect.scope,
-          accounts: new AccountEvents({ ...parts, handlers }),
+          accounts,
           lost: () => handlers.doubted(null),
           mark: row?.number ?? 0
         })
@@ -58,7 +59,11 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
         return Context.make(VenueEvents, VenueEvents.of({ figures: () => intake.figures() })).pipe(
           Context.add(
             VenueProgress,
-            VenueProgress.of({ reached: (number) => intake.reached(number), isAt: (number) => intake.isAt(number) })
+            VenueProgress.of({
+              reached: (number) => intake.reached(number),
+              isAt: (number) => intake.isAt(number),
+              readAccount: (account) => accounts.readWhole(account, intake.aside)
+            })
           )
         )
       })

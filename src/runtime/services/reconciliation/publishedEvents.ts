@@ -1,0 +1,46 @@
+/**
+ * The events that a comparison needs: those of the account up to the venue's snapshot. A published event that the service has not
+ * applied looks like a difference, so nothing counts without it (A2-103).
+ */
+import { Effect, Schedule } from "effect"
+import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueProgress } from "../../ports/VenueProgress.ts"
+import type { ClientRow } from "../../tables/client.ts"
+
+/** The longest wait for the events of one account, ms. */
+const eventsMost = 10_000
+
+interface Sources {
+  readonly stored: RowReads["Service"]
+  readonly progress: VenueProgress["Service"]
+}
+
+/**
+ * Applies the events of an account up to the sequence of a snapshot. Reads them from the venue, because its stream may be slow,
+ * silent or disconnected. False: they could not be read and applied in time.
+ */
+export const eventsApplied = (
+  { stored, progress }: Sources,
+  { id, uid }: ClientRow,
+  sequence: number
+): Effect.Effect<boolean, DispatchError | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const [row] = yield* stored.among("venueAccounts", [id])
+    if ((row?.sequence ?? 0) >= sequence) return true
+    return (yield* progress.readAccount(uid)) >= sequence
+  }).pipe(
+    Effect.retry({ while: ({ _tag }) => _tag === "VenueUnanswered", schedule: Schedule.spaced("1 second") }),
+    Effect.timeoutOrElse({ duration: eventsMost, orElse: () => Effect.succeed(false) })
+  )
+
+/** Logs that an account waits for its next slice without these events, and returns a sentence. */
+export const notCompared = (uid: string): Effect.Effect<string> =>
+  Effect.as(
+    Effect.annotateLogs(
+      Effect.logWarning("published events of an account could not be applied: its comparison waits for the next slice"),
+      { uid }
+    ),
+    `The venue has published events of ${uid} that could not be applied yet: the account was not compared.`
+  )
