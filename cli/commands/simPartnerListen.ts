@@ -86,7 +86,7 @@ const eventsOption = (text: string): ReadonlyArray<string> => {
 
 const longestDelay = 24 * 60 * 60 * 1_000
 
-/** Parses a delay. Timers allow at most 24 days, and senders wait only for seconds. */
+/** Parses a delay of at most a day: timers allow no more than 24 days, and senders wait only for seconds. */
 const delayOption = (text: string): number => {
   const millis = durationOption(text)
   if (millis > longestDelay) throw new InvalidArgumentError("It must be at most a day.")

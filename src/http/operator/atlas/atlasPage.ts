@@ -100,8 +100,8 @@ export const closedPage = pageOf(
 )
 
 /**
- * The page behind a link. It leads to the atlas by a click: after a click on another site's page, a redirect would not carry
- * the new cookie.
+ * The page behind a link. It forwards to the atlas by itself: an HTTP redirect would not carry the new cookie when the link was
+ * clicked on a page of another site.
  */
 export const entrancePage = pageOf(`<main><h1>Atlas</h1><p><a href="/atlas">Go on</a></p></main>`, {
   style: plain,
