@@ -92,11 +92,11 @@ describe("settlement items", () => {
   describe("ledger verify", () => {
     const check = (beginning: string) =>
       settlementChecks.find(({ name }) => name.startsWith(beginning))?.name ?? beginning
-    const fits = check("every settlement item has exactly its posting")
+    const fits = check("every settlement item has a posting")
     const exists = check("every economic posting")
     const adds = check("client cash under PARTNER custody")
-    const owned = check("every settlement item is of its client's partner")
-    const sane = check("every settlement item is in a state")
+    const owned = check("every settlement item belongs to its client's partner")
+    const sane = check("every settlement item has a state")
     beforeAll(() => query(service, "CREATE TABLE kept AS TABLE settlement_items"))
     afterEach(async () => {
       await query(service, "TRUNCATE settlement_items")

@@ -87,7 +87,7 @@ describe("operator surface, ledger", () => {
     )
     const ran = await service.cli(["ledger", "verify"])
     assert.deepStrictEqual([ran.status, ran.json.ok], [1, false])
-    assert.match(ran.refusal.msg, /^First break: cash and reserved of every client/)
+    assert.match(ran.refusal.msg, /^First break: every client's cash and reserve/)
   })
 })
 

@@ -436,7 +436,7 @@ describe("operator surface, Four eyes", () => {
     assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
     assert.include(late.refusal.msg, "The stored requester")
     const broken = async () =>
-      (await brokenInvariants(service)).filter((sentence) => sentence.startsWith("every approval is as the audit says"))
+      (await brokenInvariants(service)).filter((sentence) => sentence.startsWith("every approval matches the command"))
     assert.match((await broken()).join(), new RegExp(`approval ${approvalId} of key ${another.operatorId} `))
     await forge(String(row?.asker))
     assert.deepStrictEqual(await broken(), [])

@@ -53,7 +53,7 @@ const judge = (
     })
     const found = hash.digest("hex")
     if (found !== sha256 || bytes !== size)
-      return `model ${id} is ${bytes} bytes with the hash ${found}, kept as ${size} with ${sha256}`
+      return `model ${id} has ${bytes} bytes and the hash ${found}, but ${size} bytes and the hash ${sha256} are stored`
     const model = JSON.parse(frames.join("")) as AccountModel
     if (model.kind !== "ACCOUNT") return null
     const proof = new AccountProof(model)

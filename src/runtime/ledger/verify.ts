@@ -25,7 +25,7 @@ export const verifyBooks = Effect.gen(function* () {
   const checked = [
     ...results,
     {
-      name: "the chain over all that is sealed is whole",
+      name: "the chain of seals is complete and matches every sealed row",
       figure: `${chain.rows} rows, ${chain.seals} seals, last ${chain.last}`,
       detail: chain.detail
     }
@@ -42,7 +42,7 @@ export const verifyLedger = Effect.gen(function* () {
     ...checked,
     { name: "every withdrawal request shows the destination it was filed with", figure: String(compared), detail },
     {
-      name: "every model of a statement has the hash and the size it is kept under, and an account in it adds up by the postings",
+      name: "every statement model has its stored hash and size, and its account agrees with the postings",
       figure: String(models.compared),
       detail: models.detail
     }

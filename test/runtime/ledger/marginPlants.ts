@@ -39,39 +39,36 @@ const noDecision = `DELETE FROM decisions WHERE id = ${id}`
 
 /** By the name of the check. */
 export const marginPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
-  "every write-off is that of one close-out, of what it shows": [episode({ writtenOff: "5.000000" }), noEpisode],
-  "every close-out is of its client's partner": [episode({}, "DONE", "999"), noEpisode],
-  "what is written off less what is repaid is what each close-out shows of it": [owing(4), noEpisode],
-  "every repayment is of money that came back from what stood behind its write-off": [
+  "every write-off posting has the amount that its close-out shows": [episode({ writtenOff: "5.000000" }), noEpisode],
+  "every close-out belongs to its client's partner": [episode({}, "DONE", "999"), noEpisode],
+  "every close-out shows its write-off, repayments and remainder as booked": [owing(4), noEpisode],
+  "every write-off repayment is covered by returns of an older withdrawal or swap": [
     `${owing()}; ${came(3)}; ${repaid(4)}`,
     `${notMoved}; ${noEpisode}`
   ],
-  "no money from behind a write-off that is not repaid has become its client's": [
+  "while a write-off is unrepaid, its client keeps no returns of an older withdrawal or swap": [
     `${owing()}; ${writeOff()}; ${came(3)}; ${repaid(2)}`,
     `${notMoved}; ${noWriteOff}; ${noEpisode}`
   ],
-  "every write-off leaves its client with exactly nothing": [writeOff(), noWriteOff],
-  "no write-off while its client has a position": [
+  "every write-off leaves its client with zero cash": [writeOff(), noWriteOff],
+  "no write-off is booked while its client has a position": [
     `${order({})}; ${fill()}; ${charged}; ${writeOff()}`,
     `${noWriteOff}; ${notCharged}; ${noFill}; ${noOrder}`
   ],
-  "every write-off is of a client who was RETAIL": [
+  "every write-off belongs to a client that was RETAIL at the time": [
     `${writeOff()}; ${decided("CATEGORIZED_RETAIL", 11)}`,
     `${noDecision}; ${noWriteOff}`
   ],
-  "no RETAIL client owes anything once nothing is open and its close-out is over": [
+  "no RETAIL client has negative cash without an open position, contract or close-out": [
     `${monitor("NORMAL")}; ${inDebt}`,
     `${noDebt}; ${noMonitor}`
   ],
-  "the restriction CLOSE_OUT stands only while its client is not NORMAL": [
+  "the restriction CLOSE_OUT exists only while its client's risk state is not NORMAL": [
     `${monitor("NORMAL")}; ${restricted('"CLOSE_OUT"')}`,
     `${restricted("")}; ${noMonitor}`
   ],
-  "every order of a close-out can only reduce, and is one of those that its client's episode has sent": [
-    order({ context: closing }),
-    noOrder
-  ],
-  "every trade of an order that may only reduce makes its position smaller, and turns none": [
+  "every close-out order is reduce-only and counted by its client's close-out": [order({ context: closing }), noOrder],
+  "every trade of a reduce-only order reduces its position without reversing it": [
     `${order({ context: { reduceOnly: true } })}; ${fill()}`,
     `${noOrder}; ${noFill}`
   ]
@@ -83,49 +80,49 @@ const noLongFill = `DELETE FROM fills WHERE id = ${id - 1}`
 /** Others that the same checks find: name of the check, what is wrong, and how it is planted and undone. */
 export const moreMarginPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
   [
-    "what is written off less what is repaid",
+    "every close-out shows its",
     "a repayment that its episode does not know",
     `${owing()}; ${came(3)}; ${repaid(3)}`,
     `${notMoved}; ${noEpisode}`
   ],
   [
-    "every repayment is of money that came back",
+    "every write-off repayment is",
     "a swap that is younger than the write-off",
     `${owing()}; ${came(3, id)}; ${repaid(3, id)}`,
     `${notMoved}; ${noEpisode}`
   ],
   [
-    "every order of a close-out",
+    "every close-out order is",
     "one that could open",
     `${episode({ orders: 1 })}; ${order({ context: { ...closing, reduceOnly: false } })}`,
     `${noOrder}; ${noEpisode}`
   ],
   [
-    "every order of a close-out",
+    "every close-out order is",
     "an episode that tells of none",
     `${episode({})}; ${order({ context: closing })}`,
     `${noOrder}; ${noEpisode}`
   ],
   [
-    "every trade of an order that may only reduce",
+    "every trade of a",
     "one that turns",
     `${order({ context: { reduceOnly: true, side: "SELL" } })}; ${longFill}; ${fill({ side: "'SELL'" })}`,
     `${noOrder}; ${noFill}; ${noLongFill}`
   ],
   [
-    "every trade of an order that may only reduce",
+    "every trade of a",
     "one of a close-out that is not said to",
     `${order({ context: { ...closing, reduceOnly: false } })}; ${fill()}`,
     `${noOrder}; ${noFill}`
   ],
   [
-    "no RETAIL client owes anything",
+    "no RETAIL client has",
     "an episode that has ended",
     `${monitor("CLOSE_OUT")}; ${episode({})}; ${inDebt}`,
     `${noDebt}; ${noEpisode}; ${noMonitor}`
   ],
   [
-    "every write-off is of a client who was RETAIL",
+    "every write-off belongs to a client that was RETAIL at the time",
     "one that is PROFESSIONAL since before it",
     `${writeOff()}; ${decided("CATEGORIZED_PROFESSIONAL", 9)}; UPDATE clients SET categorization = 'PROFESSIONAL' WHERE id = 1`,
     `UPDATE clients SET categorization = 'RETAIL' WHERE id = 1; ${noDecision}; ${noWriteOff}`
@@ -135,19 +132,19 @@ export const moreMarginPlants: ReadonlyArray<readonly [check: string, what: stri
 /** What none of these checks may find: name of the check, why not, and how it is planted and undone. */
 export const rightMargins: ReadonlyArray<readonly [check: string, why: string, plant: string, undo: string]> = [
   [
-    "every trade of an order that may only reduce",
+    "every trade of a",
     "it reduced at the venue, though it is booked first",
     `${order({ context: { reduceOnly: true, side: "SELL" } })}; ${fill({ side: "'SELL'", id: id - 2 })}; ${fill({ id: id - 1, order_id: id - 1, trade_id: 69 })}`,
     `${noOrder}; DELETE FROM fills WHERE id >= ${id - 2}`
   ],
   [
-    "no RETAIL client owes anything",
+    "no RETAIL client has",
     "its close-out goes on",
     `${monitor("CLOSE_OUT")}; ${episode({}, "PROTECTING")}; ${inDebt}`,
     `${noDebt}; ${noEpisode}; ${noMonitor}`
   ],
   [
-    "no RETAIL client owes anything",
+    "no RETAIL client has",
     "a position is open",
     `${monitor("CLOSE_OUT")}; ${position("OPEN", "0.5000")}; ${inDebt}`,
     `${noDebt}; ${noPosition}; ${noMonitor}`
@@ -159,38 +156,38 @@ export const rightMargins: ReadonlyArray<readonly [check: string, why: string, p
     `${restricted("")}; ${noMonitor}`
   ],
   [
-    "what is written off less what is repaid",
+    "every close-out shows its",
     "it is repaid in part, and the episode says so",
     `${owing(2, { repaid: "0.000003", repayments: 1 })}; ${came(3)}; ${repaid(3)}`,
     `${notMoved}; ${noEpisode}`
   ],
   [
-    "every repayment is of money that came back",
+    "every write-off repayment is",
     "a charge has taken the rest",
     `${owing()}; ${came(3)}; ${repaid(2)}`,
     `${notMoved}; ${noEpisode}`
   ],
   [
-    "no money from behind a write-off",
+    "while a write-off is",
     "all that came has repaid",
     `${owing()}; ${writeOff()}; ${came(3)}; ${repaid(3)}`,
     `${notMoved}; ${noWriteOff}; ${noEpisode}`
   ],
   [
-    "no money from behind a write-off",
+    "while a write-off is",
     "what came is of a younger swap",
     `${owing()}; ${writeOff()}; ${came(3, id)}`,
     `${notMoved}; ${noWriteOff}; ${noEpisode}`
   ],
   ["every write-off leaves its client", "it leaves nothing", `${writeOff()}; ${allOfIt}`, noWriteOff],
   [
-    "every write-off is of a client who was RETAIL",
+    "every write-off belongs to a client that was RETAIL at the time",
     "the client became PROFESSIONAL afterwards",
     `${writeOff()}; ${decided("CATEGORIZED_PROFESSIONAL", 11)}; UPDATE clients SET categorization = 'PROFESSIONAL' WHERE id = 1`,
     `UPDATE clients SET categorization = 'RETAIL' WHERE id = 1; ${noDecision}; ${noWriteOff}`
   ],
   [
-    "every order of a close-out",
+    "every close-out order is",
     "it is the one that its episode tells of",
     `${episode({ orders: 1 })}; ${order({ context: closing })}`,
     `${noOrder}; ${noEpisode}`

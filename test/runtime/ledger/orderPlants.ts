@@ -94,109 +94,106 @@ const noHeldAsset = `DELETE FROM balances WHERE client_id = 1 AND currency = 'SO
 
 /** By the name of the check. */
 export const orderPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
-  "every fill has its postings once, and nothing else is booked as one": [fill(), noFill],
-  "every spot order has paid, got and been charged what its fills come to together": [
+  "every fill has its postings exactly once, and no other posting is booked as a fill": [fill(), noFill],
+  "every spot order's payments and commission equal the totals of its fills": [
     `${order({})}; ${fill({ symbol: "'BTC-USDC'", family: "'SPOT'" })}`,
     `${noOrder}; ${noFill}`
   ],
-  "every order has filled the sum of its fills, and no more than was asked for": [
+  "every order's filled quantity equals the sum of its fills and is at most its quantity": [
     order({ context: { filledQty: "0.1000" } }),
     noOrder
   ],
-  "every fill has the notional of its price and quantity, and a result only for what it closed": [
+  "every fill's notional is price times quantity, and only a closing fill has a result": [
     fill({ notional: 50_000_001 }),
     noFill
   ],
-  "every order holds what is reserved in its name, and none that has ended holds anything": [
-    order({ amount: 5 }),
-    noOrder
-  ],
-  "every position is the sum of its fills: quantity, what they opened and closed, and what they realized": [
+  "every order's hold equals its reserved postings, and an ended order holds nothing": [order({ amount: 5 }), noOrder],
+  "every position equals the sum of its fills: net, opened and closed quantity, realized result": [
     position("OPEN", "0.5000"),
     noPosition
   ],
-  "lots that are left are what clients hold of assets that they have traded alone": [heldAsset, noHeldAsset],
-  "every leg reduces, in the market of the order that it protects, and no more of it than that has filled": [
+  "remaining lots equal every client's holding of each asset that it only traded": [heldAsset, noHeldAsset],
+  "every attached leg is reduce-only, in its parent's market, for at most the filled quantity of the parent": [
     order({ context: { reduceOnly: true }, parent: 5 }),
     noOrder
   ],
-  "every posting is in its client's account or in the house account of its transaction's type": [
+  "every posting is in its client's account or in the house account of its transaction type": [
     "UPDATE postings SET account = 'commission' WHERE posting_id = (SELECT min(posting_id) FROM postings WHERE account = 'manual')",
     "UPDATE postings SET account = 'manual' WHERE account = 'commission'"
   ],
-  "every position is at the cost, the average and the result that its fills make of it one after the other": [
+  "every position has the cost, average price and result of replaying its fills in order": [
     `${fill()}; ${long({ average: "99" })}`,
     `${noFill}; ${noPosition}`
   ],
-  "every lot and the result of every sale are what came in and left makes of them, first in first out": [lot(), noLot],
-  "the totals of every account are what its fills, contracts and swaps add up to": [
+  "every lot and sale result equals a first-in-first-out replay of receipts and disposals": [lot(), noLot],
+  "every account's totals equal the sums of its fills, contracts and swaps": [
     `${totals()}; UPDATE account_totals SET spot_pnl = 1`,
     noTotals
   ],
-  "every total of an account is of its client's partner": [totals("999"), noTotals],
-  "every order is of its client's partner": [order({ partner: "999" }), noOrder],
-  "every fill is of its client's partner": [fill({ partner_id: 999 }), noFill],
-  "every position is of its client's partner": [position("FLAT", "0", "999"), noPosition],
-  "every lot of an asset is of its client's partner": [lot("999"), noLot]
+  "every total of an account belongs to its client's partner": [totals("999"), noTotals],
+  "every order belongs to its client's partner": [order({ partner: "999" }), noOrder],
+  "every fill belongs to its client's partner": [fill({ partner_id: 999 }), noFill],
+  "every position belongs to its client's partner": [position("FLAT", "0", "999"), noPosition],
+  "every lot of an asset belongs to its client's partner": [lot("999"), noLot]
 }
 
 /** Others that the same checks find: name of the check, what is wrong, and how it is planted and undone. */
 export const moreOrderPlants: ReadonlyArray<readonly [check: string, what: string, plant: string, undo: string]> = [
   ["every fill has its postings", "a posting of no fill", asset, noAsset],
-  ["every order has filled", "fills of no order", fill(), noFill],
-  ["every order has filled", "an order filled with something left", order({ state: "FILLED" }), noOrder],
+  ["every order's filled quantity", "fills of no order", fill(), noFill],
+  ["every order's filled quantity", "an order filled with something left", order({ state: "FILLED" }), noOrder],
   [
-    "every order has filled",
+    "every order's filled quantity",
     "more filled than asked for",
     `${order({ context: { qty: "0.4000", filledQty: "0.5000", lastTradeId: 70 } })}; ${fill()}`,
     `${noOrder}; ${noFill}`
   ],
-  ["every fill has the notional", "a result of nothing closed", fill({ realized_pnl: 5 }), noFill],
+  ["every fill's notional is", "a result of nothing closed", fill({ realized_pnl: 5 }), noFill],
   [
-    "every order holds",
+    "every order's hold equals",
     "a spot order that works for nothing",
     order({ state: "ACKED", context: { family: "SPOT" } }),
     noOrder
   ],
-  ["every order holds", "a hold that nobody reserved", order({ state: "ACKED", amount: 5 }), noOrder],
-  ["the reserve of every client", "a hold beside the reserve", order({ state: "ACKED", amount: 5 }), noOrder],
-  ["the totals of every account", "fills that are not counted", fill(), noFill],
+  ["every order's hold equals", "a hold that nobody reserved", order({ state: "ACKED", amount: 5 }), noOrder],
+  ["every client's reserve equals", "a hold beside the reserve", order({ state: "ACKED", amount: 5 }), noOrder],
+  ["every account's totals equal", "fills that are not counted", fill(), noFill],
   [
-    "the totals of every account",
+    "every account's totals equal",
     "a result counted for another family",
     `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, spot_pnl = 5`,
     `${noFill}; ${noTotals}`
   ],
   [
-    "the totals of every account",
+    "every account's totals equal",
     "a take, a reward and a result of no swap",
     `${totals()}; UPDATE account_totals SET swap_takes = 1, staking_pnl = 5, wins = 1`,
     noTotals
   ],
   [
-    "the totals of every account",
+    "every account's totals equal",
     "a result that is counted as won and as lost",
     `${fill({ commission: 0, realized_pnl: 5 })}; ${totals()}; UPDATE account_totals SET fills = 1, fills_pnl = 5, perp_flow = -50000000, wins = 1, losses = 1`,
     `${noFill}; ${noTotals}`
   ],
-  ["every position is the sum", "fills without a position", fill(), noFill],
-  ["every position is the sum", "a flat position called open", position("OPEN", "0"), noPosition],
+  ["every position equals the", "fills without a position", fill(), noFill],
+  ["every position equals the", "a flat position called open", position("OPEN", "0"), noPosition],
   [
-    "every leg reduces",
+    "every attached leg is",
     "an amendment to more than is filled",
     `${order({ context: { qty: "0", amending: { qty: "0.5" }, reduceOnly: true }, parent: 5 })}`,
     noOrder
   ],
-  ["every leg reduces", "one that could open", order({ context: { qty: "0" }, parent: 5 }), noOrder],
+  ["every attached leg is", "one that could open", order({ context: { qty: "0" }, parent: 5 }), noOrder],
   [
-    "every position is at",
+    "every position has the",
     "another cost",
     `${fill()}; ${long({ cost: "50.000000000000000001" })}`,
     `${noFill}; ${noPosition}`
   ],
-  ["every position is at", "another result", `${fill()}; ${long({ realized: 1 })}`, `${noFill}; ${noPosition}`],
+  ["every position has the", "another result", `${fill()}; ${long({ realized: 1 })}`, `${noFill}; ${noPosition}`],
   [
-    "every position is at",
+    "every position has the",
     "a trade that realizes what its turn does not",
     `${fill({ realized_pnl: 7, closed_qty: "'0.5000'" })}; ${long({ realized: 7 })}`,
     `${noFill}; ${noPosition}`

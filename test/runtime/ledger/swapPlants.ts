@@ -35,23 +35,25 @@ const noSwap = `DELETE FROM swaps WHERE id >= ${id - 1}`
 
 /** By the name of the check. */
 export const swapPlants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
-  "every swap that was taken has paid notional and fee once, and every payment of a writer is booked once": [
+  "every taken swap has one principal posting, and every writer payment has one posting": [
     swap({ state: "OPEN", contract: 9 }),
     noSwap
   ],
-  "every swap holds what is reserved in its name, and none but an ACCEPTING one holds anything": [
+  "every ACCEPTING swap's hold equals its reserved postings, and any other swap holds nothing": [
     swap({ state: "ACCEPTING" }),
     noSwap
   ],
-  "every swap was charged the venue's fee and the service's share of the reward that came, and nothing else": [
+  "every swap is charged exactly the venue's fee and the service's share of the received reward": [
     swap({ fee: 10_001 }),
     noSwap
   ],
-  "every swap shows the figures it was booked with: paid, outstanding and written off are what was expected, and a claim stands in default alone":
-    [swap({ amount: 10_000_001 }), noSwap],
-  "every contract of the venue is one swap of its client": [
+  "every swap shows its booked figures, which add up to its expected payout, and only a defaulted swap has a claim": [
+    swap({ amount: 10_000_001 }),
+    noSwap
+  ],
+  "every venue contract belongs to at most one swap of its client": [
     `${swap({ state: "OPEN", contract: 9 })}; ${swap({ swap: id - 1, state: "OPEN", contract: 9 })}`,
     noSwap
   ],
-  "every staking swap is of its client's partner": [swap({ partner: "999" }), noSwap]
+  "every staking swap belongs to its client's partner": [swap({ partner: "999" }), noSwap]
 }

@@ -104,20 +104,17 @@ describe("what ledger verify finds", () => {
     ...marginPlants,
     ...swapPlants,
     ...statementPlants,
-    "every contract has one commission and, once ended, one settlement of what it paid": [
+    "every contract has one commission posting and, once ended, one settlement posting": [
       contract(partner1),
       noContract
     ],
-    "every contract shows the figures it was booked with, and ends if and only if it has a settle price": [
+    "every contract shows its booked figures, and has a result exactly if it has ended": [
       contract(partner1, "28.500001"),
       noContract
     ],
-    "every request that was executed to open a contract has that one contract": [
-      request(partner1, "ACCEPTED"),
-      noRequest
-    ],
-    "every request for quotes is of its client's partner": [request("999", "EXPIRED"), noRequest],
-    "every knock-out contract is of its client's partner": [contract("999"), noContract],
+    "every ACCEPTED opening request has exactly one contract": [request(partner1, "ACCEPTED"), noRequest],
+    "every request for quotes belongs to its client's partner": [request("999", "EXPIRED"), noRequest],
+    "every knock-out contract belongs to its client's partner": [contract("999"), noContract],
     "every transaction sums to zero per currency": [
       `UPDATE postings SET amount = amount + 1 WHERE posting_id = ${aPosting}`,
       `UPDATE postings SET amount = amount - 1 WHERE posting_id = ${aPosting}`
@@ -126,23 +123,23 @@ describe("what ledger verify finds", () => {
       "INSERT INTO ledger_transactions SELECT 999999999, 'planted', type, actor, reason, client_id, partner_id, refs, ts FROM ledger_transactions LIMIT 1",
       "DELETE FROM ledger_transactions WHERE tx_id = 999999999"
     ],
-    "cash and reserved of every client equal the sum of its postings": [
+    "every client's cash and reserve equal the sums of its postings": [
       "UPDATE balances SET cash = cash + 1 WHERE client_id = 1",
       "UPDATE balances SET cash = cash - 1 WHERE client_id = 1"
     ],
-    "what every client has of the venue equals the postings of its house account": [
+    "every client's balance with the venue equals its postings in the venue account": [
       "UPDATE balances SET from_venue = from_venue + 1 WHERE client_id = 1",
       "UPDATE balances SET from_venue = from_venue - 1 WHERE client_id = 1"
     ],
-    "funding is posted once a client, market and stamp, and once more a trade of the client that was found later": [
+    "funding is posted once per client, market and stamp, and once per late trade": [
       funded("funding:X:8", -5),
       notFunded
     ],
-    "every posting of funding is what its quantity pays, at one figure a market and stamp": [
+    "every funding posting equals quantity times rate, with one rate per market and stamp": [
       funded("funding:X:8:1", 5),
       notFunded
     ],
-    "the funding of every balance is the sum of its postings": [
+    "every client's funding equals the sum of its funding postings": [
       "UPDATE balances SET funding = funding + 1 WHERE client_id = 1",
       "UPDATE balances SET funding = funding - 1 WHERE client_id = 1"
     ],
@@ -150,63 +147,62 @@ describe("what ledger verify finds", () => {
       "ALTER TABLE balances DROP CONSTRAINT balances_reserved_check; UPDATE balances SET reserved = -1 WHERE client_id = 1",
       "UPDATE balances SET reserved = 0 WHERE client_id = 1; ALTER TABLE balances ADD CHECK (reserved >= 0)"
     ],
-    "every BOOKED collateral report has exactly its posting, no REFUSED one has any": [
+    "every BOOKED collateral report has exactly one posting, every REFUSED report none": [
       "UPDATE collateral_reports SET state = 'REFUSED' WHERE id = (SELECT min(id) FROM collateral_reports)",
       "UPDATE collateral_reports SET state = 'BOOKED' WHERE id = (SELECT min(id) FROM collateral_reports)"
     ],
-    "every CONFIRMED deposit notice has exactly its posting, no other has any": [
+    "every CONFIRMED deposit notice has exactly one posting, every other notice none": [
       "UPDATE deposit_notices SET client_id = client_id + 1 WHERE state = 'CONFIRMED'",
       "UPDATE deposit_notices SET client_id = client_id - 1 WHERE state = 'CONFIRMED'"
     ],
-    "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders and takes hold":
-      [
-        "UPDATE withdrawal_requests SET amount = amount + 1 WHERE state = 'REQUESTED'",
-        "UPDATE withdrawal_requests SET amount = amount - 1 WHERE state = 'REQUESTED'"
-      ],
+    "every client's reserve equals the sum of its REQUESTED withdrawals and the holds of its orders and takes": [
+      "UPDATE withdrawal_requests SET amount = amount + 1 WHERE state = 'REQUESTED'",
+      "UPDATE withdrawal_requests SET amount = amount - 1 WHERE state = 'REQUESTED'"
+    ],
     "every withdrawal request has exactly the postings of its state": [
       "UPDATE withdrawal_requests SET state = 'CANCELLED' WHERE state = 'REQUESTED'",
       "UPDATE withdrawal_requests SET state = 'REQUESTED' WHERE state = 'CANCELLED'"
     ],
-    "every withdrawal request is in a state its steps can have led to, with the amount it shows": [
+    "every withdrawal request has a state that fits its steps, and shows its stored amount": [
       "UPDATE withdrawal_requests SET paid_at = 1 WHERE state = 'REQUESTED'",
       "UPDATE withdrawal_requests SET paid_at = NULL WHERE state = 'REQUESTED'"
     ],
-    "money that leaves a reserve without a request is a payout, both of its steps at once": [
+    "every withdrawal posting without a request belongs to a payout with both steps": [
       "UPDATE ledger_transactions SET key = 'payout:' || key WHERE key LIKE 'withdrawal:%:out'",
       "UPDATE ledger_transactions SET key = substr(key, 8) WHERE key LIKE 'payout:withdrawal:%'"
     ],
-    "every corrected payout is reversed to its last unit, and booked again as what the partner owes": [
+    "every corrected payout is fully reversed and booked again as a debt of the partner": [
       "UPDATE ledger_transactions SET key = 'payout:' || tx_id || ':owed' WHERE key = 'manual:' || tx_id",
       "UPDATE ledger_transactions SET key = 'manual:' || tx_id WHERE key = 'payout:' || tx_id || ':owed'"
     ],
-    "every approval is as the audit says it was asked for: command, arguments and who asked": [
+    "every approval matches the command, arguments and requester in the audit": [
       `INSERT INTO approvals (id, state, version, context, command, args, requested_by, requested_at)
          VALUES (998, 'PENDING', '1', '{"requestedBy": 1, "argumentsHash": "a1"}', 'ledger adjust', '{}', 1, 1)`,
       "DELETE FROM approvals WHERE id = 998"
     ],
-    "every deposit notice is in a state its decision can have led to, with the amount it shows": [
+    "every deposit notice has a state that fits its decision, and shows its stored amount": [
       "UPDATE deposit_notices SET decided_at = 1 WHERE state = 'PENDING'",
       "UPDATE deposit_notices SET decided_at = NULL WHERE state = 'PENDING'"
     ],
-    "partner_custody is minus the collateral held for the partner's clients": [
+    "partner_custody equals the negative of the collateral booked for the partner's clients": [
       "UPDATE postings SET partner_id = partner_id + 1000 WHERE posting_id = (SELECT min(posting_id) FROM postings WHERE account LIKE 'partner_custody:%')",
       "UPDATE postings SET partner_id = partner_id - 1000 WHERE partner_id > 1000"
     ],
-    "every settlement item has exactly its posting: type, client and amount": [
+    "every settlement item has a posting with its type, client and amount": [
       `UPDATE settlement_items SET client_id = client_id + 1 WHERE id = ${anItem}`,
       `UPDATE settlement_items SET client_id = client_id - 1 WHERE id = ${anItem}`
     ],
-    "every economic posting under PARTNER custody has its settlement item, once": withoutItem,
-    "every transaction fits the custody model it was booked under": [
+    "every economic posting under PARTNER custody has exactly one settlement item": withoutItem,
+    "every transaction type fits the custody model at its booking": [
       "INSERT INTO custody_changes VALUES (999999999, 1, 'BROKER', 'PARTNER', 'EURD', 'planted', 'ADMIN', 1)",
       "DELETE FROM custody_changes WHERE id = 999999999"
     ],
-    "every change of custody model starts from the one before it, and the last one is the partner's": [
+    "every partner's custody changes form a chain that ends at its current model": [
       "INSERT INTO custody_changes VALUES (999999999, 1, 'PARTNER', 'BROKER', '', 'planted', 'ADMIN', 1)",
       "DELETE FROM custody_changes WHERE id = 999999999"
     ],
     "client cash under PARTNER custody equals the collateral held plus the net of all settlement items": withoutItem,
-    "every settlement item is in a state its reports can have led to, with the amount it shows": [
+    "every settlement item has a state that fits its reports, and shows its stored amount": [
       `UPDATE settlement_items SET state = 'SETTLED' WHERE id = ${anItem}`,
       `UPDATE settlement_items SET state = 'PENDING' WHERE id = ${anItem}`
     ],
@@ -222,44 +218,44 @@ describe("what ledger verify finds", () => {
       "INSERT INTO claims VALUES ('interfirm:1:nowhere', 999999999)",
       "DELETE FROM claims WHERE owner = 999999999"
     ],
-    "lifetime deposits of every client are the sum of its deposits, each at its value": [
+    "every client's lifetime deposits equal the sum of its deposit values": [
       "UPDATE balances SET deposited = deposited + 1 WHERE client_id = 1 AND currency = 'USDC'",
       "UPDATE balances SET deposited = deposited - 1 WHERE client_id = 1 AND currency = 'USDC'"
     ],
-    "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row": [
+    "every deposit, withdrawal and collateral report holds its reference, and every reference names its row": [
       "UPDATE claims SET owner = owner + 1000000 WHERE name LIKE 'withdrawal:%:w'",
       "UPDATE claims SET owner = owner - 1000000 WHERE name LIKE 'withdrawal:%:w'"
     ],
-    "every settlement item occurred when its transaction was booked": [
+    "every settlement item has the time of its transaction": [
       `UPDATE settlement_items SET occurred_at = occurred_at + 1 WHERE id = ${anItem}`,
       `UPDATE settlement_items SET occurred_at = occurred_at - 1 WHERE id = ${anItem}`
     ],
-    "every collateral report is of its client's partner": [
+    "every collateral report belongs to its client's partner": [
       "UPDATE collateral_reports SET partner_id = partner_id + 1 WHERE state = 'BOOKED'",
       "UPDATE collateral_reports SET partner_id = partner_id - 1 WHERE state = 'BOOKED'"
     ],
-    "every posting of collateral has its BOOKED report or is a payout": [
+    "every collateral posting belongs to a BOOKED report or a payout": [
       "UPDATE ledger_transactions SET key = 'x' || key WHERE tx_id = (SELECT min(tx_id) FROM ledger_transactions WHERE key LIKE 'collateral:%')",
       "UPDATE ledger_transactions SET key = ltrim(key, 'x') WHERE key LIKE 'xcollateral:%'"
     ],
-    "every venue misfit is of its client's partner": [
+    "every venue misfit belongs to its client's partner": [
       "INSERT INTO venue_misfits (id, partner_id, client_id, state, version, context, ref, worth, break_id, at, market) SELECT 999, partner_id + 1000, id, 'ENDED', '1', '{}', 'O-1', 1, NULL, 0, '{}' FROM clients WHERE id = 1",
       "DELETE FROM venue_misfits WHERE id = 999"
     ],
-    "every balance is of its client's partner": [
+    "every balance belongs to its client's partner": [
       "UPDATE balances SET partner_id = partner_id + 1000 WHERE client_id = 1",
       "UPDATE balances SET partner_id = partner_id - 1000 WHERE client_id = 1"
     ],
-    "every deposit notice is of its client's partner": ofAnother("deposit_notices"),
-    "every withdrawal request is of its client's partner": ofAnother("withdrawal_requests"),
-    "every settlement item is of its client's partner": ofAnother("settlement_items"),
-    "every other record of a client is of its client's partner": ofAnother("decisions"),
-    "every client is of the partner that its postings name": ofAnother("clients"),
-    "every payout and correction with a reference holds it, and every such reference names its transaction": [
+    "every deposit notice belongs to its client's partner": ofAnother("deposit_notices"),
+    "every withdrawal request belongs to its client's partner": ofAnother("withdrawal_requests"),
+    "every settlement item belongs to its client's partner": ofAnother("settlement_items"),
+    "every other client record belongs to its client's partner": ofAnother("decisions"),
+    "every client belongs to the partner that its postings name": ofAnother("clients"),
+    "every payout and correction holds its reference, and every reference names its transaction": [
       `CREATE TABLE kept AS SELECT * FROM claims WHERE name LIKE 'payout:%'; ${keptClaims}`,
       "INSERT INTO claims SELECT * FROM kept; DROP TABLE kept"
     ],
-    "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval": [
+    "every approval use in the audit holds its claim, and every such claim belongs to a GRANTED approval": [
       "INSERT INTO claims VALUES ('approval:999', 999)",
       "DELETE FROM claims WHERE name = 'approval:999'"
     ],
@@ -267,19 +263,19 @@ describe("what ledger verify finds", () => {
       "UPDATE withdrawal_requests SET destination = NULL WHERE state = 'REQUESTED'",
       "UPDATE withdrawal_requests SET destination = (SELECT destination FROM kept_destinations) WHERE state = 'REQUESTED'"
     ],
-    "event numbers have no gap per partner": [
+    "every partner's event numbers have no gap": [
       "UPDATE events SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM events)",
       "UPDATE events SET seq = seq - 1 WHERE seq = (SELECT max(seq) FROM events)"
     ],
-    "every claim of a client's reference and e-mail names a client": [
+    "every claimed client reference and e-mail address belongs to a client": [
       "INSERT INTO claims VALUES ('email:nobody@mail.example', 999999999)",
       "DELETE FROM claims WHERE owner = 999999999"
     ],
-    "every audit row, decision, transaction, posting, interfirm record and change of custody is sealed": [
+    "every audit row, decision, transaction, posting, interfirm record and custody change is sealed": [
       "INSERT INTO decisions SELECT 999999999, partner_id, client_id, decision, reason, decided_by, decided_at FROM decisions LIMIT 1",
       "DELETE FROM decisions WHERE id = 999999999"
     ],
-    "the chain over all that is sealed is whole": [
+    "the chain of seals is complete and matches every sealed row": [
       "UPDATE audit SET key_label = key_label || 'x' WHERE id = (SELECT max(id) FROM audit)",
       "UPDATE audit SET key_label = rtrim(key_label, 'x') WHERE id = (SELECT max(id) FROM audit)"
     ]
@@ -350,8 +346,8 @@ describe("what ledger verify finds", () => {
     assert.deepStrictEqual([found?.ok, found?.detail], [true, null])
   })
 
-  const once = "every payout and correction with a reference holds it, and every such reference names its transaction"
-  const approved = "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval"
+  const once = "every payout and correction holds its reference, and every reference names its transaction"
+  const approved = "every approval use in the audit holds its claim, and every such claim belongs to a GRANTED approval"
   const anAudit = (id: number, after: string) =>
     `INSERT INTO audit (id, ts, role, key_label, request_id, object, action, after) VALUES (${id}, 1, 'ADMIN', 'k', 'r', 'approval:999', 'approval.used', '${after}')`
   const anApproval =

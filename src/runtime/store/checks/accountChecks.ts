@@ -69,7 +69,7 @@ const sources = [
 /** Entries of the list in ledgerChecks.ts. */
 export const accountChecks = [
   {
-    name: "the totals of every account are what its fills, contracts and swaps add up to",
+    name: "every account's totals equal the sums of its fills, contracts and swaps",
     figure: "SELECT count(*) AS n FROM account_totals",
     breaks: `WITH staking AS MATERIALIZED (${staking})
              SELECT 'client ' || client_id || ': its totals lack ' || concat_ws(', ', ${totals.map((name) => `'${name} ' || sum(${name})`).join(", ")}) AS what

@@ -7,7 +7,7 @@
 /** Entries of the list in ledgerChecks.ts. */
 export const collateralChecks = [
   {
-    name: "every BOOKED collateral report has exactly its posting, no REFUSED one has any",
+    name: "every BOOKED collateral report has exactly one posting, every REFUSED report none",
     figure: "SELECT count(*) AS n FROM collateral_reports",
     breaks: `WITH booked AS MATERIALIZED (
                SELECT t.key, p.client_id, p.amount FROM ledger_transactions t JOIN postings p USING (tx_id)
@@ -21,7 +21,7 @@ export const collateralChecks = [
              HAVING count(b.key) <> (CASE f.state WHEN 'BOOKED' THEN 1 ELSE 0 END) LIMIT 1`
   },
   {
-    name: "every posting of collateral has its BOOKED report or is a payout",
+    name: "every collateral posting belongs to a BOOKED report or a payout",
     figure:
       "SELECT count(*) AS n FROM ledger_transactions WHERE type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT')",
     breaks: `SELECT 'transaction ' || t.tx_id || ' is ' || t.type || ' without a report' AS what
@@ -32,23 +32,23 @@ export const collateralChecks = [
                 AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key ~ '^payout:[0-9]+(:reversed)?$') IS NOT TRUE LIMIT 1`
   },
   {
-    name: "every collateral report is of its client's partner",
+    name: "every collateral report belongs to its client's partner",
     figure: "SELECT count(*) AS n FROM collateral_reports",
-    breaks: `SELECT 'report ' || r.id || ' of client ' || r.client_id || ' is of partner ' || r.partner_id AS what
+    breaks: `SELECT 'report ' || r.id || ' of client ' || r.client_id || ' belongs to partner ' || r.partner_id AS what
                FROM collateral_reports r LEFT JOIN clients c ON c.id = r.client_id
               WHERE r.partner_id IS DISTINCT FROM c.partner_id
                  OR (r.context ->> 'partnerId')::bigint IS DISTINCT FROM r.partner_id
                  OR (r.context ->> 'clientId')::bigint IS DISTINCT FROM r.client_id LIMIT 1`
   },
   {
-    name: "partner_custody is minus the collateral held for the partner's clients",
+    name: "partner_custody equals the negative of the collateral booked for the partner's clients",
     figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE account LIKE 'partner_custody:%'",
     breaks: `WITH held AS (
                SELECT partner_id, -sum(amount) AS house FROM postings WHERE account LIKE 'partner_custody:%' GROUP BY partner_id),
              booked AS (
                SELECT p.partner_id, sum(p.amount) AS clients FROM postings p JOIN ledger_transactions t USING (tx_id)
                 WHERE p.client_id IS NOT NULL AND t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') GROUP BY p.partner_id)
-             SELECT 'partner ' || partner_id || ' holds ' || coalesce(house, 0) || ', clients were booked ' || coalesce(clients, 0) AS what
+             SELECT 'partner ' || partner_id || ' holds ' || coalesce(house, 0) || ', postings of its clients ' || coalesce(clients, 0) AS what
                FROM held FULL JOIN booked USING (partner_id) WHERE coalesce(house, 0) <> coalesce(clients, 0) LIMIT 1`
   }
 ] as const

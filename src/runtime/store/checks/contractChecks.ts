@@ -18,7 +18,7 @@ const booked = `booked AS MATERIALIZED (
 /** Entries of the list in ledgerChecks.ts. */
 export const contractChecks = [
   {
-    name: "every contract has one commission and, once ended, one settlement of what it paid",
+    name: "every contract has one commission posting and, once ended, one settlement posting",
     figure: "SELECT count(*) AS n FROM barrier_contracts",
     breaks: `WITH ${due}, ${booked},
              counted AS (
@@ -26,11 +26,11 @@ export const contractChecks = [
                  FROM (SELECT key, type, client_id, amount, 1 AS n FROM due
                        UNION ALL SELECT key, type, client_id, amount, -1 FROM booked) AS both_sides
                 GROUP BY key, type, client_id, amount HAVING sum(n) <> 0)
-             SELECT key || ' ' || amount || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked and not due' END AS what
+             SELECT key || ' ' || amount || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked but not due' END AS what
                FROM counted LIMIT 1`
   },
   {
-    name: "every contract shows the figures it was booked with, and ends if and only if it has a settle price",
+    name: "every contract shows its booked figures, and has a result exactly if it has ended",
     figure: "SELECT count(*) AS n FROM barrier_contracts WHERE state <> 'OPEN'",
     breaks: `SELECT 'contract ' || id || ' is ' || state AS what FROM barrier_contracts
               WHERE replace(context ->> 'premium', '.', '')::numeric IS DISTINCT FROM amount
@@ -41,7 +41,7 @@ export const contractChecks = [
                  OR pnl < -amount LIMIT 1`
   },
   {
-    name: "every request that was executed to open a contract has that one contract",
+    name: "every ACCEPTED opening request has exactly one contract",
     figure: "SELECT count(*) AS n FROM rfqs WHERE state = 'ACCEPTED'",
     breaks: `WITH asked AS (
                SELECT id, client_id, (context ->> 'contractId')::bigint AS contract_id FROM rfqs

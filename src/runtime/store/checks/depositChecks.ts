@@ -6,7 +6,7 @@
 /** Entries of the list in ledgerChecks.ts. */
 export const depositChecks = [
   {
-    name: "every CONFIRMED deposit notice has exactly its posting, no other has any",
+    name: "every CONFIRMED deposit notice has exactly one posting, every other notice none",
     figure: "SELECT count(*) AS n FROM deposit_notices",
     breaks: `WITH booked AS MATERIALIZED (
                SELECT t.key, t.tx_id, t.partner_id, p.client_id, p.currency, p.amount
@@ -20,7 +20,7 @@ export const depositChecks = [
               WHERE f.key IS NULL OR b.key IS NULL LIMIT 1`
   },
   {
-    name: "every deposit notice is in a state its decision can have led to, with the amount it shows",
+    name: "every deposit notice has a state that fits its decision, and shows its stored amount",
     figure: "SELECT count(*) AS n FROM deposit_notices WHERE state = 'PENDING'",
     breaks: `SELECT 'notice ' || id || ' is ' || state || ', showing ' || (context ->> 'amount') || ' '
                     || (context ->> 'currency') AS what

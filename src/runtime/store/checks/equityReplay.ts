@@ -102,12 +102,12 @@ class EquityReplay implements Replay<ReplayedEquity> {
     if (equity === amount && isHeld && (kept === null || Number(kept) === unvalued)) return null
     const day = new Date(Number(at)).toISOString().slice(0, 10)
     if (amount === null)
-      return `no equity of client ${client_id} is kept of the beginning of ${day}, and it is ${equity}`
+      return `no equity of client ${client_id} is stored for the beginning of ${day}, the replay gives ${equity}`
     if (!isHeld)
-      return `what client ${client_id} held at the beginning of ${day} is kept as ${held}, which is not what was booked before`
+      return `the holdings of client ${client_id} at the beginning of ${day} are stored as ${held}, earlier bookings give others`
     if (equity === amount)
-      return `the equity of client ${client_id} at the beginning of ${day} is kept with ${kept} positions and contracts without a mark, and it was ${unvalued}`
-    return `the equity of client ${client_id} at the beginning of ${day} is kept as ${amount}, what was booked before makes it ${equity}`
+      return `the equity of client ${client_id} at the beginning of ${day} is stored with ${kept} unvalued positions and contracts, the replay gives ${unvalued}`
+    return `the equity of client ${client_id} at the beginning of ${day} is stored as ${amount}, the replay gives ${equity}`
   }
 }
 
@@ -146,7 +146,7 @@ const equityRows = `WITH due AS MATERIALIZED (
    ORDER BY client_id, at, rank, id`
 
 export const equityReplay: ReplayCheck<ReplayedEquity> = {
-  name: "every equity of a midnight is there, and what was booked before it makes at the marks that were kept",
+  name: "every midnight equity exists and equals the replay of earlier bookings at the stored marks",
   figure: "SELECT count(*) AS n FROM daily_equities",
   rows: equityRows,
   begin: () => new EquityReplay()

@@ -21,7 +21,7 @@ const values = currencyCodes
 /** Entries of the list in ledgerChecks.ts. */
 export const figureChecks = [
   {
-    name: "lifetime deposits of every client are the sum of its deposits, each at its value",
+    name: "every client's lifetime deposits equal the sum of its deposit values",
     figure: "SELECT count(*) AS n FROM balances WHERE deposited <> 0",
     breaks: `WITH sums AS (
                SELECT p.client_id, p.currency, sum(coalesce((t.refs ->> 'valueUsdc')::numeric * 1000000, p.amount * v.unit + v.each)) AS deposited
@@ -34,11 +34,11 @@ export const figureChecks = [
               WHERE coalesce(b.deposited, 0) <> coalesce(s.deposited, 0) LIMIT 1`
   },
   referencesHeld(
-    "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row",
+    "every deposit, withdrawal and collateral report holds its reference, and every reference names its row",
     partnerSpaces
   ),
   {
-    name: "every settlement item occurred when its transaction was booked",
+    name: "every settlement item has the time of its transaction",
     figure: "SELECT count(*) AS n FROM settlement_items",
     breaks: `SELECT 'item ' || i.id || ' occurred at ' || i.occurred_at || ', booked at ' || t.ts AS what
                FROM settlement_items i JOIN ledger_transactions t USING (tx_id)
@@ -47,13 +47,13 @@ export const figureChecks = [
   },
   {
     // Older payouts under PARTNER custody were booked as if the partner had paid, and are corrected once (decision 13).
-    name: "every corrected payout is reversed to its last unit, and booked again as what the partner owes",
+    name: "every corrected payout is fully reversed and booked again as a debt of the partner",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE key LIKE 'payout:%:owed'",
     breaks: `WITH steps AS MATERIALIZED (
                SELECT t.key, t.type, split_part(t.key, ':', 2) AS payout, split_part(t.key, ':', 3) AS step, t.client_id, p.amount
                  FROM ledger_transactions t JOIN postings p USING (tx_id)
                 WHERE t.key LIKE 'payout:%' AND t.type IN ('PARTNER_COLLATERAL_OUT', 'MANUAL') AND p.client_id IS NOT NULL)
-             SELECT 'payout ' || payout || ' of client ' || client_id || ' is corrected by halves' AS what
+             SELECT 'payout ' || payout || ' of client ' || client_id || ' is only partly corrected' AS what
                FROM steps GROUP BY payout, client_id
              HAVING count(*) FILTER (WHERE step <> '') > 0
                 AND (count(*) <> 3 OR count(DISTINCT step) <> 3 OR count(DISTINCT abs(amount)) <> 1

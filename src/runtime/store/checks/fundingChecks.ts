@@ -16,7 +16,7 @@ const plain = "'funding:' || symbol || ':' || stamp || ':' || client_id"
 /** Entries of the list in ledgerChecks.ts. */
 export const fundingChecks = [
   {
-    name: "funding is posted once a client, market and stamp, and once more a trade of the client that was found later",
+    name: "funding is posted once per client, market and stamp, and once per late trade",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE type = 'FUNDING'",
     breaks: `WITH ${booked}, named AS (
                SELECT b.*, count(*) OVER (PARTITION BY key) AS times, key = ${plain} AS is_plain, substr(key, length(${plain}) + 2) AS trade FROM booked b)
@@ -28,7 +28,7 @@ export const fundingChecks = [
   },
   {
     // The payment of one unit has eight decimal places, and each posting is rounded to a micro-USDC.
-    name: "every posting of funding is what its quantity pays, at one figure a market and stamp",
+    name: "every funding posting equals quantity times rate, with one rate per market and stamp",
     figure:
       "SELECT count(DISTINCT (refs ->> 'symbol', refs ->> 'settledAt')) AS n FROM ledger_transactions WHERE type = 'FUNDING'",
     breaks: `WITH ${booked}
@@ -40,7 +40,7 @@ export const fundingChecks = [
                  FROM booked GROUP BY symbol, stamp HAVING min(unit) <> max(unit)) AS f LIMIT 1`
   },
   {
-    name: "the funding of every balance is the sum of its postings",
+    name: "every client's funding equals the sum of its funding postings",
     figure: "SELECT count(*) AS n FROM balances WHERE funding <> 0",
     breaks: `WITH ${booked}, sums AS (SELECT client_id, sum(amount) AS amount FROM booked GROUP BY client_id)
              SELECT 'client ' || client_id || ': funding ' || coalesce(b.funding, 0) || ', postings ' || coalesce(s.amount, 0) AS what

@@ -14,7 +14,7 @@ const houses = Object.entries(postingRules)
 /** Entries of the list in ledgerChecks.ts. */
 export const houseChecks = [
   {
-    name: "every posting is in its client's account or in the house account of its transaction's type",
+    name: "every posting is in its client's account or in the house account of its transaction type",
     figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE client_id IS NULL",
     breaks: `SELECT 'posting ' || p.posting_id || ' of ' || t.type || ' is in ' || p.account AS what
                FROM postings p JOIN ledger_transactions t USING (tx_id) LEFT JOIN (VALUES ${houses}) AS h (type, house) USING (type)

@@ -43,7 +43,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
               WHERE p.tx_id IS NULL OR t.tx_id IS NULL LIMIT 1`
   },
   {
-    name: "cash and reserved of every client equal the sum of its postings",
+    name: "every client's cash and reserve equal the sums of its postings",
     figure: "SELECT count(*) AS n FROM balances",
     breaks: `WITH sums AS (
                SELECT client_id, currency, sum(amount) FILTER (WHERE kind = 'cash') AS cash,
@@ -55,13 +55,13 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
               WHERE coalesce(b.cash, 0) <> coalesce(s.cash, 0) OR coalesce(b.reserved, 0) <> coalesce(s.reserved, 0) LIMIT 1`
   },
   {
-    name: "what every client has of the venue equals the postings of its house account",
+    name: "every client's balance with the venue equals its postings in the venue account",
     figure: "SELECT count(*) AS n FROM balances WHERE from_venue <> 0",
     breaks: `WITH sums AS (
                SELECT t.client_id, p.currency, -sum(p.amount) AS amount
                  FROM postings p JOIN ledger_transactions t USING (tx_id)
                 WHERE p.client_id IS NULL AND p.account = '${venueAccount}' GROUP BY t.client_id, p.currency)
-             SELECT 'client ' || client_id || ' ' || currency || ': of the venue ' || coalesce(b.from_venue, 0)
+             SELECT 'client ' || client_id || ' ' || currency || ': balance with the venue ' || coalesce(b.from_venue, 0)
                     || ', postings ' || coalesce(s.amount, 0) AS what
                FROM balances b FULL JOIN sums s USING (client_id, currency)
               WHERE coalesce(b.from_venue, 0) <> coalesce(s.amount, 0) LIMIT 1`
@@ -88,7 +88,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...ownershipChecks,
   ...onceChecks,
   {
-    name: "every audit row, decision, transaction, posting, interfirm record and change of custody is sealed",
+    name: "every audit row, decision, transaction, posting, interfirm record and custody change is sealed",
     figure: "SELECT count(*) AS n FROM seals",
     breaks: `WITH last AS (SELECT * FROM seals ORDER BY number DESC LIMIT 1)
              SELECT what FROM (
@@ -101,13 +101,13 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
              ) AS unsealed LIMIT 1`
   },
   {
-    name: "event numbers have no gap per partner",
+    name: "every partner's event numbers have no gap",
     figure: "SELECT count(*) AS n FROM events",
     breaks: `SELECT 'partner ' || partner_id || ' has ' || count(*) || ' events up to ' || max(seq) AS what
                FROM events GROUP BY partner_id HAVING count(*) <> max(seq) LIMIT 1`
   },
   {
-    name: "every claim of a client's reference and e-mail names a client",
+    name: "every claimed client reference and e-mail address belongs to a client",
     figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'ref:%' OR name LIKE 'email:%'",
     breaks: `SELECT 'claim ' || split_part(name, ':', 1) || ' of client ' || owner || ' has no client' AS what
                FROM claims LEFT JOIN clients ON clients.id = owner

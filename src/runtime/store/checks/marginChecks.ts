@@ -28,7 +28,7 @@ const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 
 /** Entries of the list in ledgerChecks.ts. */
 export const marginChecks = [
   {
-    name: "every write-off is that of one close-out, of what it shows",
+    name: "every write-off posting has the amount that its close-out shows",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH due AS (
                SELECT 'nbp:' || id AS key, client_id, ${minor("context ->> 'writtenOff'")} AS amount
@@ -41,7 +41,7 @@ export const marginChecks = [
               WHERE d.key IS NULL OR b.key IS NULL LIMIT 1`
   },
   {
-    name: "what is written off less what is repaid is what each close-out shows of it",
+    name: "every close-out shows its write-off, repayments and remainder as booked",
     figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
     breaks: `WITH booked AS (
                SELECT split_part(t.key, ':', 2) AS id, -sum(p.amount) AS repaid, count(*) AS n
@@ -59,7 +59,7 @@ export const marginChecks = [
   },
   {
     // An object returns at least the money that it repays. A charge for it may have left in the same commit.
-    name: "every repayment is of money that came back from what stood behind its write-off",
+    name: "every write-off repayment is covered by returns of an older withdrawal or swap",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND ${isRepayment("key")}`,
     breaks: `WITH repaid AS MATERIALIZED (
                SELECT t.client_id, ${objectOf} AS object, bool_and(coalesce(${standsBehind}, false)) AS behind, -sum(p.amount) AS amount
@@ -71,14 +71,14 @@ export const marginChecks = [
                  FROM postings p JOIN ledger_transactions t ON t.tx_id = p.tx_id
                 WHERE p.client_id IN (SELECT client_id FROM repaid) AND p.currency = 'USDC' AND p.kind = 'cash' AND p.amount > 0
                   AND t.type <> 'NBP_WRITEOFF' GROUP BY 1, 2)
-             SELECT 'client ' || r.client_id || ': ' || coalesce(r.object, 'nothing that is named') || ' has repaid ' || r.amount
-                    || ' and brought back ' || coalesce(c.amount, 0) AS what
+             SELECT 'client ' || r.client_id || ': ' || coalesce(r.object, 'an unnamed object') || ' has repaid ' || r.amount
+                    || ' but returned ' || coalesce(c.amount, 0) AS what
                FROM repaid r LEFT JOIN came c USING (client_id, object)
               WHERE NOT r.behind OR r.amount > coalesce(c.amount, 0) LIMIT 1`
   },
   {
     // While a write-off is not fully repaid, each object behind it has repaid all the money that it has returned since.
-    name: "no money from behind a write-off that is not repaid has become its client's",
+    name: "while a write-off is unrepaid, its client keeps no returns of an older withdrawal or swap",
     figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
     breaks: `WITH owed AS MATERIALIZED (
                SELECT e.id, e.client_id, e.context, t.tx_id
@@ -88,12 +88,12 @@ export const marginChecks = [
                  FROM owed e JOIN postings p ON p.client_id = e.client_id AND p.tx_id > e.tx_id
                  JOIN ledger_transactions t ON t.tx_id = p.tx_id
                 WHERE p.currency = 'USDC' AND p.kind = 'cash' AND ${standsBehind} GROUP BY 1, 2)
-             SELECT 'CO-' || id || ' is not repaid, and ' || object || ' has brought its client ' || amount AS what
+             SELECT 'CO-' || id || ' is not repaid, and ' || object || ' has returned to its client ' || amount AS what
                FROM moved WHERE amount > 0 LIMIT 1`
   },
   {
     // In booking order: transaction ids increase within a client's mailbox.
-    name: "every write-off leaves its client with exactly nothing",
+    name: "every write-off leaves its client with zero cash",
     figure: "SELECT count(DISTINCT client_id) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
     breaks: `WITH ${writeOffs},
              run AS (
@@ -103,7 +103,7 @@ export const marginChecks = [
   },
   {
     // The posting of a trade gives its place in the order of bookings. A client with a trade without a posting is left out.
-    name: "no write-off while its client has a position",
+    name: "no write-off is booked while its client has a position",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
              placed AS MATERIALIZED (
@@ -120,13 +120,13 @@ export const marginChecks = [
                SELECT off.client_id, s.symbol, off.tx_id, 0, off.key
                  FROM off JOIN (SELECT DISTINCT client_id, symbol FROM traded) AS s USING (client_id)),
              run AS (SELECT *, sum(qty) OVER (PARTITION BY client_id, symbol ORDER BY tx_id) AS net FROM moves)
-             SELECT key || ' with ' || trim_scale(net) || ' of ' || symbol AS what
+             SELECT key || ' is booked with a position of ' || trim_scale(net) || ' of ' || symbol AS what
                FROM run WHERE key IS NOT NULL AND net <> 0 AND client_id NOT IN (SELECT client_id FROM unplaced) LIMIT 1`
   },
   {
     // The category at that time is the old category of the first later change. Without a later change it is the current
     // category.
-    name: "every write-off is of a client who was RETAIL",
+    name: "every write-off belongs to a client that was RETAIL at the time",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
              later AS (
@@ -138,7 +138,7 @@ export const marginChecks = [
   },
   {
     // A client without a recorded state was never evaluated, because there was no market (A1-12).
-    name: "no RETAIL client owes anything once nothing is open and its close-out is over",
+    name: "no RETAIL client has negative cash without an open position, contract or close-out",
     figure: "SELECT count(*) AS n FROM risk_monitors",
     breaks: `SELECT 'client ' || c.id || ' owes ' || -b.cash AS what
                FROM clients c JOIN balances b ON b.client_id = c.id AND b.currency = 'USDC' JOIN risk_monitors m ON m.client_id = c.id
@@ -148,14 +148,14 @@ export const marginChecks = [
                 AND NOT EXISTS (SELECT FROM close_outs e WHERE e.client_id = c.id AND e.state IN (${live})) LIMIT 1`
   },
   {
-    name: "the restriction CLOSE_OUT stands only while its client is not NORMAL",
+    name: "the restriction CLOSE_OUT exists only while its client's risk state is not NORMAL",
     figure: "SELECT count(*) AS n FROM close_outs",
     breaks: `SELECT 'client ' || c.id AS what FROM clients c LEFT JOIN risk_monitors m ON m.client_id = c.id
               WHERE (c.context -> 'restrictions')::text LIKE '%"CLOSE_OUT"%' AND coalesce(m.state, 'NORMAL') = 'NORMAL' LIMIT 1`
   },
   {
     // An order that was cancelled for another reason has that reason instead of its episode.
-    name: "every order of a close-out can only reduce, and is one of those that its client's episode has sent",
+    name: "every close-out order is reduce-only and counted by its client's close-out",
     figure: "SELECT count(*) AS n FROM orders WHERE context ->> 'note' LIKE 'CO-%'",
     breaks: `WITH sent AS MATERIALIZED (
                SELECT context ->> 'note' AS note, client_id, count(*) AS n, bool_and(context ->> 'reduceOnly' = 'true') AS reduces
@@ -163,14 +163,14 @@ export const marginChecks = [
              told AS (
                SELECT 'CO-' || id AS note, client_id, (context ->> 'orders')::bigint AS n FROM close_outs WHERE (context ->> 'orders')::bigint > 0)
              SELECT s.note || ' of client ' || s.client_id || ': ' || s.n
-                    || ' orders, told of ' || coalesce(t.n, 0) || CASE WHEN s.reduces THEN '' ELSE ', not all reduce-only' END AS what
+                    || ' orders, its close-out counts ' || coalesce(t.n, 0) || CASE WHEN s.reduces THEN '' ELSE ', not all reduce-only' END AS what
                FROM sent s LEFT JOIN told t USING (note, client_id)
               WHERE s.n > coalesce(t.n, 0) OR NOT s.reduces LIMIT 1`
   },
   {
     // The trades count in the venue's order. After lost events the service books them in another order, but each trade was
     // correct in the venue's.
-    name: "every trade of an order that may only reduce makes its position smaller, and turns none",
+    name: "every trade of a reduce-only order reduces its position without reversing it",
     figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
     breaks: `WITH bound AS MATERIALIZED (
                SELECT id, client_id, symbol FROM orders

@@ -9,12 +9,12 @@ import { referencesHeld } from "./referenceChecks.ts"
 
 /** Entries of the list in ledgerChecks.ts. */
 export const onceChecks = [
-  referencesHeld(
-    "every payout and correction with a reference holds it, and every such reference names its transaction",
-    [payoutSpace, correctionSpace]
-  ),
+  referencesHeld("every payout and correction holds its reference, and every reference names its transaction", [
+    payoutSpace,
+    correctionSpace
+  ]),
   {
-    name: "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval",
+    name: "every approval use in the audit holds its claim, and every such claim belongs to a GRANTED approval",
     figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'approval:%'",
     breaks: `WITH held AS MATERIALIZED (SELECT name, owner FROM claims WHERE name LIKE 'approval:%'),
              used AS MATERIALIZED (
@@ -23,18 +23,18 @@ export const onceChecks = [
                  FROM audit WHERE action = 'approval.used'),
              granted AS (SELECT 'approval:' || id AS name, id FROM approvals WHERE state = 'GRANTED')
              SELECT what FROM (
-               SELECT u.name || ' was used and does not hold its fact' AS what
+               SELECT u.name || ' was used without a claim' AS what
                  FROM used u LEFT JOIN held h ON h.name = u.name AND h.owner = u.owner WHERE h.name IS NULL
                UNION ALL
-               SELECT h.name || ' is used and was not granted'
+               SELECT h.name || ' is claimed but was not granted'
                  FROM held h LEFT JOIN granted g ON g.name = h.name AND h.owner IN (0, g.id) WHERE g.name IS NULL) f LIMIT 1`
   },
   {
-    name: "every approval is as the audit says it was asked for: command, arguments and who asked",
+    name: "every approval matches the command, arguments and requester in the audit",
     figure: "SELECT count(*) AS n FROM approvals",
     // Older versions recorded only the command, or no requester.
     breaks: `WITH asked AS MATERIALIZED (SELECT object, reason FROM audit WHERE action = 'approval.request')
-             SELECT 'approval ' || p.id || ' of key ' || p.requested_by || ' was asked for as ' || coalesce(a.reason, 'nothing') AS what
+             SELECT 'approval ' || p.id || ' of key ' || p.requested_by || ' is audited as ' || coalesce(a.reason, 'missing') AS what
                FROM approvals p LEFT JOIN asked a ON a.object = 'approval:' || p.id
               WHERE (a.reason IN (p.command, p.command || ' ' || (p.context ->> 'argumentsHash'),
                                   p.command || ' ' || (p.context ->> 'argumentsHash') || ' by ' || p.requested_by)) IS NOT TRUE

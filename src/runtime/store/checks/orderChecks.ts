@@ -54,7 +54,7 @@ const signedQty = "(CASE side WHEN 'BUY' THEN 1 ELSE -1 END) * qty::numeric"
 /** Entries of the list in ledgerChecks.ts. */
 export const orderChecks = [
   {
-    name: "every fill has its postings once, and nothing else is booked as one",
+    name: "every fill has its postings exactly once, and no other posting is booked as a fill",
     figure: "SELECT count(*) AS n FROM fills",
     breaks: `WITH ${due}, ${booked},
              counted AS (
@@ -62,12 +62,12 @@ export const orderChecks = [
                  FROM (SELECT key, type, client_id, currency, amount, 1 AS n FROM due
                        UNION ALL SELECT key, type, client_id, currency, amount, -1 FROM booked) AS both_sides
                 GROUP BY key, type, client_id, currency, amount HAVING sum(n) <> 0)
-             SELECT key || ' ' || trim_scale(amount) || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked and not due' END AS what
+             SELECT key || ' ' || trim_scale(amount) || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked but not due' END AS what
                FROM counted LIMIT 1`
   },
   {
     // Rounded on the running totals, so that all fills of an order add up to one fill of their sum (F20).
-    name: "every spot order has paid, got and been charged what its fills come to together",
+    name: "every spot order's payments and commission equal the totals of its fills",
     figure: "SELECT count(DISTINCT order_id) AS n FROM fills WHERE family = 'SPOT'",
     breaks: `WITH traded AS (
                SELECT order_id, client_id, side, currency, sum(price::numeric * qty::numeric) AS total, sum(commission) AS commission
@@ -89,7 +89,7 @@ export const orderChecks = [
                  OR d.commission IS DISTINCT FROM (CASE d.side WHEN 'BUY' THEN d.charge ELSE least(d.charge, d.amount) END) LIMIT 1`
   },
   {
-    name: "every order has filled the sum of its fills, and no more than was asked for",
+    name: "every order's filled quantity equals the sum of its fills and is at most its quantity",
     figure: "SELECT count(*) AS n FROM orders",
     breaks: `WITH filled AS (
                SELECT order_id AS id, client_id, symbol, side, sum(qty::numeric) AS qty, max(trade_id) AS last
@@ -97,14 +97,14 @@ export const orderChecks = [
              asked AS (
                SELECT id, client_id, symbol, context ->> 'side' AS side, state, (context ->> 'qty')::numeric AS qty,
                       (context ->> 'filledQty')::numeric AS filled, (context ->> 'lastTradeId')::bigint AS last FROM orders)
-             SELECT 'order ' || coalesce(a.id, f.id) || ' is ' || coalesce(a.state, 'not there') || ' with ' || coalesce(a.filled, 0)
+             SELECT 'order ' || coalesce(a.id, f.id) || ' is ' || coalesce(a.state, 'missing') || ' with ' || coalesce(a.filled, 0)
                     || ' filled, its fills are ' || coalesce(f.qty, 0) AS what
                FROM asked a FULL JOIN filled f USING (id, client_id, symbol, side)
               WHERE a.filled IS DISTINCT FROM coalesce(f.qty, 0) OR a.last IS DISTINCT FROM coalesce(f.last, 0) OR a.filled > a.qty
                  OR (a.state = 'FILLED' AND a.filled <> a.qty) OR (a.state = 'REJECTED' AND a.filled <> 0) LIMIT 1`
   },
   {
-    name: "every fill has the notional of its price and quantity, and a result only for what it closed",
+    name: "every fill's notional is price times quantity, and only a closing fill has a result",
     figure: "SELECT count(*) AS n FROM fills WHERE closed_qty IS NOT NULL",
     breaks: `SELECT 'fill ' || id || ' of order ' || order_id AS what FROM fills JOIN ${units} AS u (code, unit) ON u.code = currency
               WHERE abs(notional - price::numeric * qty::numeric * u.unit) >= 1 OR qty::numeric <= 0 OR commission < 0
@@ -113,7 +113,7 @@ export const orderChecks = [
   },
   {
     // Working: reserved and not yet paid or released. Ended: the hold is zero.
-    name: "every order holds what is reserved in its name, and none that has ended holds anything",
+    name: "every order's hold equals its reserved postings, and an ended order holds nothing",
     figure: `SELECT count(*) AS n FROM orders WHERE amount > 0 AND state IN (${working})`,
     breaks: `WITH units AS (SELECT * FROM ${units} AS u (code, unit)),
              reserved AS (
@@ -124,14 +124,14 @@ export const orderChecks = [
                SELECT o.id::text AS id, o.client_id, o.currency, o.state, ${held} AS amount,
                       o.state IN (${working}) AS works, o.context ->> 'family' = 'SPOT' AND o.amount = 0 AS bare
                  FROM orders o)
-             SELECT 'order ' || coalesce(h.id, r.id) || ' is ' || coalesce(h.state, 'not there') || ' and holds '
+             SELECT 'order ' || coalesce(h.id, r.id) || ' is ' || coalesce(h.state, 'missing') || ' and holds '
                     || trim_scale(coalesce(h.amount, 0)) || ', reserved for it are ' || coalesce(r.amount, 0) AS what
                FROM holding h FULL JOIN reserved r USING (id, client_id, currency)
               WHERE coalesce(h.amount, 0) <> coalesce(r.amount, 0) OR h.amount < 0 OR (NOT h.works AND h.amount <> 0)
                  OR (h.works AND h.bare) LIMIT 1`
   },
   {
-    name: "every position is the sum of its fills: quantity, what they opened and closed, and what they realized",
+    name: "every position equals the sum of its fills: net, opened and closed quantity, realized result",
     figure: "SELECT count(*) AS n FROM positions WHERE state = 'OPEN'",
     breaks: `WITH sums AS (
                SELECT client_id, symbol, bool_and(family = 'SPOT') AS spot, sum(${signedQty}) AS qty, sum(realized_pnl) AS realized,
@@ -149,21 +149,21 @@ export const orderChecks = [
                       OR abs(h.qty) <> coalesce(s.left, 0) OR sign(h.cost) <> sign(h.qty) OR abs(h.amount - abs(h.cost) * 1e6) >= 1)) LIMIT 1`
   },
   {
-    name: "every leg reduces, in the market of the order that it protects, and no more of it than that has filled",
+    name: "every attached leg is reduce-only, in its parent's market, for at most the filled quantity of the parent",
     figure: "SELECT count(*) AS n FROM orders WHERE parent_order_id IS NOT NULL",
     breaks: `WITH legs AS (
                SELECT id, parent_order_id, client_id, symbol, context ->> 'side' AS side, context ->> 'reduceOnly' AS reduces,
                       greatest((context ->> 'qty')::numeric, (context #>> '{amending,qty}')::numeric) AS qty
                  FROM orders WHERE parent_order_id IS NOT NULL)
-             SELECT 'order ' || l.id || ' is for ' || l.qty || ' of order ' || l.parent_order_id || ', filled '
-                    || coalesce(p.context ->> 'filledQty', 'nowhere') AS what
+             SELECT 'order ' || l.id || ' is for ' || l.qty || ' of order ' || l.parent_order_id || ', filled quantity '
+                    || coalesce(p.context ->> 'filledQty', 'unknown') AS what
                FROM legs l LEFT JOIN orders p ON p.id = l.parent_order_id AND p.client_id = l.client_id AND p.symbol = l.symbol
               WHERE l.qty > coalesce((p.context ->> 'filledQty')::numeric, 0) OR l.reduces IS DISTINCT FROM 'true'
                  OR l.side = p.context ->> 'side' LIMIT 1`
   },
   {
     // Money that was received before lots were kept, or outside trades, has no lot: its asset is left out (A2-104).
-    name: "lots that are left are what clients hold of assets that they have traded alone",
+    name: "remaining lots equal every client's holding of each asset that it only traded",
     figure: "SELECT count(*) AS n FROM spot_lots WHERE qty > 0",
     breaks: `WITH traded AS (
                SELECT p.client_id, p.currency AS asset FROM postings p JOIN ledger_transactions t USING (tx_id)

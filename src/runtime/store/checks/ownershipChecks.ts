@@ -27,7 +27,7 @@ const named = ({ key, columns }: TableSpec): string =>
 
 const strays = (spec: TableSpec): string => {
   const name = named(spec)
-  return `SELECT '${spec.title} ' || ${name === "" ? "" : `${name} || `}'of client ' || r.client_id || ' is of partner ' || r.partner_id AS what
+  return `SELECT '${spec.title} ' || ${name === "" ? "" : `${name} || `}'of client ' || r.client_id || ' belongs to partner ' || r.partner_id AS what
             FROM ${spec.sqlName} r LEFT JOIN clients c ON c.id = r.client_id
            WHERE r.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
 }
@@ -35,19 +35,19 @@ const strays = (spec: TableSpec): string => {
 /** Entries of the list in ledgerChecks.ts. Collateral reports have a further check in figureChecks.ts. */
 export const ownershipChecks = [
   ...money.map((spec) => ({
-    name: `every ${spec.title} is of its client's partner`,
+    name: `every ${spec.title} belongs to its client's partner`,
     figure: `SELECT count(*) AS n FROM ${spec.sqlName}`,
     breaks: strays(spec)
   })),
   {
-    name: "every other record of a client is of its client's partner",
+    name: "every other client record belongs to its client's partner",
     figure: `SELECT sum(n) AS n FROM (${others.map(({ sqlName }) => `SELECT count(*) AS n FROM ${sqlName}`).join(" UNION ALL ")}) AS counts`,
     breaks: others.map((spec) => `(${strays(spec)})`).join(" UNION ALL ")
   },
   {
-    name: "every client is of the partner that its postings name",
+    name: "every client belongs to the partner that its postings name",
     figure: "SELECT count(*) AS n FROM clients",
-    breaks: `SELECT 'client ' || p.client_id || ' is of partner ' || coalesce(c.partner_id::text, 'none') || ', its postings of '
+    breaks: `SELECT 'client ' || p.client_id || ' belongs to partner ' || coalesce(c.partner_id::text, 'none') || ', its postings of '
                     || p.partner_id AS what
                FROM (SELECT client_id, partner_id FROM postings WHERE client_id IS NOT NULL GROUP BY client_id, partner_id) p
                LEFT JOIN clients c ON c.id = p.client_id

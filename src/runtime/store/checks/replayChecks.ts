@@ -45,7 +45,7 @@ class PositionReplay implements Replay<ReplayedFill> {
     this.position = position
     const asBooked = realized === row.realized_pnl && isEqual(closedQty, row.closed_qty)
     const trade = `trade ${row.trade_id} of order ${row.order_id}`
-    return found ?? (asBooked ? null : `${trade} has realized ${row.realized_pnl}, its turn makes it ${realized}`)
+    return found ?? (asBooked ? null : `${trade} has realized ${row.realized_pnl}, the replay gives ${realized}`)
   }
 
   end(): string | null {
@@ -58,7 +58,7 @@ class PositionReplay implements Replay<ReplayedFill> {
       position.realizedPnl === (last.position_pnl ?? 0n)
     if (same) return null
     const { netQty, avgEntry, netCost, realizedPnl } = position
-    return `position ${last.symbol} of client ${last.client_id} is ${last.net_qty} at ${last.avg_entry} for ${last.net_cost} with ${last.position_pnl}, its fills make ${netQty} at ${avgEntry} for ${netCost} with ${realizedPnl}`
+    return `position ${last.symbol} of client ${last.client_id} is ${last.net_qty} at ${last.avg_entry}, cost ${last.net_cost}, result ${last.position_pnl}; the replay gives ${netQty} at ${avgEntry}, cost ${netCost}, result ${realizedPnl}`
   }
 }
 
@@ -110,22 +110,22 @@ class LotReplay implements Replay<ReplayedLot> {
     const { cost, left } = takeLots(this.lots, -qty)
     this.lots = [...left]
     if (realized === null || this.isUnvalued || realized === (proceeds ?? 0n) - cost) return null
-    return `posting ${id} has sold ${asset} with ${realized}, what it sold had cost ${cost} of ${proceeds}`
+    return `posting ${id} has sold ${asset} with the result ${realized}, but the cost was ${cost} and the proceeds ${proceeds}`
   }
 
   private compare({ client_id, asset, id, qty, cost, commission }: ReplayedLot): string | null {
     const lot = this.lots[this.seen++]
     const same = lot?.qty === qty && lot.commission === commission && (this.isUnvalued || lot.cost === cost)
-    const should = lot === undefined ? "none" : `${lot.qty} for ${lot.cost} and ${lot.commission}`
+    const should = lot === undefined ? "none" : `${lot.qty} with cost ${lot.cost} and commission ${lot.commission}`
     return same
       ? null
-      : `lot ${id} of client ${client_id} is ${qty} ${asset} for ${cost} and ${commission}, what came and went leaves ${should}`
+      : `lot ${id} of client ${client_id} is ${qty} ${asset} with cost ${cost} and commission ${commission}, the replay gives ${should}`
   }
 
   end(): string | null {
     const missing = this.lots[this.seen]
     if (this.last === null || missing === undefined) return null
-    return `client ${this.last.client_id} has no lot of ${missing.qty} ${missing.asset} that came and did not leave`
+    return `client ${this.last.client_id} lacks a lot of ${missing.qty} ${missing.asset}`
   }
 }
 
@@ -170,7 +170,7 @@ const lotRows = `WITH begun AS (SELECT coalesce(min(acquired_at), 92233720368547
    ORDER BY client_id, asset, is_lot, at, id`
 
 const positionReplay: ReplayCheck<ReplayedFill> = {
-  name: "every position is at the cost, the average and the result that its fills make of it one after the other",
+  name: "every position has the cost, average price and result of replaying its fills in order",
   figure: "SELECT count(*) AS n FROM fills WHERE family = 'PERP'",
   rows: `SELECT f.client_id, f.symbol, f.order_id, f.trade_id, f.side, f.qty, f.price, f.closed_qty, f.realized_pnl,
                 p.net_qty, p.avg_entry, p.net_cost, p.realized_pnl AS position_pnl
@@ -180,7 +180,7 @@ const positionReplay: ReplayCheck<ReplayedFill> = {
 }
 
 const lotReplay: ReplayCheck<ReplayedLot> = {
-  name: "every lot and the result of every sale are what came in and left makes of them, first in first out",
+  name: "every lot and sale result equals a first-in-first-out replay of receipts and disposals",
   figure: "SELECT count(*) AS n FROM spot_lots",
   rows: lotRows,
   begin: () => new LotReplay()

@@ -62,7 +62,7 @@ const periods = `periods AS MATERIALIZED (
 /** Entries of the list in ledgerChecks.ts. */
 export const settlementChecks = [
   {
-    name: "every settlement item has exactly its posting: type, client and amount",
+    name: "every settlement item has a posting with its type, client and amount",
     figure: "SELECT count(*) AS n FROM settlement_items",
     breaks: `WITH ${changes}
              SELECT 'item ' || i.id || ' of ' || i.type || ' ' || i.amount || ' has no such posting' AS what
@@ -72,7 +72,7 @@ export const settlementChecks = [
               WHERE c.tx_id IS NULL LIMIT 1`
   },
   {
-    name: "every economic posting under PARTNER custody has its settlement item, once",
+    name: "every economic posting under PARTNER custody has exactly one settlement item",
     figure: "SELECT count(*) AS n FROM settlement_items",
     breaks: `WITH ${changes}, ${periods}, items AS MATERIALIZED (SELECT tx_id, count(*) AS n FROM settlement_items GROUP BY tx_id)
              SELECT 'transaction ' || c.tx_id || ' has ' || coalesce(i.n, 0) || ' settlement items under ' || f.model || ' custody' AS what
@@ -81,7 +81,7 @@ export const settlementChecks = [
               WHERE coalesce(i.n, 0) <> (CASE f.model WHEN 'PARTNER' THEN 1 ELSE 0 END) LIMIT 1`
   },
   {
-    name: "every transaction fits the custody model it was booked under",
+    name: "every transaction type fits the custody model at its booking",
     figure: "SELECT count(*) AS n FROM custody_changes",
     // Partners hold only USDC: other currencies are paid out as withdrawals under either model.
     breaks: `WITH ${periods}, routes (type, model) AS (VALUES ${routes}),
@@ -96,7 +96,7 @@ export const settlementChecks = [
                     IS NOT TRUE LIMIT 1`
   },
   {
-    name: "every change of custody model starts from the one before it, and the last one is the partner's",
+    name: "every partner's custody changes form a chain that ends at its current model",
     figure: "SELECT count(*) AS n FROM custody_changes",
     breaks: `SELECT 'change ' || c.id || ' of partner ' || c.partner_id || ' to ' || c.after || ' is followed by ' || c.next AS what
                FROM (SELECT id, partner_id, after,
@@ -123,7 +123,7 @@ export const settlementChecks = [
                     <> coalesce(h.amount, 0) + coalesce(i.amount, 0) LIMIT 1`
   },
   {
-    name: "every settlement item is in a state its reports can have led to, with the amount it shows",
+    name: "every settlement item has a state that fits its reports, and shows its stored amount",
     figure: "SELECT count(*) AS n FROM settlement_items WHERE state <> 'SETTLED'",
     breaks: `SELECT 'item ' || id || ' is ' || state || ' after ' || (context ->> 'reports') || ' reports, showing '
                     || (context ->> 'amount') AS what

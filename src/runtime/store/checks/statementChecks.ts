@@ -9,14 +9,14 @@ const facts = `CASE WHEN context ->> 'facts' LIKE '{%' THEN (context ->> 'facts'
 /** Entries of the list in ledgerChecks.ts. */
 export const statementChecks = [
   {
-    name: "every statement is of a model that is stored in full under its hash, with the rows it shows",
+    name: "every statement's model is stored completely, with the hash and row count that it shows",
     figure: "SELECT count(*) AS n FROM statements",
     breaks: `WITH stored AS (
                SELECT model_id, count(*) AS n, max(number) AS last FROM statement_pieces GROUP BY model_id),
              models AS (
                SELECT m.*, p.n, p.last, (SELECT sum(each::bigint) FROM json_array_elements_text(m.counts) AS each) AS rows
                  FROM statement_models m LEFT JOIN stored p ON p.model_id = m.id)
-             SELECT 'statement ' || s.id || ' is of model ' || s.model_id || CASE WHEN m.id IS NULL THEN ', which is not there'
+             SELECT 'statement ' || s.id || ' is of model ' || s.model_id || CASE WHEN m.id IS NULL THEN ', which is missing'
                     ELSE ' with ' || coalesce(m.n, 0) || ' of ' || m.pieces || ' pieces, ' || m.rows || ' rows and the hash ' || m.sha256 END AS what
                FROM statements s LEFT JOIN models m ON m.id = s.model_id
               WHERE m.id IS NULL OR m.sha256 <> s.context ->> 'sha256' OR m.client_id <> s.client_id
@@ -24,7 +24,7 @@ export const statementChecks = [
                  OR m.rows <> (s.context ->> 'rows')::bigint LIMIT 1`
   },
   {
-    name: "every period of a statement has one live version, the last of a chain without a gap, each version claimed",
+    name: "every period's statement versions form a claimed chain without gaps, and only the last is live",
     figure: "SELECT count(*) AS n FROM statements WHERE state = 'GENERATED'",
     breaks: `WITH chain AS (
                SELECT s.*, lag(id) OVER versions AS before, lag(number) OVER versions AS last, lead(id) OVER versions AS next,
@@ -42,7 +42,7 @@ export const statementChecks = [
                  OR (c.context ->> 'periodFrom')::bigint <> c.period_from OR (c.context ->> 'periodTo')::bigint <> c.period_to LIMIT 1`
   },
   {
-    name: "every statement of postings names the seal of the ledger that holds the last of them",
+    name: "every statement of postings names the ledger seal that covers its last posting",
     figure: "SELECT count(*) AS n FROM statements WHERE context ->> 'facts' LIKE '{%'",
     breaks: `WITH made AS MATERIALIZED (SELECT id, ${facts} AS facts FROM statements),
              named AS MATERIALIZED (

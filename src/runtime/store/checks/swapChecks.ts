@@ -35,7 +35,7 @@ const outstanding = "greatest(0, amount + reward - paid - written_off)"
 /** Entries of the list in ledgerChecks.ts. */
 export const swapChecks = [
   {
-    name: "every swap that was taken has paid notional and fee once, and every payment of a writer is booked once",
+    name: "every taken swap has one principal posting, and every writer payment has one posting",
     figure: "SELECT count(*) AS n FROM swaps",
     breaks: `WITH ${due}, ${booked},
              counted AS (
@@ -43,11 +43,11 @@ export const swapChecks = [
                  FROM (SELECT key, type, client_id, currency, amount, 1 AS n FROM due
                        UNION ALL SELECT key, type, client_id, currency, amount, -1 FROM booked) AS both_sides
                 GROUP BY key, type, client_id, currency, amount HAVING sum(n) <> 0)
-             SELECT key || ' ' || amount || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked and not due' END AS what
+             SELECT key || ' ' || amount || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked but not due' END AS what
                FROM counted LIMIT 1`
   },
   {
-    name: "every swap holds what is reserved in its name, and none but an ACCEPTING one holds anything",
+    name: "every ACCEPTING swap's hold equals its reserved postings, and any other swap holds nothing",
     figure: "SELECT count(*) AS n FROM swaps WHERE state = 'ACCEPTING'",
     breaks: `WITH reserved AS (
                SELECT ${swapOfKey} AS id, p.client_id, p.currency, sum(p.amount) AS amount
@@ -56,13 +56,13 @@ export const swapChecks = [
              holding AS (
                SELECT id::text AS id, client_id, currency, state,
                       CASE WHEN state = 'ACCEPTING' THEN ${notional} + ${estimated} ELSE 0 END AS amount FROM swaps)
-             SELECT 'swap ' || coalesce(h.id, r.id) || ' is ' || coalesce(h.state, 'not there') || ' and holds '
+             SELECT 'swap ' || coalesce(h.id, r.id) || ' is ' || coalesce(h.state, 'missing') || ' and holds '
                     || coalesce(h.amount, 0) || ', reserved for it are ' || coalesce(r.amount, 0) AS what
                FROM holding h FULL JOIN reserved r USING (id, client_id, currency)
               WHERE h.amount IS DISTINCT FROM coalesce(r.amount, 0) LIMIT 1`
   },
   {
-    name: "every swap was charged the venue's fee and the service's share of the reward that came, and nothing else",
+    name: "every swap is charged exactly the venue's fee and the service's share of the received reward",
     figure: "SELECT count(*) AS n FROM swaps WHERE commission > 0",
     breaks: `WITH booked AS (
                SELECT ${swapOfKey} AS id, p.client_id, p.currency,
@@ -80,7 +80,7 @@ export const swapChecks = [
                  OR s.commission > ${share} OR (s.closed_at IS NOT NULL AND s.commission <> ${share}) LIMIT 1`
   },
   {
-    name: "every swap shows the figures it was booked with: paid, outstanding and written off are what was expected, and a claim stands in default alone",
+    name: "every swap shows its booked figures, which add up to its expected payout, and only a defaulted swap has a claim",
     figure: "SELECT count(*) AS n FROM swaps WHERE state = 'DEFAULTED'",
     breaks: `SELECT 'swap ' || id || ' is ' || state AS what FROM swaps
               WHERE ${notional} <> amount OR ${minor("context ->> 'reward'")} <> reward OR ${minor("context ->> 'paid'")} <> paid
@@ -97,7 +97,7 @@ export const swapChecks = [
                  OR (closed_at IS NULL AND state NOT IN ('MATURED', 'CURED', 'FINAL_SETTLEMENT') AND commission <> 0) LIMIT 1`
   },
   {
-    name: "every contract of the venue is one swap of its client",
+    name: "every venue contract belongs to at most one swap of its client",
     figure: "SELECT count(*) AS n FROM swaps WHERE contract_id > 0",
     breaks: `SELECT 'contract ' || contract_id || ' of client ' || client_id || ' is ' || count(*) || ' swaps' AS what
                FROM swaps WHERE contract_id > 0 GROUP BY client_id, contract_id HAVING count(*) > 1 LIMIT 1`

@@ -20,7 +20,7 @@ const steps = `(VALUES ('REQUESTED', false, 'reserve'), ('APPROVED', true, 'rese
 /** Entries of the list in ledgerChecks.ts. */
 export const withdrawalChecks = [
   {
-    name: "the reserve of every client is the sum of its REQUESTED withdrawal requests and of what its orders and takes hold",
+    name: "every client's reserve equals the sum of its REQUESTED withdrawals and the holds of its orders and takes",
     figure: "SELECT count(*) AS n FROM withdrawal_requests WHERE state = 'REQUESTED'",
     breaks: `WITH asked AS (
                SELECT client_id, currency, sum(amount) AS amount
@@ -50,11 +50,11 @@ export const withdrawalChecks = [
                        UNION ALL SELECT key, type, kind, currency, amount, account, -1 FROM booked) AS both_sides
                 GROUP BY key, type, kind, currency, amount, account HAVING sum(n) <> 0)
              SELECT key || ' ' || account || ' ' || kind || ' ' || amount
-                    || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked and not due' END AS what
+                    || CASE WHEN n > 0 THEN ' is not booked' ELSE ' is booked but not due' END AS what
                FROM counted LIMIT 1`
   },
   {
-    name: "every withdrawal request is in a state its steps can have led to, with the amount it shows",
+    name: "every withdrawal request has a state that fits its steps, and shows its stored amount",
     figure: "SELECT count(*) AS n FROM withdrawal_requests WHERE state NOT IN ('REQUESTED', 'APPROVED')",
     breaks: `SELECT 'request ' || r.id || ' is ' || r.state || ', showing ' || (r.context ->> 'amount') AS what
                FROM withdrawal_requests r
@@ -72,7 +72,7 @@ export const withdrawalChecks = [
                  OR (r.context ->> 'ledgerTxId' IS NOT NULL AND t.key IS DISTINCT FROM 'withdrawal:' || r.id || ':out') LIMIT 1`
   },
   {
-    name: "money that leaves a reserve without a request is a payout, both of its steps at once",
+    name: "every withdrawal posting without a request belongs to a payout with both steps",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE key LIKE 'payout:%'",
     breaks: `WITH outs AS MATERIALIZED (
                SELECT t.key, t.type, split_part(t.key, ':', 2) AS payout, t.client_id, p.currency, p.amount
