@@ -8,7 +8,7 @@ import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals, isRefusal } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
 import { Progress } from "./progress.ts"
-import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, speaksForItself, type Would } from "./dryRun.ts"
+import { carriedOut, type Deed, dryRunDocument, dryRunView, grantView, isDryRunAnswer, type Would } from "./dryRun.ts"
 import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
 import { refusalLines } from "./refusalText.ts"
 import { cellText, escaped, type Names, unbroken } from "./views/cellText.ts"
@@ -119,7 +119,7 @@ export class Cli {
           ),
         service
       )
-    } else if (speaksForItself(data)) {
+    } else if (isDryRunAnswer(data)) {
       const refusal = refusalOf(data)
       if (refusal === null || globals.json === true)
         await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, (all) => view(all, true), service)
@@ -270,18 +270,18 @@ export class Cli {
     { confirm, deed, about }: CallOptions<A>
   ): Promise<Success<A> | null> {
     if (confirm === undefined) return null
-    if (typeof confirm === "string" && !this.io.asks()) throw noTerminal
+    if (typeof confirm === "string" && !this.io.canPrompt()) throw noTerminal
     const question = typeof confirm === "string" ? confirm : await query(confirm)
     if (question === null) return null
-    if (!this.io.asks()) throw noTerminal
+    if (!this.io.canPrompt()) throw noTerminal
     const head = deed === undefined || deed === false ? [] : [await query(deed)]
     const rehearsed = deed === false ? null : await query(request)
-    const refusal = rehearsed !== null && speaksForItself(rehearsed.data) ? refusalOf(rehearsed.data) : null
+    const refusal = rehearsed !== null && isDryRunAnswer(rehearsed.data) ? refusalOf(rehearsed.data) : null
     if (refusal !== null) throw refusal
     if (rehearsed !== null && about !== undefined && doesNothing(rehearsed))
       return { code: 0, data: rehearsed.data, changes: [] }
     const shown =
-      rehearsed?.dryRun === undefined || speaksForItself(rehearsed.data)
+      rehearsed?.dryRun === undefined || isDryRunAnswer(rehearsed.data)
         ? head
         : [
             ...head,
@@ -307,20 +307,20 @@ export class Cli {
     if (query === undefined && this.io.progress === null) return answer
     const progress = this.progressOf(globals)
     const began = Date.now()
-    let isAsking = false
+    let isQuerying = false
     let isOver = false
     const timer = setInterval(() => {
       const waited = () => `${Math.round((Date.now() - began) / 1_000)} s`
-      if (query === undefined) return progress.tell(`Waiting for the service: ${waited()}`)
-      if (isAsking) return
-      isAsking = true
+      if (query === undefined) return progress.report(`Waiting for the service: ${waited()}`)
+      if (isQuerying) return
+      isQuerying = true
       // A failed progress query is ignored, because the call itself reports the state of the service.
       const noProgress = () => null
       void query()
         .catch(noProgress)
         .then((line) => {
-          isAsking = false
-          if (line !== null && !isOver) progress.tell(`${line}, ${waited()}`)
+          isQuerying = false
+          if (line !== null && !isOver) progress.report(`${line}, ${waited()}`)
         })
     }, progressMillis)
     try {

@@ -28,7 +28,7 @@ export interface CliIo {
    */
   readonly progress: ((line: string | null) => void) | null
   /** Whether there is a terminal for questions. */
-  readonly asks: () => boolean
+  readonly canPrompt: () => boolean
   /**
    * Puts a yes-or-no question on the controlling terminal, wherever input and output go. `deed`, the text of the planned
    * changes, is shown above it. Returns null without a terminal.

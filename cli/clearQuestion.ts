@@ -17,10 +17,10 @@ export const clearQuestion = (
 const candidateLines = (api: OperatorClient, caseId: number): Effect.Effect<ReadonlyArray<string>, unknown> =>
   Effect.map(api.case.show({ params: { caseId: String(caseId) } }), ({ data: { details, entries } }) => {
     const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
-    return candidates.map((each) => `  case ${caseId}, ${wordsOf(each, entries)}`)
+    return candidates.map((each) => `  case ${caseId}, ${candidateText(each, entries)}`)
   })
 
-const wordsOf = (candidate: Candidate, entries: ReadonlyArray<Entry>): string => {
+const candidateText = (candidate: Candidate, entries: ReadonlyArray<Entry>): string => {
   const { entryId, list, score } = candidate
   const entry = entries.find((each) => each.entryId === entryId)
   const facts = [candidateName(candidate, entries), entry?.dob, entry?.country, `score ${score.toFixed(3)}`]

@@ -13,7 +13,7 @@ const [terminalInput, terminalOutput] =
 const columnsOfTerminal = (): number => process.stdout.columns || process.stderr.columns || 80
 
 /** Whether this process has a terminal. */
-export const asks: CliIo["asks"] = () => {
+export const canPrompt: CliIo["canPrompt"] = () => {
   const input = opened(terminalInput, "r")
   if (input !== null) closeSync(input)
   return input !== null

@@ -36,7 +36,7 @@ const addOption = (command: Command): void => {
 }
 
 /** Whether the answer itself reports that it is a dry run; --json then prints the answer beside the usual form. */
-export const speaksForItself = <A>(data: A): data is A & { readonly dryRun: true } =>
+export const isDryRunAnswer = <A>(data: A): data is A & { readonly dryRun: true } =>
   typeof data === "object" && data !== null && (data as { readonly dryRun?: unknown }).dryRun === true
 
 /** The JSON form of a dry run. */

@@ -3,7 +3,7 @@
  * composition root is imported only when this command runs.
  */
 import { type CliIo, type ExitStatus, servedStatus, unwritten } from "./CliIo.ts"
-import { asks, confirm } from "./confirm.ts"
+import { canPrompt, confirm } from "./confirm.ts"
 import { pageWith } from "./pager.ts"
 import { runCli } from "./runCli.ts"
 
@@ -101,7 +101,7 @@ const status = await runCli(process.argv.slice(2), {
   errorColumns,
   page: pageWith(process.env),
   progress,
-  asks,
+  canPrompt,
   confirm,
   stopped,
   serve

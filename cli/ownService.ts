@@ -62,13 +62,13 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
     url = (JSON.parse(ready) as { readonly url: string }).url
     port = Number(new URL(url).port)
   } catch (error) {
-    const said = readFileSync(logOf(dataDir), "utf8").slice(-2_000)
+    const logEnd = readFileSync(logOf(dataDir), "utf8").slice(-2_000)
     await stop()
     if (error === interrupted) throw error
     throw cliFailure(
       exitStatus.unreachable,
       5030,
-      `A service for the run could not be started. The end of its log:\n${said}`
+      `A service for the run could not be started. The end of its log:\n${logEnd}`
     )
   }
   return {

@@ -13,32 +13,32 @@ export class Progress {
   private readonly io: Pick<CliIo, "progress" | "stderr">
   private readonly silent: boolean
   private readonly now: () => number
-  private saidAt: number
-  private said = false
+  private shownAt: number
+  private hasShown = false
 
   constructor(io: Pick<CliIo, "progress" | "stderr">, json: boolean, now: () => number = Date.now) {
     this.io = io
     this.silent = json
     this.now = now
-    this.saidAt = io.progress === null ? now() : Number.NEGATIVE_INFINITY
+    this.shownAt = io.progress === null ? now() : Number.NEGATIVE_INFINITY
   }
 
   /** Updates the progress; may be called as often as wanted. */
-  tell(line: string): void {
+  report(line: string): void {
     if (this.silent) return
     const { progress } = this.io
     const at = this.now()
-    if (at - this.saidAt < (progress === null ? lineMillis : redrawMillis)) return
-    this.saidAt = at
-    this.said = true
+    if (at - this.shownAt < (progress === null ? lineMillis : redrawMillis)) return
+    this.shownAt = at
+    this.hasShown = true
     if (progress === null) this.io.stderr(`${line}\n`)
     else progress(line)
   }
 
   /** Clears the terminal's line. */
   end(): void {
-    if (this.said) this.io.progress?.(null)
-    this.said = false
+    if (this.hasShown) this.io.progress?.(null)
+    this.hasShown = false
   }
 }
 

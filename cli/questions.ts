@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { readNames } from "./names.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
-import { approvalInWords } from "./views/approvals.ts"
+import { approvalText } from "./views/approvals.ts"
 import { cellText, escaped, plainScreen, unbroken } from "./views/cellText.ts"
 import { asSent, type Cell } from "./views/View.ts"
 
@@ -14,7 +14,7 @@ export type Question = (api: OperatorClient) => Effect.Effect<string, unknown>
 const plain = (cell: Cell): string => cellText(cell, plainScreen).replaceAll(unbroken, " ")
 
 /** The client as text, "client ACM-00000006 (Ada Byron)", for any form in which the command line names the client. */
-export const clientInWords = (api: OperatorClient, client: string): Effect.Effect<string, unknown> =>
+export const clientText = (api: OperatorClient, client: string): Effect.Effect<string, unknown> =>
   Effect.map(api.client.show({ params: { client } }), ({ data: { clientUid, displayName } }) =>
     escaped(`client ${clientUid} (${displayName})`)
   )
@@ -22,7 +22,7 @@ export const clientInWords = (api: OperatorClient, client: string): Effect.Effec
 export const aboutClient =
   (client: string, question: (called: string) => string): Question =>
   (api) =>
-    Effect.map(clientInWords(api, client), question)
+    Effect.map(clientText(api, client), question)
 
 /** The request as text: "withdrawal request 3 of ACM-00000006, 32.50 USDC to iban X, bic Y". */
 export const aboutWithdrawal =
@@ -48,6 +48,6 @@ export const aboutApproval =
     Effect.gen(function* () {
       const { data } = yield* api.approval.show({ params: { approvalId } })
       const names = yield* readNames(api, new Set(["partner", "operator"] as const))
-      const said = approvalInWords(data)
-      return question(cellText(said, { ...plainScreen, names }).replaceAll(unbroken, " "))
+      const sentence = approvalText(data)
+      return question(cellText(sentence, { ...plainScreen, names }).replaceAll(unbroken, " "))
     })

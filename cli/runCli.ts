@@ -43,9 +43,9 @@ export const runCli: RunLine = async (args, io, callService) => {
     }
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return exitStatus.done
-    const said = complaints.join("")
-    if (json) cli.fail(true, cliFailure(exitStatus.usage, 4000, sentenceOf(said, error)))
-    else io.stderr(wrapText(said, io.errorColumns()))
+    const complaint = complaints.join("")
+    if (json) cli.fail(true, cliFailure(exitStatus.usage, 4000, sentenceOf(complaint, error)))
+    else io.stderr(wrapText(complaint, io.errorColumns()))
     return exitStatus.usage
   }
 }
@@ -55,10 +55,10 @@ const packageVersion = (): string => {
   return (JSON.parse(described) as { readonly version: string }).version
 }
 
-const sentenceOf = (said: string, error: CommanderError): string =>
+const sentenceOf = (complaint: string, error: CommanderError): string =>
   error.code === "commander.help"
     ? "A command is needed."
-    : said
+    : complaint
         .replace(/^error: /, "")
         .split("\n")[0]
         ?.trim() || error.message

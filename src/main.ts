@@ -45,7 +45,7 @@ import { ServeError } from "./ServeError.ts"
 import { drawVenueName, meetVenue, startVenue, type StartingVenue } from "./serviceVenue.ts"
 import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
-import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
+import { explainDatabase, explainListening, explained } from "./startFailure.ts"
 import { avoidPretenuring } from "./noPretenuring.ts"
 
 /** How the service ended: stopped, or replaced by a newer process on the same database. */
@@ -82,7 +82,7 @@ export const serve = (
     if (unread !== null) return Effect.fail(new ServeError({ sentence: unread }))
     avoidPretenuring()
     return options.role === "edge" ? serveEdge(options, stop) : serveLives(options, stop, whenReady)
-  }).pipe(inWords, Effect.provide(layerLogging))
+  }).pipe(explained, Effect.provide(layerLogging))
 
 /** Runs one life after the other: after a sandbox reset the service restarts at the same address (sim reset). */
 const serveLives = (
@@ -182,7 +182,7 @@ const start = (
       journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ended["ending"]>("usurped")))
       yield* keepFirstOperatorKey(files)
       const reset = yield* SandboxReset
-      yield* reset.tell
+      yield* reset.report
       const http = yield* Scope.fork(yield* Effect.scope)
       const tls = yield* serverCertificate(options, files)
       const operatorApp = yield* makeOperatorApp
@@ -214,7 +214,7 @@ const start = (
       const print = yield* stdoutPrinter
       print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
       yield* Effect.forkScoped(whenReady({ service, demo, print }))
-      yield* Effect.forkScoped(Effect.andThen(reset.asked, Deferred.succeed(ended, "reset")))
+      yield* Effect.forkScoped(Effect.andThen(reset.requested, Deferred.succeed(ended, "reset")))
       const deliveries = yield* DeliveryWorker
       const drain = Effect.gen(function* () {
         const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
@@ -262,7 +262,7 @@ const prepareDatabase = (
     yield* checkDurability
     yield* onOwnConnection(migrate)
     yield* stampDatabase(sandbox, sealing)
-    if ((yield* resetStamp(yield* PgClient.PgClient)).asked) {
+    if ((yield* resetStamp(yield* PgClient.PgClient)).requested) {
       // The venue's data goes before the old database: a process that dies in between restarts here.
       yield* starting.emptied
       removeFile(files.demo)

@@ -78,7 +78,7 @@ const codeOf = (cause: unknown): string => {
 }
 
 /** Converts every failure of a service to a sentence, never empty and without a stack; the log has a defect's stack. */
-export const inWords = <A, R>(serve: Effect.Effect<A, unknown, R>): Effect.Effect<A, ServeError, R> =>
+export const explained = <A, R>(serve: Effect.Effect<A, unknown, R>): Effect.Effect<A, ServeError, R> =>
   Effect.catchCause(serve, (cause) =>
     Effect.andThen(
       Cause.hasDies(cause)

@@ -112,7 +112,7 @@ const rowsEach = 6
 const handler: VenueHandler = {
   verdict: () => null,
   ended: () => undefined,
-  said: (turn, { id }) => {
+  reported: (turn, { id }) => {
     book(turn, id)
     return true
   },

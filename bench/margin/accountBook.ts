@@ -58,11 +58,11 @@ export class AccountBook {
       const qty = (random.chance(0.5) ? size : -size).toFixed(places)
       const entry = markText(mark * (0.99 + 0.02 * random.next()))
       const chosen = random.chance(0.7) ? null : random.between(1, 20)
-      const held = { symbol: symbolOf(market), netQty: qty, avgEntry: entry, chosen, told: 0 }
+      const held = { symbol: symbolOf(market), netQty: qty, avgEntry: entry, chosen, notified: 0 }
       const leverage = leverageOf(held, categorization)
       equity += Number(qty) * (mark - Number(entry))
       margin += (Math.abs(Number(qty)) * mark) / leverage
-      return { ...held, told: this.lossOf(held, categorization) }
+      return { ...held, notified: this.lossOf(held, categorization) }
     })
     const wanted = margin * (least + (10 - least) * random.next())
     const cash = BigInt(Math.ceil((wanted - equity) * 1e6))

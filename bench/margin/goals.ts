@@ -37,12 +37,12 @@ const markGoals = ({ marks }: MarginFindings): ReadonlyArray<Goal> => {
 
 const lookGoals = ({ replay }: MarginFindings): ReadonlyArray<Goal> => {
   if (replay === null) return []
-  const { looks, shares, changes, told } = replay
+  const { looks, shares, changes, notified } = replay
   return [
     atMost(
       "looks on a replayed path, shares of the index among them, for each change of what is recorded",
       reach.looks,
-      (looks + shares) / (changes + told),
+      (looks + shares) / (changes + notified),
       "looks"
     )
   ]

@@ -21,7 +21,7 @@ export interface MarkFindings {
   readonly index: Spread
   /** Accounts that a mark shares out anew, and losses that it reaches, which is part of it. */
   readonly shares: number
-  readonly told: number
+  readonly notified: number
   readonly scan: Spread
   /** Accounts that both found when one market fell. */
   readonly crossed: number
@@ -47,7 +47,7 @@ class Marks {
   private readonly accounts = new Map<number, WatchedAccount>()
   private readonly home: Float64Array
   private readonly shares: Array<number> = []
-  private readonly told: Array<number> = []
+  private readonly notified: Array<number> = []
   private losses = 0
 
   constructor(plan: MarkPlan) {
@@ -64,8 +64,8 @@ class Marks {
     const [index, scan] = [spreadOf(this.found.index), spreadOf(this.found.scan)]
     progress(`a mark: index ${index.median.toFixed(2)} us, scan ${scan.median.toFixed(2)} us`)
     const positions = this.book.index.positions
-    const [shares, told] = [spreadOf(this.shares).median, spreadOf(this.told).median]
-    return { clients, positions, index, scan, shares, told, crossed }
+    const [shares, notified] = [spreadOf(this.shares).median, spreadOf(this.notified).median]
+    return { clients, positions, index, scan, shares, notified, crossed }
   }
 
   private fill(): void {
@@ -106,7 +106,7 @@ class Marks {
     if (isWarm) return
     for (const system of ["index", "scan"] as const) this.found[system].push(times[system])
     this.shares.push((index.counts.shares - before.shares - this.losses) / marksOfRound.index)
-    this.told.push(this.losses / marksOfRound.index)
+    this.notified.push(this.losses / marksOfRound.index)
   }
 
   /** One market makes its next step; its number. */
@@ -125,9 +125,9 @@ class Marks {
       const { positions, ...account } = this.accounts.get(id) as WatchedAccount
       const after = positions.map((held) => ({
         ...held,
-        told: Math.max(held.told, this.book.lossOf(held, account.categorization))
+        notified: Math.max(held.notified, this.book.lossOf(held, account.categorization))
       }))
-      if (after.every(({ told }, at) => told === positions[at]?.told))
+      if (after.every(({ notified }, at) => notified === positions[at]?.notified))
         throw new Error(`client ${id} has crossed a line`)
       this.accounts.set(id, { ...account, positions: after })
       index.put({ ...account, positions: after })

@@ -27,7 +27,7 @@ export interface ReplayFindings {
   readonly shares: number
   /** Changes of a recorded risk state, and losses told besides. */
   readonly changes: number
-  readonly told: number
+  readonly notified: number
   /** Looks from which nothing followed. */
   readonly inVain: number
 }
@@ -40,7 +40,7 @@ const common = 1 / 3
 class Replay {
   private readonly book = new AccountBook(seed)
   private readonly accounts = new Map<number, WatchedAccount>()
-  private readonly counts = { looks: 0, changes: 0, told: 0, inVain: 0 }
+  private readonly counts = { looks: 0, changes: 0, notified: 0, inVain: 0 }
   private readonly plan: ReplayPlan
   private facts: Facts = noFacts
 
@@ -57,7 +57,7 @@ class Replay {
     this.look()
     const positions = index.positions
     const before = index.counts.shares
-    Object.assign(this.counts, { looks: 0, changes: 0, told: 0, inVain: 0 })
+    Object.assign(this.counts, { looks: 0, changes: 0, notified: 0, inVain: 0 })
     for (let tick = 0; tick < ticks; tick++) {
       this.tick(deviation)
       this.look()
@@ -111,17 +111,17 @@ class Replay {
       },
       this.facts
     )
-    let told = 0
+    let notified = 0
     const positions = account.positions.map((held, at) => {
       const unrealizedPnl = risk.perps[at]?.unrealizedPnl ?? 0n
       const step = lossStep({ ...held, unrealizedPnl, leverage: leverageOf(held, account.categorization) })
-      if (step > held.told) told++
-      return { ...held, told: Math.max(step, held.told) }
+      if (step > held.notified) notified++
+      return { ...held, notified: Math.max(step, held.notified) }
     })
     const moved = risk.riskState !== account.recorded
     if (moved) this.counts.changes++
-    this.counts.told += told
-    if (!moved && told === 0) this.counts.inVain++
+    this.counts.notified += notified
+    if (!moved && notified === 0) this.counts.inVain++
     const closed = risk.riskState === "CLOSE_OUT"
     this.put({ ...account, recorded: risk.riskState, positions: closed ? [] : positions })
   }

@@ -36,14 +36,14 @@ const markSection = (found: MarkFindings): ReadonlyArray<string> => {
       ["way", "processor us per mark", "index is"],
       [line("index", found.index), line("full scan in memory", found.scan)]
     ),
-    `The index's time is that of drawing the mark, too, of ${found.shares.toFixed(2)} accounts divided again and of ${found.told.toFixed(2)} put back after a loss notice; the scan searches for uncovered margins alone. When one market fell in the end, the index named all of the ${whole(found.crossed)} accounts that the scan found.`
+    `The index's time is that of drawing the mark, too, of ${found.shares.toFixed(2)} accounts divided again and of ${found.notified.toFixed(2)} put back after a loss notice; the scan searches for uncovered margins alone. When one market fell in the end, the index named all of the ${whole(found.crossed)} accounts that the scan found.`
   ]
 }
 
 const replaySection = (found: ReplayFindings): ReadonlyArray<string> => {
-  const { accounts, positions, ticks, looks, shares, changes, told, inVain } = found
+  const { accounts, positions, ticks, looks, shares, changes, notified, inVain } = found
   const ofAccounts = (n: number): string => `${((100 * n) / (accounts * ticks)).toFixed(3)} %`
-  const changed = Math.max(1, changes + told)
+  const changed = Math.max(1, changes + notified)
   return [
     "### Checks on a replayed path",
     table(
@@ -52,7 +52,7 @@ const replaySection = (found: ReplayFindings): ReadonlyArray<string> => {
         ["turns of accounts", whole(looks), ofAccounts(looks), (looks / changed).toFixed(2)],
         ["divided again in the index alone", whole(shares), ofAccounts(shares), (shares / changed).toFixed(2)],
         ["risk states recorded", whole(changes), ofAccounts(changes), ""],
-        ["loss notices", whole(told), ofAccounts(told), ""],
+        ["loss notices", whole(notified), ofAccounts(notified), ""],
         ["turns without a consequence", whole(inVain), ofAccounts(inVain), ""]
       ]
     ),

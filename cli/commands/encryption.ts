@@ -79,7 +79,7 @@ const sealedAgain = (cli: Cli, command: Command): Promise<void> =>
         total ??= resealing.remaining
         if (!resealing.running && resealing.remaining === 0) return
         const done = Math.max(0, total - resealing.remaining)
-        progress.tell(`encryption rotate: ${amountLine({ done, total, unit: "values", millis: Date.now() - began })}`)
+        progress.report(`encryption rotate: ${amountLine({ done, total, unit: "values", millis: Date.now() - began })}`)
         await pause(Math.max(pollMillis, pausePerPoll * (Date.now() - polledAt)))
       }
     } finally {

@@ -7,7 +7,7 @@ import { clearQuestion } from "../clearQuestion.ts"
 import { readCases, type ReadCase } from "../readCases.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { given, required, whole } from "../options.ts"
-import { aboutClient, clientInWords } from "../questions.ts"
+import { aboutClient, clientText } from "../questions.ts"
 import { kycFileView } from "../views/kycFile.ts"
 import { clientArgument, clientMeaning, clientView } from "./client.ts"
 
@@ -48,7 +48,7 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
   const { note, revision, screeningRun, case: named } = options
   const globals = command.optsWithGlobals<Globals>()
   let reviewed: ReadCase | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
-  const look = (api: OperatorClient): Effect.Effect<ReadCase, unknown> =>
+  const review = (api: OperatorClient): Effect.Effect<ReadCase, unknown> =>
     Effect.suspend(() =>
       reviewed === null
         ? Effect.tap(
@@ -62,15 +62,15 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
   return cli.call(
     command,
     (api) =>
-      Effect.flatMap(look(api), (seen) =>
+      Effect.flatMap(review(api), (seen) =>
         api.kyc.clear({ params: { client: c }, payload: { ...seen, ...given({ note, revision }) } })
       ),
     clientView,
     {
       about: lastCase(c),
       confirm: (api) =>
-        Effect.flatMap(look(api), ({ cases }) =>
-          Effect.flatMap(clientInWords(api, c), (called) => clearQuestion(api, called, cases))
+        Effect.flatMap(review(api), ({ cases }) =>
+          Effect.flatMap(clientText(api, c), (called) => clearQuestion(api, called, cases))
         )
     }
   )

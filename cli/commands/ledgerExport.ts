@@ -56,7 +56,7 @@ const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<
     const progress = cli.progressOf(globals)
     const began = Date.now()
     const report = (done: number): void =>
-      progress.tell(
+      progress.report(
         `ledger export: ${amountLine({ done, total: null, unit: "transactions", millis: Date.now() - began })}`
       )
     if (output === undefined) {

@@ -101,7 +101,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
   cli.attempt(command, async (globals) => {
     const { callService } = await import("../OperatorClient.ts")
     const ended = cli.io.stopped().then(() => true)
-    let told: ReadonlySet<string> = new Set()
+    let shown: ReadonlySet<string> = new Set()
     let failures = 0
     do {
       try {
@@ -112,9 +112,9 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
         )
         if (failures > 0) cli.io.stderr("The service answers again.\n")
         failures = 0
-        for (const step of data.path.filter((each) => !told.has(markOf(each))))
+        for (const step of data.path.filter((each) => !shown.has(markOf(each))))
           cli.io.stdout(`${globals.json === true ? JSON.stringify(step) : cli.line(globals, lineOf(step))}\n`)
-        told = new Set(data.path.map(markOf))
+        shown = new Set(data.path.map(markOf))
         if (data.next.length === 0) return cli.io.stderr(`It is ${data.state}: nothing can happen to it any more.\n`)
       } catch (error) {
         if (!(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error

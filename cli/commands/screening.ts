@@ -177,7 +177,7 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
     began ??= { at: Date.now(), before: received }
     const { at, before } = began
     const amount = { done: received, total: count, unit: "entries", millis: Date.now() - at, before }
-    progress.tell(`screening import: ${amountLine(amount)}`)
+    progress.report(`screening import: ${amountLine(amount)}`)
   }
   // A dry run only announces the file: its pieces need an import, which a dry run does not start.
   const announce = { count, source, version, hash: file.hash, report: file.report }

@@ -56,15 +56,15 @@ const notYet = cliFailure(
 /** Requests the reset and waits until the service has restarted. */
 const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
   Effect.gen(function* () {
-    const asked = yield* api.sim.reset()
-    if (asked.data.dryRun === true) return asked
+    const requested = yield* api.sim.reset()
+    if (requested.data.dryRun === true) return requested
     const begun = api.sim.life().pipe(
-      Effect.filterOrFail(({ data }) => data.resets > asked.data.resets),
+      Effect.filterOrFail(({ data }) => data.resets > requested.data.resets),
       Effect.retry(Schedule.spaced(pollMillis)),
       Effect.timeoutOption(patience)
     )
     const life = yield* begun
-    return { code: 0, data: life._tag === "None" ? asked.data : { ...asked.data, ...life.value.data } }
+    return { code: 0, data: life._tag === "None" ? requested.data : { ...requested.data, ...life.value.data } }
   })
 
 const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>

@@ -7,7 +7,7 @@ import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ScenarioResult, Watcher } from "../../simulator/scenarios/runner/runScenario.ts"
 import type { Scenario, Step } from "../../simulator/scenarios/runner/Scenario.ts"
-import type { Heard, World } from "../../simulator/scenarios/runner/World.ts"
+import type { Observed, World } from "../../simulator/scenarios/runner/World.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
 import { defaultDataDir, findConnection } from "../connection.ts"
@@ -263,7 +263,7 @@ const play = async (
       ...(await worldOf(cli, globals, own, services.call)),
       ...(record === undefined
         ? {}
-        : { heard: (heard: Heard) => writeResults("record", record, "a", `${JSON.stringify(heard)}\n`) })
+        : { observe: (observed: Observed) => writeResults("record", record, "a", `${JSON.stringify(observed)}\n`) })
     }
     return await Effect.runPromise(
       Effect.raceFirst(

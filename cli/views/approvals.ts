@@ -118,7 +118,7 @@ export const destinationOf = (answer: unknown): unknown =>
 const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
 
 /** The approval in one sentence: command, object, amount, destination and requester. */
-export const approvalInWords = ({ deed, ...approval }: RequestedApproval): Words => {
+export const approvalText = ({ deed, ...approval }: RequestedApproval): Words => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
   const { clientUid } = argumentsOf(approval)

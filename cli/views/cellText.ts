@@ -33,8 +33,8 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   if (cell instanceof Words) return cell.parts.map((part) => cellText(part, screen)).join("")
   if (cell instanceof Named) {
     const name = screen.names?.[cell.kind].get(cell.id)
-    const said = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
-    return escaped(`${cell.word} ${said}`.trim())
+    const shown = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
+    return escaped(`${cell.word} ${shown}`.trim())
   }
   // A new id in a dry run is not shown, because it does not exist afterwards.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"

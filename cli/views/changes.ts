@@ -47,8 +47,8 @@ export const changesView = (changes: ReadonlyArray<Change>, callings: Callings):
 
 export const changeLine = (change: Change, callings: Callings): string | Words => {
   const { object, action, before, after } = change
-  const said = ofItsOwn[action]?.(change, callings) ?? null
-  if (said !== null) return said
+  const phrase = ofItsOwn[action]?.(change, callings) ?? null
+  if (phrase !== null) return phrase
   const what = object === null ? action : calling(object, callings)
   if (before === null && after !== null && beginnings.has(action)) return `${what}: new, ${after}`
   if (before === after) return `${what}: ${action}`

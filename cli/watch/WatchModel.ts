@@ -37,7 +37,7 @@ export interface Look {
 export interface Verb {
   readonly name: "confirm" | "reject" | "approve" | "pay" | "fail" | "clear" | "grant" | "refuse"
   /** The text to enter first, or null. A note is optional when screening found no candidate. */
-  readonly asks: "reason" | "note" | null
+  readonly prompt: "reason" | "note" | null
 }
 
 /** The action that the operator intends, with its text. */
@@ -70,7 +70,7 @@ export interface WatchState {
   readonly selected: number
   readonly mode: Mode
   /** The outcome of the last action. */
-  readonly said: string | null
+  readonly message: string | null
   readonly ended: boolean
 }
 
@@ -82,7 +82,7 @@ export const beginWatch = (url: string, times: WatchState["times"]): WatchState 
   away: null,
   selected: 0,
   mode: { kind: "list" },
-  said: null,
+  message: null,
   ended: false
 })
 
@@ -102,23 +102,23 @@ export const verbsOf = (item: WaitingRow): ReadonlyArray<Verb> => {
     return kind === "approval" && about === "key issue"
       ? []
       : [
-          { name: "grant", asks: null },
-          { name: "refuse", asks: null }
+          { name: "grant", prompt: null },
+          { name: "refuse", prompt: null }
         ]
   }
-  const reject: Verb = { name: "reject", asks: "reason" }
+  const reject: Verb = { name: "reject", prompt: "reason" }
   switch (kind) {
     case "deposit":
-      return [{ name: "confirm", asks: null }, reject]
+      return [{ name: "confirm", prompt: null }, reject]
     case "withdrawal":
       return state === "REQUESTED"
-        ? [{ name: "approve", asks: null }, reject]
+        ? [{ name: "approve", prompt: null }, reject]
         : [
-            { name: "pay", asks: null },
-            { name: "fail", asks: "reason" }
+            { name: "pay", prompt: null },
+            { name: "fail", prompt: "reason" }
           ]
     case "case":
-      return [{ name: "clear", asks: "note" }, reject]
+      return [{ name: "clear", prompt: "note" }, reject]
     default:
       return []
   }
@@ -146,7 +146,7 @@ export const looked = (state: WatchState, look: Look): WatchState => {
     look,
     before: state.look?.figures ?? null,
     away: null,
-    said: state.away === null ? state.said : "The service answers again.",
+    message: state.away === null ? state.message : "The service answers again.",
     selected: placeIn(look.queue.waiting, state)
   }
   const { mode } = next
@@ -156,7 +156,7 @@ export const looked = (state: WatchState, look: Look): WatchState => {
   return {
     ...next,
     mode: { kind: "list" },
-    said: `${decidedOf(item, look)} has been decided elsewhere meanwhile.`
+    message: `${decidedOf(item, look)} has been decided elsewhere meanwhile.`
   }
 }
 
@@ -169,7 +169,7 @@ const decidedOf = (item: WaitingRow, look: Look): string => {
 }
 
 /** Marks the service as unreachable; the last data stay on the screen. */
-export const lost = (state: WatchState, sentence: string, at: number): WatchState => ({
+export const disconnected = (state: WatchState, sentence: string, at: number): WatchState => ({
   ...state,
   away: { since: state.away?.since ?? at, sentence }
 })
@@ -181,21 +181,21 @@ export const rehearsed = (state: WatchState, intent: Intent, lines: ReadonlyArra
     : state
 
 /** Shows the text with which an action or its dry run has ended. */
-export const settled = (state: WatchState, intent: Intent, said: string): WatchState =>
+export const settled = (state: WatchState, intent: Intent, message: string): WatchState =>
   "intent" in state.mode && state.mode.intent === intent
-    ? { ...state, mode: { kind: "list" }, said }
-    : { ...state, said }
+    ? { ...state, mode: { kind: "list" }, message }
+    : { ...state, message }
 
 /**
  * Ends an action, and selects the next row of another object, so that repeated keys do not start the next step of the same
  * one.
  */
-export const done = (state: WatchState, intent: Intent, said: string): WatchState => {
+export const done = (state: WatchState, intent: Intent, message: string): WatchState => {
   const waiting = state.look?.queue.waiting ?? []
   const isOther = (each: WaitingRow): boolean => !isOfOne(each, intent.item)
   const place = waiting.findIndex((each) => isOfOne(each, intent.item))
   const behind = waiting.findIndex((each, index) => index > place && isOther(each))
-  return { ...settled(state, intent, said), selected: behind === -1 ? waiting.findLastIndex(isOther) : behind }
+  return { ...settled(state, intent, message), selected: behind === -1 ? waiting.findLastIndex(isOther) : behind }
 }
 
 /** A key as the terminal gives it. */
@@ -237,14 +237,14 @@ export const press = (state: WatchState, key: Key): Pressed => {
 }
 
 const leave = (state: WatchState): Pressed => ({
-  state: { ...state, mode: { kind: "list" }, said: "Nothing was done." },
+  state: { ...state, mode: { kind: "list" }, message: "Nothing was done." },
   wish: null
 })
 
 const pressInList = (state: WatchState, { input, name }: Key): Pressed => {
   const count = state.look?.queue.waiting.length ?? 0
   const at = (selected: number): Pressed => ({
-    state: { ...state, selected: Math.max(0, Math.min(selected, count - 1)), said: null },
+    state: { ...state, selected: Math.max(0, Math.min(selected, count - 1)), message: null },
     wish: null
   })
   if (name === "up" || input === "k") return at(state.selected - 1)
@@ -260,33 +260,33 @@ const pressInList = (state: WatchState, { input, name }: Key): Pressed => {
 
 const choose = (state: WatchState, which: 0 | 1): Pressed => {
   const item = state.look?.queue.waiting[state.selected]
-  if (item === undefined) return { state: { ...state, said: "No row is selected." }, wish: null }
+  if (item === undefined) return { state: { ...state, message: "No row is selected." }, wish: null }
   const verb = verbsOf(item)[which]
-  if (verb === undefined) return { state: { ...state, said: elsewhere(item) }, wish: null }
+  if (verb === undefined) return { state: { ...state, message: elsewhere(item) }, wish: null }
   const intent: Intent = { item, verb, words: "" }
-  return verb.asks === null
+  return verb.prompt === null
     ? rehearse(state, intent)
-    : { state: { ...state, mode: { kind: "asking", intent }, said: null }, wish: null }
+    : { state: { ...state, mode: { kind: "asking", intent }, message: null }, wish: null }
 }
 
 const elsewhere = ({ mayDecide, decide }: WaitingRow): string =>
   mayDecide ? `brokerage ${decide.join("   or: brokerage ")}` : "This operator key may not decide that."
 
 const rehearse = (state: WatchState, intent: Intent): Pressed => ({
-  state: { ...state, mode: { kind: "rehearsing", intent }, said: null },
+  state: { ...state, mode: { kind: "rehearsing", intent }, message: null },
   wish: { kind: "rehearse", intent }
 })
 
 const pressWords = (state: WatchState, intent: Intent, { input, name, ctrl }: Key): Pressed => {
   const typed = (words: string): Pressed => ({
-    state: { ...state, mode: { kind: "asking", intent: { ...intent, words } }, said: null },
+    state: { ...state, mode: { kind: "asking", intent: { ...intent, words } }, message: null },
     wish: null
   })
   if (name === "escape") return leave(state)
   if (name === "backspace") return typed([...intent.words].slice(0, -1).join(""))
   if (name === "enter") {
-    if (intent.verb.asks === "reason" && intent.words.trim() === "") {
-      return { state: { ...state, said: "A reason is needed." }, wish: null }
+    if (intent.verb.prompt === "reason" && intent.words.trim() === "") {
+      return { state: { ...state, message: "A reason is needed." }, wish: null }
     }
     return rehearse(state, intent)
   }

@@ -13,7 +13,7 @@ import { given } from "../options.ts"
 import { refusalLines } from "../refusalText.ts"
 import {
   requestInShort,
-  type RequestedApproval as Asked,
+  type RequestedApproval,
   requestedCommand,
   deedInShort,
   destinationOf,
@@ -55,19 +55,19 @@ export const rehearse = async (call: CallService, connection: Connection, intent
   const tried: Tried = { ...answer, dryRun }
   const names = await call(connection, (api) => readNames(api, new Set(["partner", "operator"])))
   const approvalId = approvalOf(item)
-  const asked =
+  const approval =
     approvalId === null ? null : (await call(connection, (api) => api.approval.show({ params: { approvalId } }))).data
   const callings = callingsOf(intent, names)
-  const title = headline(intent, asked)
+  const title = headline(intent, approval)
   return {
     names,
     view: stack(
       text(title),
       ...(looked === null ? [] : [personLine(tried.data)]),
-      ...(asked === null ? destinationLine(tried.data) : [requestInShort(asked)]),
-      ...deedViews(asked, intent, tried, callings),
+      ...(approval === null ? destinationLine(tried.data) : [requestInShort(approval)]),
+      ...deedViews(approval, intent, tried, callings),
       ...(looked === null ? [] : [text(""), looked.view]),
-      ...(asked === null ? answerViews(tried.data) : [])
+      ...(approval === null ? answerViews(tried.data) : [])
     ),
     go: async () => {
       const { data } = await call(connection, act)
@@ -79,13 +79,18 @@ export const rehearse = async (call: CallService, connection: Connection, intent
 }
 
 /** The effects of an action: for a grant, those of the granted command; for any other action, its own. */
-const deedViews = (asked: Asked | null, { verb }: Intent, tried: Tried, callings: Callings): ReadonlyArray<View> => {
+const deedViews = (
+  approval: RequestedApproval | null,
+  { verb }: Intent,
+  tried: Tried,
+  callings: Callings
+): ReadonlyArray<View> => {
   const { data, dryRun, changes = [] } = tried
-  if (asked !== null && verb.name === "grant")
-    return asked.deed === null ? [] : [text(""), deedInShort("When it is granted:", asked.deed, callings)]
+  if (approval !== null && verb.name === "grant")
+    return approval.deed === null ? [] : [text(""), deedInShort("When it is granted:", approval.deed, callings)]
   const { deed } = data as { readonly deed?: Deed }
   if (deed !== undefined) return [deedInShort("A second operator key has to grant it. Then:", deed, callings)]
-  return [...(asked === null ? [] : [text("")]), changesView(changes, callings), effectsView(dryRun)]
+  return [...(approval === null ? [] : [text("")]), changesView(changes, callings), effectsView(dryRun)]
 }
 
 /** The person with whom the candidates are compared. */
@@ -110,28 +115,32 @@ const destinationLine = (data: object): ReadonlyArray<View> => {
 const answerViews = (data: object): ReadonlyArray<View> => ("deed" in data ? [] : [text(""), knownFields(data)])
 
 /** A refusal or a lost connection as text, which names the two differently. */
-export const wordsOf = (error: unknown): string => {
+export const errorText = (error: unknown): string => {
   if (!(error instanceof CliFailure)) throw error
   const lines = refusalLines(error.envelope).map((line) => line.trim())
   return `${isRefusal(error) ? "Refused: " : "Error: "}${lines.join(" ")}`
 }
 
 /**
- * The action as a sentence: "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." `asked` is the approval to decide,
+ * The action as a sentence: "Approve withdrawal 513 of ACM-00000001: 250.000000 USDC." `approval` is the approval to decide,
  * once known; it names the waiting command.
  */
-export const headline = ({ item, verb, words }: Intent, asked: Asked | null = null): string => {
+export const headline = ({ item, verb, words }: Intent, approval: RequestedApproval | null = null): string => {
   const sum = item.amount === null ? null : `${item.amount} ${item.currency ?? ""}`.trim()
   const of = item.clientUid ?? item.partner ?? "?"
   const approvalId = approvalOf(item)
   if (approvalId !== null) {
     const what =
-      asked === null ? (item.kind === "approval" ? item.about : `${item.kind} ${item.id}`) : requestedCommand(asked)
+      approval === null
+        ? item.kind === "approval"
+          ? item.about
+          : `${item.kind} ${item.id}`
+        : requestedCommand(approval)
     return `${capital(verb.name)} approval ${approvalId}, ${what} of ${of}${sum === null ? "" : `: ${sum}`}.`
   }
   const what = sum ?? item.about
-  const said = words.trim() === "" ? "" : ` ${verb.asks}: ${words.trim()}.`
-  return `${capital(verb.name)} ${item.kind} ${item.id} of ${of}: ${what ?? ""}.${said}`
+  const remark = words.trim() === "" ? "" : ` ${verb.prompt}: ${words.trim()}.`
+  return `${capital(verb.name)} ${item.kind} ${item.id} of ${of}: ${what ?? ""}.${remark}`
 }
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)

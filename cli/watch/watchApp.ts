@@ -10,7 +10,7 @@ import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
 import type { Connection } from "../connection.ts"
 import { type CallService, type OperatorClient } from "../OperatorClient.ts"
 import { render as renderView } from "../views/render.ts"
-import { rehearse, type Rehearsed, wordsOf } from "./deeds.ts"
+import { rehearse, type Rehearsed, errorText } from "./deeds.ts"
 import { readFigures } from "./figures.ts"
 import {
   beginWatch,
@@ -19,7 +19,7 @@ import {
   type Key,
   type Look,
   looked,
-  lost,
+  disconnected,
   press,
   rehearsed,
   settled,
@@ -158,7 +158,7 @@ class Watcher {
       if (!this.state.ended) this.set(looked(this.state, look))
     } catch (error) {
       if (!(error instanceof CliFailure)) throw error
-      if (!this.state.ended) this.set(lost(this.state, error.envelope.msg, Date.now()))
+      if (!this.state.ended) this.set(disconnected(this.state, error.envelope.msg, Date.now()))
     }
   }
 
@@ -183,7 +183,7 @@ class Watcher {
         this.wake.abort()
       }
     } catch (error) {
-      this.set(settled(this.state, intent, wordsOf(error)))
+      this.set(settled(this.state, intent, errorText(error)))
       this.wake.abort()
     }
   }

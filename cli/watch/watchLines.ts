@@ -139,11 +139,11 @@ const ratesLine = (figures: Figures, before: Figures | null): Line => {
 const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
   const watched = figure(figures, "brokerage_risk_accounts") ?? 0
   const due = figure(figures, "brokerage_risk_due") ?? 0
-  const lost = figure(figures, 'brokerage_venue_calls{state="lost"}') ?? 0
+  const inDoubt = figure(figures, 'brokerage_venue_calls{state="lost"}') ?? 0
   const shown = closeouts.map(({ closeOutId, clientUid, state }) => `CO-${closeOutId} ${clientUid} ${state}`).join(", ")
   return {
-    text: `margin   ${plural(watched, "account")}, ${due} due   ${lost} calls in doubt   close-outs ${shown === "" ? "none" : shown}`,
-    ...(shown === "" && lost === 0 ? {} : { tone: "alarm" as const })
+    text: `margin   ${plural(watched, "account")}, ${due} due   ${inDoubt} calls in doubt   close-outs ${shown === "" ? "none" : shown}`,
+    ...(shown === "" && inDoubt === 0 ? {} : { tone: "alarm" as const })
   }
 }
 
@@ -213,11 +213,11 @@ const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
   if (mode.kind === "list") return []
   const { intent } = mode
   if (mode.kind === "asking") {
-    const optional = intent.verb.asks === "note" ? " (required for a candidate of screening)" : ""
+    const optional = intent.verb.prompt === "note" ? " (required for a candidate of screening)" : ""
     return [
       { text: headline({ ...intent, words: "" }), tone: "title" },
       { text: "" },
-      { text: `${intent.verb.asks ?? ""}${optional}: ${intent.words}_` }
+      { text: `${intent.verb.prompt ?? ""}${optional}: ${intent.words}_` }
     ]
   }
   if (mode.kind === "rehearsing")
@@ -234,9 +234,9 @@ const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
 }
 
 const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
-  ...(state.said === null
+  ...(state.message === null
     ? []
-    : wrapWords(state.said, columns)
+    : wrapWords(state.message, columns)
         .slice(0, outcomeRows)
         .map((text): Line => ({ text, tone: "title" }))),
   { text: keysOf(state), tone: "faint" }

@@ -6,7 +6,7 @@ import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import type { Recorded, RecordedOperation } from "../../src/http/examples/recorded.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
 import { testVector } from "../../src/http/guides/guides.ts"
-import type { Heard } from "../../simulator/scenarios/runner/World.ts"
+import type { Observed } from "../../simulator/scenarios/runner/World.ts"
 
 type Mutable = { -readonly [K in keyof RecordedOperation]: RecordedOperation[K] } & {
   answers: Record<string, Array<unknown>>
@@ -51,10 +51,10 @@ export const distil = (lines: string): Recorded => {
   const operations: Record<string, Mutable> = {}
   const events: Record<string, unknown> = {}
   for (const line of impersonal(lines).trim().split("\n")) {
-    const heard = JSON.parse(line) as Heard
-    if (heard.kind === "event") events[heard.event] ??= heard.body
+    const observed = JSON.parse(line) as Observed
+    if (observed.kind === "event") events[observed.event] ??= observed.body
     else {
-      const { method, path, request, status, answer } = heard
+      const { method, path, request, status, answer } = observed
       const [bare = ""] = path.split("?")
       const route = partnerRoutes.match(method, `${partnerPrefix}${bare}`)?.route
       if (route === undefined) continue

@@ -129,9 +129,9 @@ const judgeOrders = (books: TraderBooks, known: ReadonlyMap<number, KnownOrder>,
       findings.doubled.push(`Order ${orderId} of client ${books.clientId} was never acknowledged.`)
       continue
     }
-    const { asked } = order
-    const isSame = row.symbol === asked.symbol && row.side === asked.side && row.type === asked.type
-    if (!isSame || !same(row.qty, asked.qty) || !same(row.price, asked.price))
+    const { sent } = order
+    const isSame = row.symbol === sent.symbol && row.side === sent.side && row.type === sent.type
+    if (!isSame || !same(row.qty, sent.qty) || !same(row.price, sent.price))
       findings.wrong.push(`Order ${orderId} is listed differently from what was asked for.`)
     if (inFlight.includes(state)) findings.wrong.push(`Order ${orderId} is stuck in ${state}.`)
     if (over.includes(order.state) && order.state !== state)

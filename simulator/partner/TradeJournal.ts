@@ -18,7 +18,7 @@ interface AcknowledgedTrade {
 export interface KnownOrder {
   readonly clientId: number
   readonly orderId: number
-  readonly asked: PlaceOptions
+  readonly sent: PlaceOptions
   /** The state in the answer. */
   readonly state: OrderState
   /** The service has confirmed a cancel of the order. */
@@ -43,13 +43,13 @@ export class TradeJournal {
   acknowledge(clientId: number, request: TradeRequest, answer: PartnerAnswer): KnownOrder | null {
     const { status, body, replayed: foundAgain } = answer
     this.entries.push({ request, status, body, foundAgain })
-    if (request.kind === "order") return this.ordered(clientId, request.asked, answer)
+    if (request.kind === "order") return this.ordered(clientId, request.sent, answer)
     if (request.kind === "cancel") this.cancelled(request.orderId, answer)
     else if (status >= 300) this.contradict(request, answer)
     return null
   }
 
-  private ordered(clientId: number, asked: PlaceOptions, answer: PartnerAnswer): KnownOrder | null {
+  private ordered(clientId: number, sent: PlaceOptions, answer: PartnerAnswer): KnownOrder | null {
     const { status } = answer
     const decoded = decodeName(answer.body.toString())
     if (Exit.isFailure(decoded)) {
@@ -60,7 +60,7 @@ export class TradeJournal {
     const { orderId, clOrdId, state } = "data" in decoded.value ? decoded.value.data : decoded.value
     if (this.orders.has(orderId)) this.contradictions.push(`Order ${orderId} was told for two keys.`)
     if (clOrdId !== `O-${orderId}`) this.contradictions.push(`Order ${orderId} is called ${clOrdId}.`)
-    const order: KnownOrder = { clientId, orderId, asked, state, cancelled: false }
+    const order: KnownOrder = { clientId, orderId, sent, state, cancelled: false }
     this.orders.set(orderId, order)
     return order
   }

@@ -24,7 +24,7 @@ export interface PlaceOptions {
 
 export type TradeRequest =
   | { readonly kind: "setup"; readonly call: PartnerCall }
-  | { readonly kind: "order"; readonly call: PartnerCall; readonly asked: PlaceOptions }
+  | { readonly kind: "order"; readonly call: PartnerCall; readonly sent: PlaceOptions }
   | { readonly kind: "cancel"; readonly call: PartnerCall; readonly orderId: number }
 
 const setup = (call: PartnerCall): TradeRequest => ({ kind: "setup", call })
@@ -69,18 +69,18 @@ export const placeRequest = (
   { clientId, price, key }: { readonly clientId: number; readonly price: number; readonly key: string }
 ): TradeRequest => {
   const isLimit = random.chance(limitShare)
-  const asked: PlaceOptions = {
+  const sent: PlaceOptions = {
     symbol: random.chance(spotShare) ? tradedSpot : tradedPerp,
     side: random.chance(0.5) ? "BUY" : "SELL",
     type: isLimit ? "LIMIT" : "MARKET",
     qty,
     price: isLimit ? String(Math.round(price * (1 + reach * (2 * random.next() - 1)))) : null
   }
-  const { price: limit, ...rest } = asked
-  const body = JSON.stringify(limit === null ? rest : asked)
+  const { price: limit, ...rest } = sent
+  const body = JSON.stringify(limit === null ? rest : sent)
   return {
     kind: "order",
-    asked,
+    sent,
     call: { method: "POST", path: `${clientsPath}/${clientId}/orders`, body, idempotencyKey: key }
   }
 }

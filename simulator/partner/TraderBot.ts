@@ -105,7 +105,7 @@ export class TraderBot {
       const key = `${tag}-order-${this.planned++}`
       const request = placeRequest(random, { clientId, price: price(), key })
       const { order } = yield* this.perform(clientId, request)
-      if (order?.asked.type === "LIMIT") trader.resting = [...trader.resting, order.orderId].slice(-remembered)
+      if (order?.sent.type === "LIMIT") trader.resting = [...trader.resting, order.orderId].slice(-remembered)
     })
   }
 

@@ -27,7 +27,7 @@ export interface RequestFault {
 }
 
 /** The kind of a request: a call by name, a lookup of refs, or a plain read. */
-export type Asked = VenueCallName | "lookup" | "voidRefs" | "read"
+export type RequestKind = VenueCallName | "lookup" | "voidRefs" | "read"
 
 /** The delays, in ms, with which one event is delivered to readers. Two entries deliver the event twice; none drops it. */
 export type Deliveries = ReadonlyArray<number>
@@ -44,7 +44,7 @@ export interface Way {
 
 export interface InProcessOptions {
   readonly venue: VenueOptions
-  readonly fault?: (name: Asked, refs: ReadonlyArray<string>) => RequestFault
+  readonly fault?: (name: RequestKind, refs: ReadonlyArray<string>) => RequestFault
   /** Called once for each event, at its publication. */
   readonly deliveries?: (event: VenueEvent) => Deliveries
 }
@@ -159,7 +159,7 @@ export class InProcessVenue {
   /** The venue as seen by one process. */
   port(way: Way = { toVenue: usualSchedule, toCaller: usualSchedule }): VenueShape {
     const { toVenue, toCaller } = way
-    const ask = <A>(fault: RequestFault, answer: () => A | VenueUnanswered): Effect.Effect<A, VenueUnanswered> =>
+    const exchange = <A>(fault: RequestFault, answer: () => A | VenueUnanswered): Effect.Effect<A, VenueUnanswered> =>
       Effect.callback<A, VenueUnanswered>((resume) => {
         const { lost, silent = false, toVenue: there = 0, toCaller: back = 0 } = fault
         const broken = (): void => {
@@ -172,8 +172,9 @@ export class InProcessVenue {
           toCaller(() => resume(given instanceof VenueUnanswered ? Effect.fail(given) : Effect.succeed(given)), back)
         }, there)
       })
-    const faultOf = (name: Asked, refs: ReadonlyArray<string>): RequestFault => this.options.fault?.(name, refs) ?? {}
-    const read = <A>(answer: () => A | VenueUnanswered) => Effect.suspend(() => ask(faultOf("read", []), answer))
+    const faultOf = (name: RequestKind, refs: ReadonlyArray<string>): RequestFault =>
+      this.options.fault?.(name, refs) ?? {}
+    const read = <A>(answer: () => A | VenueUnanswered) => Effect.suspend(() => exchange(faultOf("read", []), answer))
     const known = <A>(found: A | null): A | VenueUnanswered => found ?? unanswered("VenueNotFound")
     return {
       listing: read(() => this.core.listing()),
@@ -184,13 +185,15 @@ export class InProcessVenue {
       account: (name) => read(() => this.core.account(name)),
       accountEvents: (name, after) => read(() => this.core.accountEvents(name, after) ?? []),
       orderFills: (ref) => read(() => (this.isHidden(ref) ? null : this.core.orderFills(ref))),
-      lookup: (refs) => Effect.suspend(() => ask(faultOf("lookup", refs), () => this.seen(refs))),
+      lookup: (refs) => Effect.suspend(() => exchange(faultOf("lookup", refs), () => this.seen(refs))),
       voidRefs: (refs) =>
-        Effect.suspend(() => ask(faultOf("voidRefs", refs), () => this.core.apply({ type: "void", refs }).outcomes)),
+        Effect.suspend(() =>
+          exchange(faultOf("voidRefs", refs), () => this.core.apply({ type: "void", refs }).outcomes)
+        ),
       write: (name, request) =>
         Effect.suspend(() => {
           const fault = faultOf(name, [request.ref])
-          return ask(fault, () => known(this.take(name, request, fault)))
+          return exchange(fault, () => known(this.take(name, request, fault)))
         }),
       events: (after) =>
         Stream.unwrap(

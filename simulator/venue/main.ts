@@ -25,7 +25,7 @@ const { startVenue } = await import("./server/VenueProcess.ts")
 // The log file is on the disk of the books: on a full disk the venue continues without messages.
 process.stderr.on("error", () => undefined)
 const print = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
-const asked = new Promise<string>((resolve) => {
+const signalled = new Promise<string>((resolve) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal))
 })
 
@@ -39,7 +39,7 @@ try {
     print
   })
   print(`listening on ${venue.url}`)
-  print(`ending: ${await Promise.race([asked, venue.wantsToEnd])}`)
+  print(`ending: ${await Promise.race([signalled, venue.wantsToEnd])}`)
   await venue.stop()
   process.exit(0)
 } catch (error) {

@@ -269,7 +269,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       const olderFingerprint = () => olderFingerprintOf(method, path, compared)
       const request = { principal: principal.id, key, fingerprint, olderFingerprint }
       return this.parts.idempotency.answer(request, () => next(() => this.beforeService(admitted, request, body)), {
-        lookFirst: write.manyCommits === true
+        readFirst: write.manyCommits === true
       })
     })
   }

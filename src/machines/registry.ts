@@ -37,7 +37,7 @@ import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
 import { endpointMachine } from "./webhook/endpointMachine.ts"
 import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from "./webhook/webhookSamples.ts"
-import { entry, nobody, operator, partner, type StoredStateOf } from "./registryEntry.ts"
+import { entry, unreached, operator, partner, type StoredStateOf } from "./registryEntry.ts"
 import { tradingMachines } from "./tradingRegistry.ts"
 import { withdrawalMachine } from "./withdrawal/withdrawalMachine.ts"
 import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSamples.ts"
@@ -127,7 +127,7 @@ export const machines = {
     looks: { waiting: ["DRAFT", "SUBMITTED"], ended: [], refused: ["REJECTED", "EXPIRED"] },
     reached: {
       NOT_STARTED: partner("APPROPRIATENESS of a new client"),
-      DRAFT: nobody("direct clients alone leave drafts"),
+      DRAFT: unreached("direct clients alone leave drafts"),
       SUBMITTED: partner("APPROPRIATENESS after answers that give WARN or FAIL (`sim answers WARN`)"),
       APPROVED: partner("PERSONAL_INFO of a new client; PUT .../mifid for the MiFID blocks"),
       REJECTED: partner("last name Reliancerejected: all twelve"),

@@ -14,7 +14,7 @@ export interface Reach {
 
 export const partner = (how: string): Reach => ({ by: "partner", how })
 export const operator = (how: string): Reach => ({ by: "operator", how })
-export const nobody = (how: string): Reach => ({ by: "nobody", how })
+export const unreached = (how: string): Reach => ({ by: "nobody", how })
 
 /** The state names as stored. NEW is only the start of a creation, and no row ever has it. */
 export type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">

@@ -10,7 +10,7 @@ import { attachmentMachine } from "./order/attachmentMachine.ts"
 import { attachmentInput, attachmentSamples } from "./order/attachmentSamples.ts"
 import { orderMachine } from "./order/orderMachine.ts"
 import { orderSamples, perpInput, spotInput, stopInput } from "./order/orderSamples.ts"
-import { entry, nobody, operator, partner } from "./registryEntry.ts"
+import { entry, unreached, operator, partner } from "./registryEntry.ts"
 import { rfqMachine } from "./rfq/rfqMachine.ts"
 import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
 import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
@@ -104,7 +104,7 @@ export const tradingMachines = {
       refused: ["REJECTED"]
     },
     reached: {
-      CHECKED: nobody("a state that its own commit leaves"),
+      CHECKED: unreached("a state that its own commit leaves"),
       SENT: operator("`sim venue fault timeout-after --route order`, then POST .../orders, until the venue answers"),
       ACKED: partner("POST .../orders of a LIMIT away from the market"),
       PARTIAL: operator(
@@ -190,7 +190,7 @@ export const tradingMachines = {
       refused: []
     },
     reached: {
-      STARTED: nobody("a state that its own commit leaves"),
+      STARTED: unreached("a state that its own commit leaves"),
       CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
       CLOSING: operator("`sim venue price BTC-USDC-PERP` at which the client's positions leave it in a close-out"),
       WAITING_MARK: operator(

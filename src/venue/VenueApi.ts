@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { channels, ChannelMessage, klineIntervals, KlinePage } from "../machines/venue/marketData.ts"
-import { Millis, Ref, Symbol, Words } from "../machines/venue/values.ts"
+import { Millis, Ref, Symbol, VenueText } from "../machines/venue/values.ts"
 import { Outcomes, Refs, VenueOutcome, venueRequests } from "../machines/venue/venueCalls.ts"
 import { ListingAnswer, OffersAnswer } from "../machines/venue/VenueMarket.ts"
 import { OrderFills, VenueAccount } from "../machines/venue/venueObjects.ts"
@@ -15,18 +15,18 @@ import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
 /** The venue's own refusal of a request that is unreadable or not offered. */
 export class VenueBadRequest extends Schema.TaggedError<VenueBadRequest>()(
   "VenueBadRequest",
-  { message: Words },
+  { message: VenueText },
   { httpApiStatus: 400 }
 ) {}
 export class VenueNotFound extends Schema.TaggedError<VenueNotFound>()(
   "VenueNotFound",
-  { message: Words },
+  { message: VenueText },
   { httpApiStatus: 404 }
 ) {}
 /** The venue's log can't be written, or the venue is stopping: nothing was done. */
 export class VenueClosed extends Schema.TaggedError<VenueClosed>()(
   "VenueClosed",
-  { message: Words },
+  { message: VenueText },
   { httpApiStatus: 503 }
 ) {}
 

@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { dealerMoods, everyFault, executionReasons, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
-import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
+import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, VenueText } from "../machines/venue/values.ts"
 
 export { everyFault, faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
 
@@ -100,7 +100,7 @@ export const VenueView = Schema.Struct({
   ),
   dealers: Schema.Array(
     Schema.Struct({
-      name: Words,
+      name: VenueText,
       mood: Schema.Literals(dealerMoods),
       latencyMillis: Schema.Int,
       validityMillis: Schema.Int

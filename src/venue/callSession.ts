@@ -6,7 +6,7 @@
  */
 import { Schema } from "effect"
 import { VenueOutcome, venueRequests, type VenueCallName } from "../machines/venue/venueCalls.ts"
-import { Words } from "../machines/venue/values.ts"
+import { VenueText } from "../machines/venue/values.ts"
 
 /** The path to open a session, with `Upgrade: <protocol>` and the same key as every request. */
 export const callSession = { path: "/venue/v1/session", protocol: "brokerage-venue-calls" } as const
@@ -44,6 +44,6 @@ export type SessionCall = typeof SessionCall.Type
 export const SessionAnswer = Schema.Struct({
   id: CallId,
   outcome: Schema.NullOr(VenueOutcome),
-  trouble: Schema.NullOr(Words)
+  trouble: Schema.NullOr(VenueText)
 })
 export type SessionAnswer = typeof SessionAnswer.Type

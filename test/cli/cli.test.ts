@@ -206,7 +206,7 @@ describe("operator surface, questions", () => {
   it("--yes skips the question; without a terminal it is demanded, and nothing is called", async () => {
     assert.strictEqual((await runRecorded([...revoke, "--yes"])).status, exitStatus.unreachable)
     for (const terminal of [true, false]) {
-      const ran = await runRecorded([...revoke, "--json"], { terminal, asks: () => false })
+      const ran = await runRecorded([...revoke, "--json"], { terminal, canPrompt: () => false })
       assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.usage, "", 4000])
       assert.strictEqual(
         ran.refusal.msg,

@@ -41,7 +41,7 @@ describe("operator surface, progress", () => {
     const progress = new Progress(io, false, now)
     for (const at of [0, 50, 199, 200, 450]) {
       clock.at = at
-      progress.tell(`at ${at}`)
+      progress.report(`at ${at}`)
     }
     progress.end()
     progress.end()
@@ -53,7 +53,7 @@ describe("operator surface, progress", () => {
     const progress = new Progress(io, false, now)
     for (const at of [0, 9_999, 10_000, 12_000, 20_000]) {
       clock.at = at
-      progress.tell(`at ${at}`)
+      progress.report(`at ${at}`)
     }
     progress.end()
     assert.deepStrictEqual(shown, ["at 10000\n", "at 20000\n"])
@@ -64,7 +64,7 @@ describe("operator surface, progress", () => {
       const { shown, clock, io, now } = stage(terminal)
       const progress = new Progress(io, true, now)
       clock.at = 60_000
-      progress.tell("on the way")
+      progress.report("on the way")
       progress.end()
       assert.deepStrictEqual(shown, [])
     }

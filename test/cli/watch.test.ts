@@ -12,7 +12,7 @@ import type { CallService } from "../../cli/OperatorClient.ts"
 import type { QueueData, WaitingRow } from "../../cli/views/queueView.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
-import { rehearse, wordsOf } from "../../cli/watch/deeds.ts"
+import { rehearse, errorText } from "../../cli/watch/deeds.ts"
 import { broken, perSecond, readFigures } from "../../cli/watch/figures.ts"
 import { watchLive } from "../../cli/watch/watchApp.ts"
 import { watchLines } from "../../cli/watch/watchLines.ts"
@@ -22,7 +22,7 @@ import {
   type Key,
   type Look,
   looked,
-  lost,
+  disconnected,
   press,
   rehearsed,
   settled,
@@ -144,12 +144,12 @@ describe("watch, its keys", () => {
     // Asked twice is done once.
     assert.isNull(typed(shown, "yy").wish)
     const ended = settled(typed(shown, "y").state, intent, "Done.")
-    assert.deepStrictEqual([ended.mode.kind, ended.said], ["list", "Done."])
+    assert.deepStrictEqual([ended.mode.kind, ended.message], ["list", "Done."])
   })
 
   it("a refusal wants its reason first; a case may be cleared without a note", () => {
     const asked = typed(begin([item({})]), "x", named("enter"))
-    assert.deepStrictEqual([asked.wish, asked.state.said], [null, "A reason is needed."])
+    assert.deepStrictEqual([asked.wish, asked.state.message], [null, "A reason is needed."])
     const { wish } = typed(asked.state, "noo", named("backspace"), "t \u0007in", named("enter"))
     assert.deepStrictEqual(wish?.kind === "rehearse" ? [wish.intent.verb.name, wish.intent.words] : [], [
       "reject",
@@ -162,8 +162,8 @@ describe("watch, its keys", () => {
 
   it("what has no key here names its command, and what is not for this key says so", () => {
     const keyAsked = { ...approval, about: "key issue" }
-    assert.include(typed(begin([keyAsked]), named("enter")).state.said, "brokerage approval grant 9")
-    assert.include(typed(begin([foreign]), named("enter")).state.said, "may not")
+    assert.include(typed(begin([keyAsked]), named("enter")).state.message, "brokerage approval grant 9")
+    assert.include(typed(begin([foreign]), named("enter")).state.message, "may not")
     assert.isNull(typed(begin([]), named("enter"), "x", named("down"), named("up")).wish)
     const paid = typed(begin([payment]), named("enter")).wish
     assert.strictEqual(paid?.kind === "rehearse" ? paid.intent.verb.name : "", "pay")
@@ -183,7 +183,7 @@ describe("watch, its keys", () => {
   it("what somebody else decides leaves the hand; the choice stays on its item when others go", () => {
     const shown = typed(begin([item({}), aCase]), named("enter"))
     const gone = looked(shown.state, lookOf([aCase]))
-    assert.deepStrictEqual([gone.mode.kind, gone.said], ["list", "deposit 7 has been decided elsewhere meanwhile."])
+    assert.deepStrictEqual([gone.mode.kind, gone.message], ["list", "deposit 7 has been decided elsewhere meanwhile."])
     const onCase = typed(begin([item({}), aCase]), "j").state
     assert.strictEqual(looked(onCase, lookOf([aCase])).selected, 0)
     assert.strictEqual(looked(onCase, lookOf([])).selected, 0)
@@ -193,7 +193,7 @@ describe("watch, its keys", () => {
     const behind = { ...payment, decide: approval.decide, command: "approval grant" }
     const shown = typed(begin([behind]), named("enter")).state
     assert.strictEqual(
-      looked(shown, lookOf([payment])).said,
+      looked(shown, lookOf([payment])).message,
       "The approval 9 of withdrawal 4 has been decided elsewhere meanwhile."
     )
   })
@@ -208,7 +208,7 @@ describe("watch, its keys", () => {
         lookOf(later)
       )
       const again = typed(after, named("enter"))
-      return [after.said, later[after.selected]?.id, again.wish?.kind, typed(after, "j").state.selected]
+      return [after.message, later[after.selected]?.id, again.wish?.kind, typed(after, "j").state.selected]
     }
     assert.deepStrictEqual(chosenAfter([asked], [payment]), ["Done.", undefined, undefined, 0])
     assert.deepStrictEqual(chosenAfter([asked, aCase], [payment, aCase]), ["Done.", "3", undefined, 1])
@@ -294,13 +294,13 @@ arrows: select   Enter: confirm   x: re…`
   })
 
   it("a service that is away and books that do not hold are said first; whatever the size, nothing is longer than the screen", () => {
-    const away = lost(lost(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
+    const away = disconnected(disconnected(begin(many), "The service can not be reached.", noon - 5_000), "x", noon)
     assert.match(frame(away, 80, 23), /^AWAY since 11:59:55Z: x Retrying\./)
     assert.include(frame(away, 80, 23), "1 failed   last data")
-    assert.strictEqual(looked(away, lookOf(many)).said, "The service answers again.")
+    assert.strictEqual(looked(away, lookOf(many)).message, "The service answers again.")
     const { state: looking, wish } = typed(begin([item({})]), named("enter"))
     if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")
-    const shown = lost(rehearsed(looking, wish.intent, ["x"]), "x", noon)
+    const shown = disconnected(rehearsed(looking, wish.intent, ["x"]), "x", noon)
     assert.isNull(typed(shown, "y").wish)
     assert.notInclude(frame(shown, 80, 23), "do it")
     // In the reader's zone everywhere, or in UTC with its mark everywhere.
@@ -398,8 +398,8 @@ describe("watch, its deeds", () => {
   })
 
   it("only a refusal is called one", () => {
-    assert.strictEqual(wordsOf(cliFailure(3, 5030, "Away.")), "Error: Away.")
-    assert.strictEqual(wordsOf(cliFailure(1, 4092, "No.")), "Refused: No.")
+    assert.strictEqual(errorText(cliFailure(3, 5030, "Away.")), "Error: Away.")
+    assert.strictEqual(errorText(cliFailure(1, 4092, "No.")), "Refused: No.")
   })
 })
 

@@ -23,7 +23,7 @@ const run = (args: ReadonlyArray<string>) =>
       stderr: () => {},
       env: {},
       terminal: false,
-      asks: () => true,
+      canPrompt: () => true,
       size: () => null,
       errorColumns: () => null,
       page: () => Promise.resolve(false),

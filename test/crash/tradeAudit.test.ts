@@ -20,7 +20,7 @@ const clientId = 7
 
 const ordered = (asked: PlaceOptions): TradeRequest => ({
   kind: "order",
-  asked,
+  sent: asked,
   call: { method: "POST", path: `/partner/v1/clients/${clientId}/orders`, body: "{}", idempotencyKey: "k" }
 })
 const answered = (status: number, body: object) => ({

@@ -22,7 +22,7 @@ const bent = (venue: Venue["Service"]): Venue["Service"] => ({
 })
 const layerVenue = Layer.effect(Venue, Effect.map(Venue, bent)).pipe(Layer.provide(world.layerVenue))
 const { service, key, call, report } = await openScenario({ layerVenue })
-const { trader, placed, place, limit, looking } = orderSteps(service, key, { call, report })
+const { trader, placed, place, limit, poll } = orderSteps(service, key, { call, report })
 
 const lies: ReadonlyArray<readonly [string, Bend]> = [
   [
@@ -47,7 +47,7 @@ describe("A2-115: an answer with trades", () => {
     bend = lie
     await place(taker, { symbol: limit("BUY", "1", "1").symbol, side: "BUY", type: "MARKET", qty: "0.01" })
     bend = honest
-    const [order] = await looking(
+    const [order] = await poll(
       () => ofClient(service, "orders", taker),
       ([found]) => found?.state === "FILLED"
     )
@@ -67,7 +67,7 @@ describe("A2-115: an answer with trades", () => {
     const { maker, taker } = await traded(lie)
     const orderId = await placed(taker, limit("BUY", "0.02", "59990"))
     await place(maker, limit("SELL", "0.02", "59990"))
-    const orders = await looking(
+    const orders = await poll(
       () => ofClient(service, "orders", taker),
       (found) => found.some(({ id, state }) => id === orderId && state === "FILLED")
     )

@@ -18,7 +18,7 @@ const { service, key, call, report, cash, rowOf } = await openScenario({
   layerVenue: world.layerVenue,
   venue: { progress: progressOn(clock) }
 })
-const { trader, place, limit, cancel, read, looking } = orderSteps(service, key, { call, report })
+const { trader, place, limit, cancel, read, poll } = orderSteps(service, key, { call, report })
 const books = closeOutBooks({ query: (text) => query(service, text) })
 
 /** A client with 700 USDC that is long 0.1 from 60,000, at ten times. */
@@ -26,7 +26,7 @@ const holder = async (): Promise<number> => {
   world.price("60000")
   world.book(perp, "5")
   const clientId = await trader("700.00")
-  await looking(
+  await poll(
     () => read(clientId, "/margin"),
     ({ marksFresh }) => marksFresh === true
   )
@@ -45,12 +45,12 @@ const ordersOf = async (clientId: number) =>
   }>
 const closingOf = async (clientId: number) => (await ordersOf(clientId)).filter(({ origin }) => origin === "CLOSE_OUT")
 const inState = (clientId: number, wanted: string) =>
-  looking(
+  poll(
     () => episodesOf(clientId),
     (all) => all.at(-1)?.state === wanted
   )
 const flat = (clientId: number) =>
-  looking(
+  poll(
     () => read(clientId, "/positions"),
     ({ positions }) => positions.length === 0
   )
@@ -79,7 +79,7 @@ describe("F9: an account below half of its margin", () => {
     const sum = (all: typeof orders) => all.reduce((total, { filledQty }) => total + Number(filledQty), 0)
     const bought = sum(orders.filter(({ origin }) => origin === "CLIENT"))
     assert.closeTo(sum(closing), bought, 1e-9)
-    await looking(
+    await poll(
       () => rowOf(clientId),
       ({ riskState, lifecycleState }) => riskState === "NORMAL" && lifecycleState === "ACTIVE"
     )
@@ -92,7 +92,7 @@ describe("F9: an account below half of its margin", () => {
     world.price("54000")
     await inState(clientId, "WAITING_MARKET")
     world.command({ type: "halt", symbol: perp })
-    await looking(
+    await poll(
       () => read(clientId, "/positions"),
       ({ positions }) => positions[0]?.netQty === "0.1000"
     )

@@ -12,7 +12,7 @@ import { holdVenueBooks } from "../support/venueBooks.ts"
 const world = orderVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
 holdVenueBooks(service, () => world.venue.ledger())
-const { trader, placed, place, limit, until, read, looking } = orderSteps(service, key, { call, report })
+const { trader, placed, place, limit, until, read, poll } = orderSteps(service, key, { call, report })
 
 const pieces = 8
 
@@ -44,7 +44,7 @@ const assertOnce = async (maker: number, taker: number): Promise<void> => {
     [maker, "0.0800"],
     [taker, "-0.0800"]
   ] as const) {
-    await looking(
+    await poll(
       () => bookedOf(clientId),
       (booked) => booked.netQty === netQty && booked.trades >= pieces
     )
@@ -72,7 +72,7 @@ describe("A2-44: each trade once", () => {
     world.hide("events")
     await Promise.all(Array.from({ length: pieces }, sell))
     // The taker's orders were answered as filled: their trades are asked for.
-    await looking(
+    await poll(
       () => ofClient(service, "fills", taker),
       ({ length }) => length === pieces
     )
@@ -105,10 +105,10 @@ describe("A2-44: each trade once", () => {
     })
     assert.strictEqual(answer.json.state, "FILLED", answer.text)
     const uid = (await query(service, `SELECT uid FROM clients WHERE id = ${taker}`))[0]?.uid as string
-    await looking(taken, (sequence) => Number(sequence) === world.venue.account(uid)?.sequence)
+    await poll(taken, (sequence) => Number(sequence) === world.venue.account(uid)?.sequence)
     assert.deepStrictEqual([asked, Number((await tokenOf())?.token) - before], [["placeOrder"], 2])
     world.failing(() => ({}))
-    await looking(
+    await poll(
       () => bookedOf(maker),
       ({ netQty }) => netQty === "-0.0800"
     )

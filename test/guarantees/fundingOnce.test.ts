@@ -16,7 +16,7 @@ import { holdVenueBooks } from "../support/venueBooks.ts"
 const world = fundingVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
 holdVenueBooks(service, () => world.venue.ledger())
-const { trader, place, limit, until, looking } = orderSteps(service, key, { call, report })
+const { trader, place, limit, until, poll } = orderSteps(service, key, { call, report })
 afterAll(() => world.delivering(() => [0]))
 
 const price = { mark: "60000", rate: "0.0001" }
@@ -24,7 +24,7 @@ world.rate(price.rate)
 
 /** Places an order once the venue is there and its prices are live again; its id. */
 const placed = async (clientId: number, body: object): Promise<number> => {
-  const { json } = await looking(
+  const { json } = await poll(
     () => place(clientId, body),
     ({ status }) => status === 200
   )
@@ -43,7 +43,7 @@ const due = (clientId: number, qty: string, stamps: ReadonlyArray<number>): Read
   new Map(stamps.map((at) => [`funding:${perp}:${at}:${clientId}`, fundingPayment(qty, price)]))
 
 const posted = (clientId: number, expected: ReadonlyMap<string, bigint>) =>
-  looking(
+  poll(
     () => fundingOf(service, clientId),
     (found) => found.size >= expected.size
   ).then((found) => assert.deepStrictEqual(new Map([...found].toSorted()), new Map([...expected].toSorted())))

@@ -10,7 +10,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 
 const traders = 8
 
@@ -21,7 +21,7 @@ interface Opened {
 
 const opened = async (): Promise<Opened> => {
   const clientId = await trader()
-  const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+  const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
   world.quote(rfqId, "60000")
   const { contractId } = await until(clientId, rfqId, ({ state }) => state === "ACCEPTED")
   return { clientId, contractId }
@@ -40,7 +40,7 @@ const ends = async (all: ReadonlyArray<Opened>): Promise<ReadonlyArray<string>> 
       `SELECT state FROM barrier_contracts WHERE id IN (${all.map(({ contractId }) => contractId).join()}) AND state <> 'OPEN'
           AND NOT EXISTS (SELECT 1 FROM venue_calls) ORDER BY id`
     )
-  return (await looking(rows, ({ length }) => length === all.length)).map(({ state }) => state)
+  return (await poll(rows, ({ length }) => length === all.length)).map(({ state }) => state)
 }
 
 /** The types of what was booked for the client's contract, oldest first. */

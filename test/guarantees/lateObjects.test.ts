@@ -96,8 +96,8 @@ const keys = (world: CallWorld) => world.store.rows("ledgerTransactions").map(({
 describe("late objects", () => {
   it("D4: an execution of a request that has left memory is adopted, once, with an alarm and a break of what is not free", () => {
     const { world, rfqId, rfq } = withEndedRequest()
-    world.venue.say(account, saying(contractOf(rfqId)))
-    world.venue.say(account, saying(contractOf(rfqId)))
+    world.venue.publish(account, saying(contractOf(rfqId)))
+    world.venue.publish(account, saying(contractOf(rfqId)))
     world.run(1_000)
     const [contract, ...others] = world.store.rows("barrierContracts")
     assert.deepStrictEqual([others, contract?.state, contract?.rfqId], [[], "OPEN", rfqId])
@@ -113,7 +113,7 @@ describe("late objects", () => {
     const { world, rfqId } = withEndedRequest()
     const end = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
     for (const change of [{}, end, end, { ...end, state: "CLOSED", settlePrice: "60010.0", endedAt: begin + 4_500 }]) {
-      world.venue.say(account, saying(contractOf(rfqId, change as Partial<VenueContract>)))
+      world.venue.publish(account, saying(contractOf(rfqId, change as Partial<VenueContract>)))
     }
     world.run(1_000)
     const [contract] = world.store.rows("barrierContracts")
@@ -127,7 +127,7 @@ describe("late objects", () => {
     const { world, rfqId } = withEndedRequest()
     const profit = { state: "TAKE_PROFIT", settlePrice: openRfqInput.takeProfit, endedAt: begin + 4_500 } as const
     const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 4_000 } as const
-    for (const change of [{}, profit, touched]) world.venue.say(account, saying(contractOf(rfqId, change)))
+    for (const change of [{}, profit, touched]) world.venue.publish(account, saying(contractOf(rfqId, change)))
     world.run(1_000)
     const [contract] = world.store.rows("barrierContracts")
     assert.strictEqual(contract?.state, "TAKE_PROFIT")
@@ -140,8 +140,8 @@ describe("late objects", () => {
     const { world, process, rfqId } = withEndedRequest()
     process.probe(8, 1)
     world.run(1_000)
-    world.venue.say(uidOf(8), saying(contractOf(rfqId, { account: uidOf(8) })))
-    world.venue.say(uidOf(8), saying(contractOf(999, { account: uidOf(8) })))
+    world.venue.publish(uidOf(8), saying(contractOf(rfqId, { account: uidOf(8) })))
+    world.venue.publish(uidOf(8), saying(contractOf(999, { account: uidOf(8) })))
     world.run(1_000)
     assert.lengthOf(world.store.rows("barrierContracts"), 0)
     const reasons = world.store.rows("venueQuarantine").map(({ reason }) => reason)
@@ -151,7 +151,7 @@ describe("late objects", () => {
   it("A2-111: a contract has the name of the accept that opened it; under another name it is set aside, and opens nothing", () => {
     const { world, rfqId, rfq } = withEndedRequest()
     const names = [`R-${rfqId}`, `A-${rfqId}`, `A-${rfqId}-x`, `R-${rfqId}-c1`]
-    for (const ref of names) world.venue.say(account, saying(contractOf(rfqId, { ref })))
+    for (const ref of names) world.venue.publish(account, saying(contractOf(rfqId, { ref })))
     world.run(1_000)
     assert.deepStrictEqual([world.store.rows("barrierContracts"), rfq()?.state], [[], "EXPIRED"])
     assert.lengthOf(world.store.rows("venueQuarantine"), names.length)

@@ -12,7 +12,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = orderVenue()
 const { service, key, call, report, cash, rowOf } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, place, limit, read, looking } = orderSteps(service, key, { call, report })
+const { trader, place, limit, read, poll } = orderSteps(service, key, { call, report })
 const books = closeOutBooks({ query: (text) => query(service, text) })
 
 const high = async (): Promise<void> => {
@@ -22,7 +22,7 @@ const high = async (): Promise<void> => {
 /** Long so much from 60,000. */
 const holder = async (money: string, qty: string): Promise<number> => {
   const clientId = await trader(money)
-  const bought = await looking(
+  const bought = await poll(
     () => place(clientId, { symbol: perp, side: "BUY", type: "MARKET", qty }),
     ({ status }) => status === 200
   )
@@ -32,7 +32,7 @@ const holder = async (money: string, qty: string): Promise<number> => {
 const episodesOf = (clientId: number) => ofClient(service, "closeOuts", clientId)
 /** No episode goes on, and the recorded state says that none has to. */
 const settled = async (clientId: number): Promise<void> => {
-  await looking(
+  await poll(
     async () => [await rowOf(clientId), await episodesOf(clientId)] as const,
     ([row, all]) => row.riskState !== "CLOSE_OUT" && all.every(({ state }) => state === "DONE")
   )
@@ -66,7 +66,7 @@ describe("F10: a retail client", () => {
     world.price("36000")
     for (const clientId of clients.slice(0, 3)) {
       // Until the mark was seen, it looks as settled as afterwards.
-      await looking(
+      await poll(
         () => episodesOf(clientId),
         ({ length }) => length > 0
       )
@@ -108,7 +108,7 @@ describe("F10: a retail client", () => {
       await settled(clientId)
       const about = `round ${round}, to ${to}`
       // The mark may be seen only now: what is read of positions and of orders must be of one moment.
-      const { positions, left, closed } = await looking(
+      const { positions, left, closed } = await poll(
         () => heldAndClosed(clientId),
         (seen) => Math.abs(seen.closed + seen.left - 0.1) < 1e-9
       )

@@ -16,7 +16,7 @@ const { service, key, call, report } = await openScenario({
   layerVenue: world.layerVenue,
   venue: { progress: progressOn(routes) }
 })
-const { trader, asked, post, until, looking, rfqOf } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll, rfqOf } = contractSteps(service, key, { call, report })
 
 const commissions = async (clientId: number): Promise<ReadonlyArray<string>> =>
   (await get(service, key, `/clients/${clientId}/ledger`)).json.data.postings
@@ -29,7 +29,7 @@ const contracts = async (clientId: number): Promise<number> =>
 /** A client with a request by hand and one live quote. */
 const quoted = async () => {
   const clientId = await trader()
-  const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+  const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
   const quoteId = world.quote(rfqId, "60000")
   await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
   return { clientId, rfqId, quoteId }
@@ -77,9 +77,9 @@ describe("A2-26: one accept, one contract", () => {
       return {}
     })
     const accepting = post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
-    const answer = await routes.after(world.asked("voidRefs"), answerWithin, accepting)
+    const answer = await routes.after(world.requested("voidRefs"), answerWithin, accepting)
     assert.strictEqual(answer.status, 502, answer.text)
-    await looking(
+    await poll(
       () => Promise.resolve(questions),
       (asked) => asked >= 2
     )
@@ -97,15 +97,15 @@ describe("A2-26: one accept, one contract", () => {
     world.failing((name) =>
       name === "requestQuotes" ? { lost: "before" } : name === "voidRefs" ? { lost: "before" } : {}
     )
-    const asking = call("POST", clientId, "/rfq", asked(), headers)
-    const first = await routes.after(world.asked("voidRefs"), answerWithin, asking)
+    const asking = call("POST", clientId, "/rfq", rfqBody(), headers)
+    const first = await routes.after(world.requested("voidRefs"), answerWithin, asking)
     assert.strictEqual(first.status, 502, first.text)
     const { rfqId } = first.json.data
     assert.deepInclude(await rfqOf(clientId, rfqId), { state: "OPEN", venueRfqId: null })
     world.failing(() => ({}))
-    const again = await call("POST", clientId, "/rfq", asked(), headers)
+    const again = await call("POST", clientId, "/rfq", rfqBody(), headers)
     assert.strictEqual(again.text, first.text)
-    await looking(
+    await poll(
       () => rfqOf(clientId, rfqId),
       ({ state }) => state === "REJECTED"
     )
@@ -115,7 +115,7 @@ describe("A2-26: one accept, one contract", () => {
   it("A1-51: the first answer is none of a replay, the next one is", async () => {
     const { clientId, rfqId, quoteId } = await quoted()
     const requests = [
-      ["/rfq", asked({ autoAccept: false })],
+      ["/rfq", rfqBody({ autoAccept: false })],
       [`/rfq/${rfqId}/accept`, { quoteId }]
     ] as const
     for (const [path, body] of requests) {

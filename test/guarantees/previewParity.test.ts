@@ -10,7 +10,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post } = contractSteps(service, key, { call, report })
 
 const price = (from: number, to: number) =>
   fc.integer({ min: from * 10, max: to * 10 }).map((ticks) => (ticks / 10).toFixed(1))
@@ -30,7 +30,7 @@ describe("A2-28: preview and request", () => {
     let taken = 0
     await fc.assert(
       fc.asyncProperty(request, async (paths) => {
-        const body = asked({ ...paths, autoAccept: false })
+        const body = rfqBody({ ...paths, autoAccept: false })
         const preview = await post(clientId, "/rfq/preview", body)
         const explained = (await post(clientId, "/rfq/explain", body)).json.data
         const answer = await post(clientId, "/rfq", body)

@@ -17,7 +17,7 @@ const { service, key, call, report, adjust, rowOf } = await openScenario({
   layerVenue: world.layerVenue,
   venue: { progress: progressOn(clock) }
 })
-const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 /** No mark is live at this age, ms. */
 const tooOld = 10_001
 /** The venue says no price any more, and the marks that it has said are too old. */
@@ -35,7 +35,7 @@ const stale = "The market has no live price at the moment: try again shortly."
 const unjudged = "The margin of the client's open positions can not be judged without live prices: try again shortly."
 
 const opened = async (clientId: number): Promise<number> => {
-  const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+  const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
   world.quote(rfqId, "60000")
   return (await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")).contractId
 }
@@ -46,15 +46,15 @@ describe("F3: a mark that is older than ten seconds", () => {
   it("F18: nothing new is opened, and what is open can be asked to close", async () => {
     const clientId = await trader()
     const contractId = await opened(clientId)
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
     await silenced()
-    const preview = await looking(
-      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+    const preview = await poll(
+      async () => (await post(clientId, "/rfq/preview", rfqBody())).json.data,
       ({ accepted }) => accepted === false
     )
     assert.strictEqual(preview.reason, stale)
-    const refused = await post(clientId, "/rfq", asked())
+    const refused = await post(clientId, "/rfq", rfqBody())
     assert.deepStrictEqual([refused.status, refused.json.msg], [400, stale])
     const accepted = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
     assert.deepStrictEqual([accepted.status, accepted.json.msg], [400, stale])
@@ -65,8 +65,8 @@ describe("F3: a mark that is older than ten seconds", () => {
     const closing = await post(clientId, `/barriers/${contractId}/close`, {})
     assert.strictEqual(closing.status, 200, closing.text)
     heardAgain()
-    await looking(
-      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+    await poll(
+      async () => (await post(clientId, "/rfq/preview", rfqBody())).json.data,
       ({ accepted: taken }) => taken
     )
   }, 30_000)
@@ -76,7 +76,7 @@ describe("F3: a mark that is older than ten seconds", () => {
     const contractId = await opened(clientId)
     const picture = async () => (await get(service, key, `/clients/${clientId}/margin`)).json
     await silenced()
-    await looking(picture, ({ marksFresh }) => marksFresh === false)
+    await poll(picture, ({ marksFresh }) => marksFresh === false)
     await adjust(clientId, "-950")
     assert.strictEqual((await picture()).riskState, "CLOSE_OUT")
     await clock.rounds(betweenLooks, 3)
@@ -84,7 +84,7 @@ describe("F3: a mark that is older than ten seconds", () => {
     assert.deepStrictEqual(await ofClient(service, "closeOuts", clientId), [])
     assert.strictEqual((await contractsOf(clientId, "open"))[0].contractId, contractId)
     heardAgain()
-    const [ended] = await looking(
+    const [ended] = await poll(
       () => contractsOf(clientId, "history"),
       ({ length }) => length === 1
     )

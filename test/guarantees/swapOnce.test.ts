@@ -19,7 +19,7 @@ const steps = await openScenario({
 })
 const { service, key } = steps
 holdVenueBooks(service, () => world.venue.ledger())
-const { lender, offered, take, taken, until, held, read, looking } = stakingSteps(service, key, world, steps)
+const { lender, offered, take, taken, until, held, read, poll } = stakingSteps(service, key, world, steps)
 
 const statesOf = async (clientId: number) => (await ofClient(service, "swaps", clientId)).map(({ state }) => state)
 const postedOf = async (clientId: number, wanted: string) =>
@@ -59,12 +59,12 @@ describe("D8: a take is made once", () => {
     const anna = await lender({ eth: "15" })
     const offerId = await offered("ETH-SWAP")
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
-    const asked = await routes.after(world.asked("voidRefs"), answerWithin, take(anna, offerId, "10"))
+    const asked = await routes.after(world.requested("voidRefs"), answerWithin, take(anna, offerId, "10"))
     assert.strictEqual(asked.status, 502, asked.text)
     const again = await take(anna, offerId, "10").finally(() => world.failing(() => ({})))
     assert.deepStrictEqual([again.status, again.json.code], [400, 4000], again.text)
     assert.deepStrictEqual(await held(anna, "ETH"), ["4.99500000", "10.00500000"])
-    await looking(
+    await poll(
       () => ofClient(service, "venueCalls", anna),
       ({ length }) => length === 0
     )

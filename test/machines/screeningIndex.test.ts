@@ -112,7 +112,7 @@ const oddText = fc
 /** The names found in a sheet into which all texts were put, when only those left have not been taken off again. */
 const foundIn = (
   texts: ReadonlyArray<string>,
-  asked: string,
+  query: string,
   likeness: number,
   left: ReadonlyArray<number> = texts.map((_text, name) => name)
 ): ReadonlyArray<number> => {
@@ -129,8 +129,8 @@ const foundIn = (
     sheets.namesOf(sheet).toSorted((a, b) => a - b),
     left
   )
-  const demand = new Floor(likeness).demand(asked.length)
-  const search = { asked: sheets.asked(asked), demand, found: [] as Array<number>, seen: 0 }
+  const demand = new Floor(likeness).demand(query.length)
+  const search = { query: sheets.query(query), demand, found: [] as Array<number>, seen: 0 }
   sheets.search(sheet, search, maxPrefix, demand.mayLackAnywhere(maxPrefix), false)
   return search.found.toSorted((a, b) => a - b)
 }
@@ -198,16 +198,16 @@ describe("names made to slip through the index", () => {
         oddText.map((text) => text.slice(0, 32)),
         likenesses,
         fc.nat(),
-        (texts, asked, likeness, gone) => {
+        (texts, query, likeness, gone) => {
           const left = texts.map((_text, name) => name).filter((name) => name % 5 !== gone % 5)
-          const demand = new Floor(likeness).demand(asked.length)
+          const demand = new Floor(likeness).demand(query.length)
           const expected = left.filter((name) => {
-            const [mine, theirs] = [patternOf(asked), patternOf(texts[name]!)]
+            const [mine, theirs] = [patternOf(query), patternOf(texts[name]!)]
             const lacking = mine.bits.filter((bit) => !theirs.bits.includes(bit)).length
             return lacking <= demand.mayLackAnywhere(maxPrefix) && isMet(demand, mine, theirs.head, lacking)
           })
           found += expected.length
-          assert.deepStrictEqual(foundIn(texts, asked, likeness, left), expected)
+          assert.deepStrictEqual(foundIn(texts, query, likeness, left), expected)
         }
       ),
       { numRuns: 200 }
@@ -287,14 +287,14 @@ describe("names made to slip through the index", () => {
     const part = fc.array(fc.constantFrom(...syllables), { minLength: 2, maxLength: 4 }).map((all) => all.join(""))
     const named = fc.tuple(part, part).map((parts) => parts.toSorted().join(" "))
     const texts = fc.sample(named, { numRuns: 30_000, seed: 7 })
-    const asked = fc.sample(named, { numRuns: 50, seed: 8 })
+    const query = fc.sample(named, { numRuns: 50, seed: 8 })
     const sheets = new NameSheets((name) => texts[name]!)
     const index = new NameIndex(sheets)
     for (const [name, text] of texts.entries()) index.add(name, patternOf(text))
     const floor = new Floor(screeningFloors.anyone)
-    const found = asked.reduce((sum, text) => {
+    const found = query.reduce((sum, text) => {
       const search = {
-        asked: sheets.asked(text),
+        query: sheets.query(text),
         demand: floor.demand(text.length),
         found: [] as Array<number>,
         seen: 0
@@ -304,6 +304,6 @@ describe("names made to slip through the index", () => {
         if (isAlike(text, other, floor.likeness)) assert.include(search.found, name)
       return sum + search.found.length
     }, 0)
-    assert.isBelow(found / (asked.length * texts.length), 0.002)
+    assert.isBelow(found / (query.length * texts.length), 0.002)
   })
 })

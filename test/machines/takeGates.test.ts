@@ -45,7 +45,7 @@ const factsOf = (change: Partial<TakeFacts> = {}, take: Partial<RequestedTake> =
     openSwaps: 999,
     venueConnected: true,
     halt: null,
-    asked: of,
+    take: of,
     figures: takeFigures(of),
     free: 1_000_500_000n,
     atMost: 0n,

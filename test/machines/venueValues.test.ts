@@ -5,9 +5,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { SignedText, Words } from "../../src/machines/venue/values.ts"
+import { SignedText, VenueText } from "../../src/machines/venue/values.ts"
 
-const words = Schema.decodeUnknownSync(Words)
+const words = Schema.decodeUnknownSync(VenueText)
 const signed = Schema.decodeUnknownSync(SignedText)
 
 describe("what the venue writes", () => {

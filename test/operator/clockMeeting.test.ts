@@ -70,8 +70,8 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     /** Whether the venue has answered twice that it is there: to the jump, and to the last command of the advance. */
     const isTold = () => script.sent.filter((sent) => "to" in sent && sent.to > Date.now() + 2.9 * hour).length > 2
     script.command = (command) => {
-      if (command.type !== "advance") return new VenueControlError({ why: "refused", words: "advance alone" })
-      if (isFrozen && isTold()) return new VenueControlError({ why: "lost", words: "no answer" })
+      if (command.type !== "advance") return new VenueControlError({ why: "refused", detail: "advance alone" })
+      if (isFrozen && isTold()) return new VenueControlError({ why: "lost", detail: "no answer" })
       if (!isFrozen) there.ahead = command.to - Date.now()
       return { number: 0, at: command.to, id: null }
     }
@@ -111,7 +111,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     // The board of offers, too, is of a time to come.
     expectLog(/quarantined[^]*(more than 5 s ahead|time to come)/)
     there.ahead = 3 * hour
-    books.say(clientUid, (stamp) => ({
+    books.publish(clientUid, (stamp) => ({
       type: "bust",
       ...stamp,
       tradeId: 1,
@@ -132,7 +132,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     expectLog(/quarantined[^]*more than 5 s ahead/)
     const said = (stamp: { readonly account: string; readonly sequence: number }) =>
       ({ type: "bust", ...stamp, tradeId: 1, orderId: 1, reason: "taken back" }) as const
-    books.say(clientUid, said, Date.now() + hour)
+    books.publish(clientUid, said, Date.now() + hour)
     await eventually(async () => assert.include((await setAside(service))[0]?.reason, "more than 5 s ahead"))
     assert.strictEqual(await offset(service), 0)
   })

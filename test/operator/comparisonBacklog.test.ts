@@ -69,7 +69,7 @@ afterEach(async () => {
 })
 
 const connected = (wanted: boolean) =>
-  contracts.looking(
+  contracts.poll(
     () => service.run(Effect.map(VenueLink, (link) => link.state())),
     (found) => found.connected === wanted
   )
@@ -127,7 +127,7 @@ const resting = async (): Promise<Story> => {
 
 const inContract = async (): Promise<Story> => {
   const clientId = await contracts.trader("5000.00")
-  const { rfqId } = (await contracts.post(clientId, "/rfq", contracts.asked())).json.data
+  const { rfqId } = (await contracts.post(clientId, "/rfq", contracts.rfqBody())).json.data
   world.quote(rfqId, "60000")
   const { contractId } = await contracts.until(clientId, rfqId, ({ state }) => state === "ACCEPTED")
   return {

@@ -45,8 +45,8 @@ afterAll(async () => {
 const venue = (...words: ReadonlyArray<string>) => service.done(["sim", "venue", ...words])
 /** Asks until the market is live again after the last fault. */
 const request = async (clientId: number, autoAccept: boolean): Promise<number> => {
-  const answer = await steps.looking(
-    () => steps.post(clientId, "/rfq", steps.asked({ autoAccept })),
+  const answer = await steps.poll(
+    () => steps.post(clientId, "/rfq", steps.rfqBody({ autoAccept })),
     ({ status }) => status === 200
   )
   return answer.json.data.rfqId
@@ -66,7 +66,7 @@ const accepting = async (clientId: number, rfqId: number) => {
 
 /** What is prepared while the venue is sound, and then done while it is not. */
 const prepared: ReadonlyArray<(clientId: number) => Promise<() => Promise<unknown>>> = [
-  (clientId) => Promise.resolve(() => steps.post(clientId, "/rfq", steps.asked({ autoAccept: false }))),
+  (clientId) => Promise.resolve(() => steps.post(clientId, "/rfq", steps.rfqBody({ autoAccept: false }))),
   async (clientId) => accepting(clientId, await request(clientId, false)),
   async (clientId) => {
     const rfqId = await request(clientId, false)
@@ -125,10 +125,10 @@ describe("D4, D5: faults of the venue", () => {
       // A broken line is quarantined, and its account is read again.
       if (kind === "broken-json") expectLog(/a message of the venue is quarantined/)
       await Promise.all(doing.map((step) => step?.()))
-      await steps.looking(strikes, (n) => n > 0)
+      await steps.poll(strikes, (n) => n > 0)
       await venue("clear")
       await venue("price", knockOut, "60000")
-      await steps.looking(atRest, (n) => n === 0)
+      await steps.poll(atRest, (n) => n === 0)
       const { status, json } = await service.cli(["sim", "verify"])
       assert.deepStrictEqual([status, json.first], [0, null])
       const twice = await query(

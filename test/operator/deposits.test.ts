@@ -85,7 +85,7 @@ describe("operator surface, deposit", () => {
     const noticeId = await filed()
     assert.strictEqual((await service.cli(["deposit", "reject", noticeId], "FINANCE")).status, 2)
     const line = ["deposit", "reject", noticeId, "--reason", "never arrived"]
-    const unasked = await runRecorded([...line, ...service.connection("ADMIN")], { asks: () => false })
+    const unasked = await runRecorded([...line, ...service.connection("ADMIN")], { canPrompt: () => false })
     assert.deepStrictEqual([unasked.status, unasked.stdout], [exitStatus.usage, ""])
     assert.match(unasked.stderr, /give --yes\. Nothing was done\./)
     const notice = await service.done(line, "ADMIN")

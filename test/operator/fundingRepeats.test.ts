@@ -50,7 +50,7 @@ const holds = (netQty: string) => {
 const settledAt = Date.now() - (Date.now() % 28_800_000)
 const stamped = (change: object = {}) => {
   const funding = { symbol: perp, settledAt, mark: "60000", rate: "0.0001", netQty: "0.01", amount: "-0.060000" }
-  return venue.say(uid, (at) => ({ type: "funding", ...at, funding: { ...funding, ...change } }))
+  return venue.publish(uid, (at) => ({ type: "funding", ...at, funding: { ...funding, ...change } }))
 }
 
 /** What is set aside of the account, once so many of its events are passed. */

@@ -127,9 +127,9 @@ const moneyOf = async (on: OperatorService): Promise<{ readonly noticeId: number
 /** A contract that its client can't afford any more: torn up in a close-out. */
 const tradesOf = async (on: OperatorService) => {
   const { key } = await on.partner({ code: "HIST2" })
-  const { trader, post, asked, until, looking } = contractSteps(on, key, stepsOf(on, key))
+  const { trader, post, rfqBody, until, poll } = contractSteps(on, key, stepsOf(on, key))
   const id = await trader()
-  const { rfqId } = (await post(id, "/rfq", asked())).json.data
+  const { rfqId } = (await post(id, "/rfq", rfqBody())).json.data
   market.quote(rfqId, "60000")
   const { contractId } = await until(id, rfqId, ({ state }) => state === "ACCEPTED")
   assert.strictEqual((await post(id, `/barriers/${contractId}/close`, {})).status, 200)
@@ -143,7 +143,7 @@ const tradesOf = async (on: OperatorService) => {
   const taken = ["ledger", "adjust", String(id), "--currency", "USDC", "--amount", "-998", "--reason", "test"]
   const { approvalId } = await on.done(taken)
   await on.done(["approval", "grant", String(approvalId)], "SECOND")
-  const { closeouts } = await looking(
+  const { closeouts } = await poll(
     () => on.done(["closeout", "list"]),
     (page) => page.closeouts[0]?.state === "DONE"
   )
@@ -153,13 +153,13 @@ const tradesOf = async (on: OperatorService) => {
 /** An order that is cancelled, and one that is protected. */
 const ordersOf = async (on: OperatorService) => {
   const { key } = await on.partner({ code: "HIST3" })
-  const { trader, placed, cancel, limit, orderOf, looking } = orderSteps(on, key, stepsOf(on, key))
+  const { trader, placed, cancel, limit, orderOf, poll } = orderSteps(on, key, stepsOf(on, key))
   const id = await trader()
   const orderId = await placed(id, limit("BUY", "0.001", "59000"))
   assert.strictEqual((await cancel(id, orderId)).status, 200)
   const market = { symbol: perp, side: "BUY", type: "MARKET", qty: "0.001", attach: { stopLoss: { price: "58000" } } }
   const parentId = await placed(id, market)
-  await looking(
+  await poll(
     () => orderOf(id, parentId),
     ({ attach }) => attach.legs.length > 0
   )

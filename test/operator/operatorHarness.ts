@@ -42,7 +42,7 @@ export const recordingIo = (over: Partial<CliIo> = {}) => {
     errorColumns: () => null,
     page: () => Promise.resolve(false),
     progress: null,
-    asks: () => true,
+    canPrompt: () => true,
     confirm: (question) => {
       throw new Error(`nobody was to be asked: ${question}`)
     },

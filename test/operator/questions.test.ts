@@ -158,7 +158,7 @@ Clear it as another person?`
       ]
     )
     const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
-    const unasked = await runRecorded(line, { asks: () => false })
+    const unasked = await runRecorded(line, { canPrompt: () => false })
     assert.strictEqual(unasked.status, exitStatus.usage, unasked.stderr)
     const asked: Array<string> = []
     const yes = await runRecorded(line, { confirm: (question) => asked.push(question) > 0 })

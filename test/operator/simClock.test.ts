@@ -145,7 +145,7 @@ describe("operator surface, sim clock with a venue", () => {
       at(ahead, number)
       seen.push((await show()).behind)
     }
-    script.show = () => new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
+    script.show = () => new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
     seen.push((await show()).behind)
     assert.deepStrictEqual(seen, [true, true, false, true])
   })
@@ -156,7 +156,7 @@ describe("operator surface, sim clock with a venue", () => {
   })
 
   it("a venue that can't be reached moves nothing", async () => {
-    script.command = () => new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
+    script.command = () => new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
     const [before, rows] = [await show(), await rowCounts(service)]
     const { status, refusal } = await service.cli(advance("1h"))
     assert.deepStrictEqual([status, refusal.code], [1, 5020])
@@ -168,8 +168,8 @@ describe("operator surface, sim clock with a venue", () => {
     const answer = script.command
     script.command = (command) => {
       tries++
-      if (tries === 1) return new VenueControlError({ why: "lost", words: "ECONNRESET" })
-      if (tries === 2) return new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
+      if (tries === 1) return new VenueControlError({ why: "lost", detail: "ECONNRESET" })
+      if (tries === 2) return new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
       return answer(command)
     }
     const moved = await service.done(advance("1h"))
@@ -187,12 +187,12 @@ describe("operator surface, sim clock with a venue", () => {
       [script.sent, (await show()).offsetMillis, await rowCounts(service)],
       [[], before.offsetMillis, rows]
     )
-    script.show = () => new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
+    script.show = () => new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
     assert.strictEqual((await service.cli(advance("8h", "--dry-run"))).refusal.code, 5020)
   })
 
   it("show says nothing of a venue that does not answer", async () => {
-    script.show = () => new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
+    script.show = () => new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
     assert.isNull((await show()).venueNow)
     const { stdout } = await runRecorded(["sim", "clock", "show", ...service.connection("SUPPORT")])
     assert.match(stdout, /^now +2\d\d\d-.*Z\nwallNow +.*\noffsetMillis +\d+\nvenueNow$/m)

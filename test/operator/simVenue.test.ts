@@ -205,10 +205,10 @@ describe("operator surface, sim venue: what each command sends", () => {
     script.show = () => {
       looks++
       if (looks === 1) return quietView
-      if (looks < 4) return new VenueControlError({ why: "unreached", words: "ECONNREFUSED" })
+      if (looks < 4) return new VenueControlError({ why: "unreached", detail: "ECONNREFUSED" })
       return { ...quietView, number: 60, startedAt: quietView.startedAt + 5 }
     }
-    script.command = () => new VenueControlError({ why: "lost", words: "ECONNRESET" })
+    script.command = () => new VenueControlError({ why: "lost", detail: "ECONNRESET" })
     assert.strictEqual((await service.done(venue("restart"))).number, 60)
     assert.deepStrictEqual([script.sent, looks], [[{ type: "restart" }], 4])
     assert.deepStrictEqual(await lastAudit(), { action: "venue.restart", after: null, role: "ADMIN" })
@@ -225,8 +225,8 @@ describe("operator surface, sim venue: what is refused", () => {
     ["lost", "ECONNRESET", 5020, /did not answer \(ECONNRESET\), and may have done it: look at sim venue show/],
     ["foreign", "it has no controls of this version", 4092, /is not a simulator that this service controls/],
     ["refused", "BTC-USDC-PERP is delisted.", 4000, /^The venue refuses this: BTC-USDC-PERP is delisted\.$/]
-  ] as const)("a venue that is %s: exit status 1 and a sentence", async (why, words, code, sentence) => {
-    const error = new VenueControlError({ why, words })
+  ] as const)("a venue that is %s: exit status 1 and a sentence", async (why, detail, code, sentence) => {
+    const error = new VenueControlError({ why, detail })
     script.command = () => error
     const before = await rowCounts(service)
     const ran = await service.cli(price)

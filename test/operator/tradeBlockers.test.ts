@@ -22,7 +22,7 @@ beforeAll(async () => {
   steps = contractSteps(service, key, stepsOf(service, key))
   clientId = await steps.trader()
   const request = async (): Promise<number> =>
-    (await steps.post(clientId, "/rfq", steps.asked({ autoAccept: true }))).json.data.rfqId
+    (await steps.post(clientId, "/rfq", steps.rfqBody({ autoAccept: true }))).json.data.rfqId
   const first = await request()
   world.quote(first, "60000")
   contractId = (await steps.until(clientId, first, ({ state }) => state === "ACCEPTED")).contractId
@@ -72,7 +72,7 @@ describe("D4, D5: open requests and contracts block", () => {
   it("once they have ended nothing of them blocks", async () => {
     await steps.post(clientId, `/rfq/${rfqId}/cancel`, {})
     world.price("57900")
-    await steps.looking(
+    await steps.poll(
       () => service.done(["contract", "show", String(contractId)]),
       ({ state }) => state !== "OPEN"
     )
@@ -93,7 +93,7 @@ describe("D6: working orders and open positions block", () => {
     const { key } = await service.partner({ code: "ORD", custody: "PARTNER" })
     ask = contractSteps(service, key, stepsOf(service, key))
     holder = await ask.trader()
-    await ask.looking(
+    await ask.poll(
       () => get(service, key, `/ticker?symbol=${perp}`),
       ({ json }) => json.data?.markPrice === "60000.0"
     )

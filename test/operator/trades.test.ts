@@ -35,7 +35,7 @@ afterAll(() => service.stop())
 beforeEach(() => world.failing(sound))
 
 const request = async (of = clientId, paths: object = {}): Promise<number> =>
-  (await steps.post(of, "/rfq", steps.asked({ ...paths }))).json.data.rfqId as number
+  (await steps.post(of, "/rfq", steps.rfqBody({ ...paths }))).json.data.rfqId as number
 const opened = async (of = clientId): Promise<{ readonly rfqId: number; readonly contractId: number }> => {
   const rfqId = await request(of)
   world.quote(rfqId, "60000")
@@ -64,7 +64,7 @@ describe("requests and contracts as staff read them", () => {
     assert.isTrue(accepted.rfqs.every(({ state }: { readonly state: string }) => state === "ACCEPTED"))
     world.quote(waiting, "61000")
     const [quote] = (
-      await steps.looking(
+      await steps.poll(
         () => service.done(["rfq", "show", String(waiting)]),
         ({ quotes }) => quotes.length === 1
       )
@@ -92,7 +92,7 @@ describe("requests and contracts as staff read them", () => {
     })
     assert.deepStrictEqual((await service.done(["closeout", "list"])).closeouts, [])
     await service.done(["ledger", "adjust", String(short), "--currency", "USDC", "--amount", "-190", "--reason", "r"])
-    const { closeouts } = await steps.looking(
+    const { closeouts } = await steps.poll(
       () => service.done(["closeout", "list"]),
       (page) => page.closeouts.some(({ endedAt }: { readonly endedAt: number | null }) => endedAt !== null)
     )
@@ -160,7 +160,7 @@ describe("explain rfq", () => {
     assert.isTrue(fine.gates.every(({ status }: { readonly status: string }) => status === "passed"))
     const wrong = await service.done([...line, "61000"])
     assert.deepInclude(wrong, { outcome: "REFUSED", code: 4000 })
-    const asked = await steps.post(clientId, "/rfq", steps.asked({ "barrier.level": "61000" }))
+    const asked = await steps.post(clientId, "/rfq", steps.rfqBody({ "barrier.level": "61000" }))
     assert.strictEqual(asked.json.msg, wrong.sentence)
     assert.match(await shownTo([...line, "61000"]), /^The rfq would be refused \(4000\): /)
     assert.deepStrictEqual(await rowCounts(service), before)

@@ -60,7 +60,7 @@ beforeEach(async () => {
 /** Waits until the service knows that it is connected, or not: a comparison waits for no event of a lost connection. */
 const connected = async (wanted: boolean): Promise<void> => {
   const link = () => service.run(Effect.map(VenueLink, (link) => link.state()))
-  await steps.looking(link, (found) => found.connected === wanted)
+  await steps.poll(link, (found) => found.connected === wanted)
   if (wanted) await steps.priced()
 }
 const hideEvents = async (): Promise<void> => {
@@ -70,7 +70,7 @@ const hideEvents = async (): Promise<void> => {
 }
 
 const opened = async (paths: Members = {}): Promise<number> => {
-  const answer = await steps.post(clientId, "/rfq", steps.asked(paths))
+  const answer = await steps.post(clientId, "/rfq", steps.rfqBody(paths))
   assert.strictEqual(answer.status, 200, answer.text)
   const { rfqId } = answer.json.data
   world.quote(rfqId, "60000")
@@ -97,7 +97,7 @@ const contract = (contractId: number) => service.done(["contract", "show", Strin
 describe("A2-103: service and venue are compared", () => {
   it("contracts and requests are held against the venue's; equal ones are counted", async () => {
     await opened()
-    await steps.post(clientId, "/rfq", steps.asked({ autoAccept: false }))
+    await steps.post(clientId, "/rfq", steps.rfqBody({ autoAccept: false }))
     const { status, json } = await verify()
     assert.deepStrictEqual([status, json.ok], [0, true], JSON.stringify(json))
     assert.deepInclude(json.compared, { contract: 1, request: 1 })
@@ -113,7 +113,7 @@ describe("A2-103: service and venue are compared", () => {
     const differs = await verify()
     assert.strictEqual(differs.status, 1)
     assert.match(differs.json.first, new RegExp(`^contract .* of ${uid}: the service has 0.1000, the venue none$`))
-    const found = await clock.during(betweenLooks, () => steps.looking(breaks, ({ length }) => length > 0))
+    const found = await clock.during(betweenLooks, () => steps.poll(breaks, ({ length }) => length > 0))
     assert.deepStrictEqual(
       found.map(({ reason, amount }) => [reason, amount]),
       [[`The venue does not know contract ${id}.`, "190.000000"]]
@@ -150,7 +150,7 @@ describe("A2-103: service and venue are compared", () => {
     assert.deepInclude(await contract(contractId), { state: "OPEN", pnl: null })
     world.lying(null)
     await reconcile(uid)
-    const ended = await steps.looking(
+    const ended = await steps.poll(
       () => contract(contractId),
       ({ state }) => state !== "OPEN"
     )
@@ -205,7 +205,7 @@ describe("A2-103: service and venue are compared", () => {
     world.freeze()
     expectLog(/past its expiry, and the venue has reported no end/)
     await service.done(["sim", "clock", "advance", "62m"])
-    await steps.looking(
+    await steps.poll(
       () => query(service, "SELECT 1 FROM audit WHERE action = 'contract.overdue'"),
       ({ length }) => length > 0
     )
@@ -213,7 +213,7 @@ describe("A2-103: service and venue are compared", () => {
     world.venue.advance(Date.now() + 62 * 60_000)
     await service.done(["sim", "clock", "advance", "2m"])
     const ended = await clock.during(betweenLooks, () =>
-      steps.looking(
+      steps.poll(
         () => contract(contractId),
         ({ state }) => state !== "OPEN"
       )
@@ -253,7 +253,7 @@ describe("A2-103: service and venue are compared", () => {
     await plant(5_000_000n)
     const before = looks
     const passing = service.done(["venue", "reconcile", uid])
-    await steps.looking(
+    await steps.poll(
       () => Promise.resolve(looks),
       (seen) => seen > before
     )

@@ -40,7 +40,7 @@ const expectAlarm = () => expectLog(/a message of the venue is quarantined/)
 
 /** Has the venue say something of an order that is none of ours; what is set aside of it. */
 const setAside = async (account = uid): Promise<Aside> => {
-  const { number } = venue.say(account, (stamp) => ({ type: "order", ...stamp, order: venueOrder(account, null) }))
+  const { number } = venue.publish(account, (stamp) => ({ type: "order", ...stamp, order: venueOrder(account, null) }))
   return vi.waitFor(
     async () => {
       const found = (await list()).find((row) => row.number === number)

@@ -94,7 +94,7 @@ const breaksOf = async (clientId: number) =>
   )
 
 const contractOf = async (clientId: number): Promise<{ readonly rfqId: number; readonly contractId: number }> => {
-  const rfqId = (await steps.post(clientId, "/rfq", steps.asked())).json.data.rfqId as number
+  const rfqId = (await steps.post(clientId, "/rfq", steps.rfqBody())).json.data.rfqId as number
   world.quote(rfqId, "60000")
   const { contractId } = await steps.until(clientId, rfqId, ({ state }) => state === "ACCEPTED")
   return { rfqId, contractId }

@@ -23,7 +23,7 @@ const report = async (clientId: number, body: Readonly<Record<string, unknown>> 
   await adjust(clientId, String(body["amount"]))
   return { status: 201, text: "" } as Answer
 }
-const { trader, place, looking } = orderSteps(service, key, { call, report })
+const { trader, place, poll } = orderSteps(service, key, { call, report })
 
 const ask = async (clientId: number, amount: string): Promise<number> => {
   const body = { partnerRef: `w-${clientId}-${amount}`, currency: "USDC", amount }
@@ -40,7 +40,7 @@ const holder = async (): Promise<number> => {
   world.price("60000")
   world.book(perp, "5")
   const clientId = await trader("6000.00")
-  const bought = await looking(
+  const bought = await poll(
     () => place(clientId, { symbol: perp, side: "BUY", type: "MARKET", qty: "0.1" }),
     ({ status }) => status === 200
   )
@@ -50,7 +50,7 @@ const holder = async (): Promise<number> => {
 /** The mark falls to 15,000. The shortfall exceeds 4,000 and is written off. */
 const fallen = async (clientId: number): Promise<number> => {
   world.price("15000")
-  await looking(
+  await poll(
     () => episodesOf(clientId),
     (all) => all.some(({ state }) => state === "DONE")
   )

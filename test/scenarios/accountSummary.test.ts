@@ -8,7 +8,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 
 const [perp, spot] = ["BTC-USDC-PERP", "BTC-USDC"]
 const zero = "0.000000"
@@ -22,13 +22,13 @@ const summary = async (clientId: number) => (await read(clientId, "/account/summ
 
 /** An order at the market that has filled. */
 const traded = async (clientId: number, symbol: string, side: "BUY" | "SELL"): Promise<void> => {
-  await looking(
+  await poll(
     () => get(service, key, `/ticker?symbol=${symbol}`),
     ({ status }) => status === 200
   )
   const { status, text, json } = await call("POST", clientId, "/orders", { symbol, side, type: "MARKET", qty: "0.01" })
   assert.strictEqual(status, 200, text)
-  await looking(
+  await poll(
     () => read(clientId, "/orders?limit=1"),
     ({ orders: [last] }) => last.orderId === json.orderId && last.state === "FILLED"
   )
@@ -71,7 +71,7 @@ describe("the account summary", () => {
       await traded(clientId, symbol, "SELL")
     }
     world.price("60000")
-    const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
     world.quote(rfqId, "60000")
     const { contractId } = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
     const all = await ofTrades(clientId)

@@ -10,7 +10,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
 const { service, key, call, report, adjust, cash, rowOf } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 
 const picture = async (clientId: number) => (await get(service, key, `/clients/${clientId}/margin`)).json
 const kinds = async (clientId: number): Promise<ReadonlyArray<string>> =>
@@ -24,14 +24,14 @@ const history = async (clientId: number) =>
 /** A client with one contract of a premium of 190, entered at 60,000 with its barrier at 58,000. */
 const opened = async () => {
   const clientId = await trader()
-  const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+  const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
   world.quote(rfqId, "60000")
   const { contractId } = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
   return { clientId, contractId: contractId as number }
 }
 const at = async (clientId: number, price: string, pnl: string) => {
   world.price(price)
-  return looking(
+  return poll(
     () => picture(clientId),
     ({ barrierUnrealizedPnl }) => barrierUnrealizedPnl === pnl
   )
@@ -44,7 +44,7 @@ describe("an account with contracts alone", () => {
     assert.strictEqual(await cash(clientId), "190.000000")
     const deep = await at(clientId, "58050", "-190.000000")
     assert.deepInclude(deep, { riskState: "NORMAL", closeOutEquity: "0.000000", barrierMargin: "0.000000" })
-    const said = await looking(
+    const said = await poll(
       () => kinds(clientId),
       (all) => all.includes("BARRIER_NEAR_KO")
     )
@@ -53,7 +53,7 @@ describe("an account with contracts alone", () => {
     await at(clientId, "60000", "0.000000")
     assert.strictEqual(count(await kinds(clientId), "BARRIER_NEAR_KO"), 1)
     world.price("58040")
-    await looking(
+    await poll(
       () => kinds(clientId),
       (all) => count(all, "BARRIER_NEAR_KO") === 2
     )
@@ -69,7 +69,7 @@ describe("an account with contracts alone", () => {
     const out = await report(clientId, { direction: "WITHDRAWAL", amount: "1.00" })
     assert.deepStrictEqual([out.status, out.json.code], [409, 4092])
     world.price("58200")
-    const [ended] = await looking(
+    const [ended] = await poll(
       () => history(clientId),
       (all) => all.length === 1
     )
@@ -81,7 +81,7 @@ describe("an account with contracts alone", () => {
       pnl: "-180.000000"
     })
     world.price("60000")
-    await looking(
+    await poll(
       () => cash(clientId),
       (now) => now === "0.000000"
     )
@@ -102,7 +102,7 @@ describe("an account with contracts alone", () => {
       listed.find((row: { readonly clientId: number }) => row.clientId === clientId),
       { riskState: "MARGIN_CALL" }
     )
-    const refused = await post(clientId, "/rfq", asked())
+    const refused = await post(clientId, "/rfq", rfqBody())
     assert.strictEqual(refused.status, 400)
     assert.strictEqual((await report(clientId, { amount: "500.00" })).status, 201)
     assert.strictEqual((await rowOf(clientId)).riskState, "NORMAL")

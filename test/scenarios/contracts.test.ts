@@ -9,7 +9,7 @@ import type { Answer } from "../support/Service.ts"
 
 const world = contractVenue()
 const { service, key, call, report, cash } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 const listed = async (clientId: number, query = "") =>
@@ -18,7 +18,7 @@ const listed = async (clientId: number, query = "") =>
 /** A client with one contract, entered at 60,000. */
 const opened = async () => {
   const clientId = await trader()
-  const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+  const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
   world.quote(rfqId, "60000")
   const { contractId } = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
   return { clientId, contractId: contractId as number, rfqId }
@@ -95,7 +95,7 @@ describe("ended by the venue", () => {
     const { clientId, contractId } = await opened()
     const { rfqId } = (await post(clientId, `/barriers/${contractId}/close`, { autoAccept: false })).json.data
     world.price("57000")
-    await looking(
+    await poll(
       () => listed(clientId, "?state=history"),
       ({ barriers }) => barriers.length === 1
     ).finally(() => world.price("60000"))
@@ -116,27 +116,27 @@ describe("ended by the venue", () => {
     await opened()
     assert.strictEqual(await openBarriers(), before + 1)
     world.price("57000")
-    await looking(openBarriers, (now) => now === 0).finally(() => world.price("60000"))
+    await poll(openBarriers, (now) => now === 0).finally(() => world.price("60000"))
   })
 
   it("D5: a request to close that comes while the knock-out is being written finds the contract ended", async () => {
     const { clientId, contractId } = await opened()
     const knockedOut = async () => {
       world.price("57000")
-      await looking(
+      await poll(
         () => cash(clientId),
         (held) => held === "808.800000"
       )
     }
-    const asked = async () => {
+    const requestClose = async () => {
       const closing = post(clientId, `/barriers/${contractId}/close`, {})
       // Answered after the request to close has found the contract.
       for (let n = 0; n < 3; n++) assert.strictEqual(await cash(clientId), "998.800000")
       return { closing }
     }
-    const closing: Array<Awaited<ReturnType<typeof asked>>["closing"]> = []
+    const closing: Array<Awaited<ReturnType<typeof requestClose>>["closing"]> = []
     await heldAt(service, "barrier_contracts", knockedOut, async () => {
-      closing.push((await asked()).closing)
+      closing.push((await requestClose()).closing)
     }).finally(() => world.price("60000"))
     const answers = await Promise.all(closing)
     assert.deepStrictEqual(answers.map(refusal), [[400, 4000, "The contract is not open."]])
@@ -147,7 +147,7 @@ describe("ended by the venue", () => {
   it("A2-30: pages go on by keys, newest first; what is nobody's here is not found", async () => {
     const first = await opened()
     const { clientId } = first
-    const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
     world.quote(rfqId, "60000")
     const { contractId } = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
     const page = await listed(clientId, "?limit=1")

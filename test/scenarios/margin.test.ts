@@ -8,7 +8,7 @@ import { startService } from "../support/Service.ts"
 
 const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, looking } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll } = contractSteps(service, key, { call, report })
 const unattached = await openService(startService)
 
 const picture = async (clientId: number) => (await get(service, key, `/clients/${clientId}/margin`)).json
@@ -22,12 +22,12 @@ describe("the margin picture", () => {
       marginLevel: null,
       marksFresh: true
     })
-    const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
     world.quote(rfqId, "60000")
     await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
     const at = async (price: string, pnl: string) => {
       world.price(price)
-      return looking(
+      return poll(
         () => picture(clientId),
         ({ barrierUnrealizedPnl }) => barrierUnrealizedPnl === pnl
       )

@@ -25,7 +25,7 @@ it("D4: windows of requests elapse after a restart, each its own", async () => {
   const before = contractSteps(first, key, stepsOf(first, key))
   const clientId = await before.trader()
   const request = async (expiresInMs: number): Promise<number> =>
-    (await before.post(clientId, "/rfq", before.asked({ autoAccept: false, expiresInMs }))).json.data.rfqId
+    (await before.post(clientId, "/rfq", before.rfqBody({ autoAccept: false, expiresInMs }))).json.data.rfqId
   const [short, long] = [await request(1_500), await request(600_000)]
   assert.deepStrictEqual(
     (

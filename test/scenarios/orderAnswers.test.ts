@@ -12,7 +12,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = contractVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, post, looking } = contractSteps(service, key, { call, report })
+const { trader, post, poll } = contractSteps(service, key, { call, report })
 
 /** How long a trade is on its way after the word on its order, ms. */
 const apart = 400
@@ -24,7 +24,7 @@ it.each([
 ])("A2-92: %s with %o is answered %s, not with a state that it can't stay in", async (type, more, state) => {
   const clientId = await trader()
   world.venue.apply({ type: "command", command: { type: "price", symbol: perp, price: "60000", only: null } })
-  await looking(
+  await poll(
     () => get(service, key, `/ticker?symbol=${perp}`),
     ({ status, json }) => status === 200 && json.data.markPrice === "60000.0"
   )

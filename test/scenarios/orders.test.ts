@@ -10,7 +10,7 @@ import { openScenario } from "../support/Scenario.ts"
 
 const world = orderVenue()
 const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, place, placed, limit, cancel, until, read, at, looking, orderOf } = orderSteps(service, key, {
+const { trader, place, placed, limit, cancel, until, read, at, poll, orderOf } = orderSteps(service, key, {
   call,
   report
 })
@@ -173,7 +173,7 @@ describe("what waits for a price", () => {
     world.price("58950")
     await until(anna, stop.json.orderId, ({ state }) => state === "FILLED")
     await until(anna, profit, ({ state }) => state === "CANCELLED")
-    await looking(
+    await poll(
       () => read(anna, "/positions"),
       ({ positions }) => positions.length === 0
     )
@@ -193,14 +193,14 @@ describe("what waits for a price", () => {
         ({ parentOrderId, state }: { readonly parentOrderId: number | null; readonly state: string }) =>
           parentOrderId === parent && state === "PENDING_TRIGGER"
       )
-    const two = await looking(legs, ({ length }) => length === 2)
+    const two = await poll(legs, ({ length }) => length === 2)
     for (const leg of two) {
       assert.deepInclude(leg, { origin: "ATTACHED", reduceOnly: true, side: "SELL", qty: "0.0500" })
       assert.match(leg.ocoGroup, /^att:/)
     }
     await placed(ben, limit("BUY", "0.05", "60000"))
     await placed(anna, { symbol: perp, side: "SELL", type: "MARKET", qty: "0.05", reduceOnly: true })
-    await looking(
+    await poll(
       async () => (await read(anna, "/orders/open")).data,
       ({ length }) => length === 0
     )
@@ -215,7 +215,7 @@ describe("orders on a spot market", () => {
     const short = await place(anna, of("SELL", "0.01", "60000"))
     assert.deepInclude(short.json, noIds)
     world.book(spot, "1")
-    await looking(
+    await poll(
       () => get(service, key, `/ticker?symbol=${spot}`),
       ({ json }) => json.bestAsk !== null
     )

@@ -14,7 +14,7 @@ import { operator } from "../support/Service.ts"
 const perp = "BTC-USDC-PERP"
 const world = contractVenue()
 const { service, key, call, report, rowOf } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, post, looking } = contractSteps(service, key, { call, report })
+const { trader, post, poll } = contractSteps(service, key, { call, report })
 
 const venue = (command: VenueCommand) => void world.venue.apply({ type: "command", command })
 /** Holds index, mark and last of the perpetual. */
@@ -26,7 +26,7 @@ const positions = async (clientId: number) => (await get(service, key, `/clients
 const holder = async (): Promise<number> => {
   price("60000")
   const clientId = await trader("700.00")
-  await looking(
+  await poll(
     () => get(service, key, `/ticker?symbol=${perp}`),
     ({ json }) => json.data?.markPrice === "60000.0"
   )
@@ -35,7 +35,7 @@ const holder = async (): Promise<number> => {
   return clientId
 }
 const closedOut = (clientId: number) =>
-  looking(
+  poll(
     () => rowOf(clientId),
     ({ lifecycleState, riskState }) => lifecycleState === "ACTIVE" && riskState === "NORMAL"
   )
@@ -46,18 +46,18 @@ describe("an account with a position", () => {
     const { ok } = await service.run(halts.halt(operator, { scope: perp, message: "Upkeep.", until: null }))
     assert.isTrue(ok)
     venue({ type: "halt", symbol: perp })
-    await looking(
+    await poll(
       () => get(service, key, "/trading-status"),
       ({ json }) => json.data.halts.length === 2
     )
     price("55000")
-    await looking(
+    await poll(
       () => ofClient(service, "closeOuts", clientId),
       ([episode]) => episode?.state === "WAITING_MARKET"
     )
     assert.lengthOf(await positions(clientId), 1)
     venue({ type: "resume", symbol: perp })
-    await looking(
+    await poll(
       () => positions(clientId),
       (open) => open.length === 0
     )

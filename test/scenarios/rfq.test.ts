@@ -39,7 +39,7 @@ const { service, partner, key, call, report, restrict, reject } = await openScen
   clock,
   venue: { progress: progressOn(routes) }
 })
-const { trader, asked, post, until, looking, rfqOf } = contractSteps(service, key, { call, report })
+const { trader, rfqBody, post, until, poll, rfqOf } = contractSteps(service, key, { call, report })
 
 /** Both clocks go on by so much, and the router looks at what rests. */
 const later = async (millis: number): Promise<void> => {
@@ -49,7 +49,7 @@ const later = async (millis: number): Promise<void> => {
 }
 /** Looks until it is so, while the feed reads the listing again and again. */
 const listed = <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> =>
-  looking(() => {
+  poll(() => {
     clock.end(checkEvery)
     return look()
   }, found)
@@ -59,7 +59,7 @@ const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 describe("asking for quotes", () => {
   it("A2-23: preview foretells what the request then is; the venue has it when it is answered", async () => {
     const clientId = await trader()
-    const preview = (await post(clientId, "/rfq/preview", asked())).json.data
+    const preview = (await post(clientId, "/rfq/preview", rfqBody())).json.data
     assert.deepInclude(preview, {
       accepted: true,
       reason: null,
@@ -71,7 +71,7 @@ describe("asking for quotes", () => {
       freeMarginAfter: "808.800000",
       impliedLeverage: "31.58"
     })
-    const { status, json } = await post(clientId, "/rfq", asked({ autoAccept: false }))
+    const { status, json } = await post(clientId, "/rfq", rfqBody({ autoAccept: false }))
     assert.strictEqual(status, 200)
     assert.deepInclude(json.data, {
       clientId,
@@ -93,7 +93,7 @@ describe("asking for quotes", () => {
 
   it("F15: a quote is heard, accepted by hand once, and a contract opens with its premium frozen", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60010")
     const { quotes } = await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     assert.deepInclude(quotes[0], {
@@ -120,7 +120,7 @@ describe("asking for quotes", () => {
 
   it("F18: the router takes the earliest acceptable quote, not the best", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5" }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ premium: "190.5" }))).json.data
     world.quote(rfqId, "60020")
     const noted = await until(clientId, rfqId, (rfq) => rfq.autoAcceptNote !== null)
     assert.deepInclude(noted, {
@@ -143,13 +143,13 @@ describe("asking for quotes", () => {
       tries.push(business.now())
       return { refused: "out of order" }
     })
-    const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody())).json.data
     for (const dealer of ["a", "b", "c", "d", "e"]) world.quote(rfqId, "60000", { dealer })
-    await looking(
+    await poll(
       () => Promise.resolve(tries),
       ({ length }) => length === 3
     )
-    await looking(
+    await poll(
       async () => {
         await later(100)
         return tries
@@ -167,7 +167,7 @@ describe("asking for quotes", () => {
 
   it("F18, A2-22: why the router took no quote is still said when the quote is gone and when the request has ended", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5", expiresInMs: 30_000 }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ premium: "190.5", expiresInMs: 30_000 }))).json.data
     const quoteId = world.quote(rfqId, "60020")
     const autoAcceptNote = "The premium at this quote exceeds the request's budget."
     await until(clientId, rfqId, (rfq) => rfq.autoAcceptNote === autoAcceptNote)
@@ -186,7 +186,7 @@ describe("asking for quotes", () => {
 
   it("A2-27: of fifty accepts at once one contract comes", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
     await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     const answers = await Promise.all(
@@ -204,15 +204,15 @@ describe("asking for quotes", () => {
 describe("A2-101: what ends the right to open risk ends requests to open", () => {
   it("a restriction cancels the request, which says why, and leaves the one to close", async () => {
     const clientId = await trader()
-    const first = (await post(clientId, "/rfq", asked())).json.data
+    const first = (await post(clientId, "/rfq", rfqBody())).json.data
     world.quote(first.rfqId, "60000")
     const { contractId } = await until(clientId, first.rfqId, (rfq) => rfq.state === "ACCEPTED")
     const closing = (await post(clientId, `/barriers/${contractId}/close`, { autoAccept: false })).json.data
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     await restrict(clientId, "NO_NEW_RISK")
     const ended = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
     assert.strictEqual(ended.state, "CANCELLED")
-    const again = await post(clientId, "/rfq", asked())
+    const again = await post(clientId, "/rfq", rfqBody())
     assert.deepStrictEqual([again.status, again.json.msg], [400, ended.rejectReason])
     assert.strictEqual((await rfqOf(clientId, closing.rfqId)).state, "OPEN")
   })
@@ -220,18 +220,18 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
   it("A1-50: without the partner's reliance onboarded clients trade on; a suspended partner's, and a rejected client's, end", async () => {
     const clients = await Promise.all([trader(), trader()])
     const [kept, rejected] = await Promise.all(
-      clients.map(async (id) => (await post(id, "/rfq", asked({ autoAccept: false }))).json.data)
+      clients.map(async (id) => (await post(id, "/rfq", rfqBody({ autoAccept: false }))).json.data)
     )
     const second = await service.partner()
     const own = contractSteps(service, second.key, stepsOf(service, second.key))
     const other = await own.trader()
-    assert.strictEqual((await own.post(other, "/rfq", asked({ autoAccept: false }))).status, 200)
+    assert.strictEqual((await own.post(other, "/rfq", rfqBody({ autoAccept: false }))).status, 200)
     const reliance = async (to: "SUSPENDED" | "REVOKED" | "REQUESTED" | "APPROVED") =>
       assert.isTrue((await partners(service, (all) => all.reliance(operator, partner.code, to, "the agreement"))).ok)
     for (const to of ["SUSPENDED", "REVOKED"] as const) await reliance(to)
     await reject(rejected.clientId)
     await partners(service, (commands) => commands.status(operator, second.code, "SUSPENDED", "a look"))
-    const [dropped] = await looking(
+    const [dropped] = await poll(
       () => ofClient(service, "rfqs", other),
       ([row]) => row?.state === "CANCELLED"
     )
@@ -245,13 +245,13 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
     await until(kept.clientId, kept.rfqId, (rfq) => rfq.quotes.length === 1)
     const answer = await post(kept.clientId, `/rfq/${kept.rfqId}/accept`, { quoteId })
     assert.strictEqual(answer.status, 200, answer.text)
-    assert.strictEqual((await post(kept.clientId, "/rfq", asked({ autoAccept: false }))).status, 200)
+    assert.strictEqual((await post(kept.clientId, "/rfq", rfqBody({ autoAccept: false }))).status, 200)
     for (const to of ["REQUESTED", "APPROVED"] as const) await reliance(to)
   }, 20_000)
 
   it("D4: a halt of the venue cancels it too", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     world.venue.apply({ type: "command", command: { type: "halt", symbol: knockOut } })
     const ended = await listed(
       () => rfqOf(clientId, rfqId),
@@ -261,7 +261,7 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
     assert.strictEqual(ended.state, "CANCELLED")
     assert.match(ended.rejectReason, /halt/i)
     await listed(
-      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+      async () => (await post(clientId, "/rfq/preview", rfqBody())).json.data,
       ({ accepted }) => accepted === true
     )
   }, 20_000)
@@ -292,8 +292,8 @@ describe("taking back and refusals", () => {
   it("D4: a request that the venue has not answered yet is nobody's business: it is not listed, read, accepted or cancelled", async () => {
     const clientId = await trader()
     answering.closeUnsafe()
-    const asking = post(clientId, "/rfq", asked({ autoAccept: false }))
-    const [row] = await looking(
+    const asking = post(clientId, "/rfq", rfqBody({ autoAccept: false }))
+    const [row] = await poll(
       () => ofClient(service, "rfqs", clientId),
       ({ length }) => length === 1
     )
@@ -315,7 +315,7 @@ describe("taking back and refusals", () => {
 
   it("D4: a cancel ends the request at the venue; a second one and an accept are refused", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
     await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     const { status, json } = await post(clientId, `/rfq/${rfqId}/cancel`, {})
@@ -329,7 +329,7 @@ describe("taking back and refusals", () => {
 
   it("D4: an accept that comes while the request's end is being written finds it ended", async () => {
     const clientId = await trader()
-    const { rfqId, clientUid } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId, clientUid } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
     await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     const target = `R-${rfqId}`
@@ -354,7 +354,7 @@ describe("taking back and refusals", () => {
   it("A2-21: the venue refuses: 400 with the request's data, and the row says why", async () => {
     const clientId = await trader()
     world.failing((name) => (name === "requestQuotes" ? { refused: "not today" } : {}))
-    const { status, json } = await post(clientId, "/rfq", asked()).finally(() => world.failing(() => ({})))
+    const { status, json } = await post(clientId, "/rfq", rfqBody()).finally(() => world.failing(() => ({})))
     assert.strictEqual(status, 400)
     assert.deepInclude(json.data, { state: "REJECTED", rejectReason: "not today" })
     assert.deepInclude(await rfqOf(clientId, json.data.rfqId), { state: "REJECTED", rejectReason: "not today" })
@@ -364,23 +364,23 @@ describe("taking back and refusals", () => {
     const clientId = await trader()
     const headers = { "Idempotency-Key": `never-${clientId}` }
     world.failing((name) => (name === "requestQuotes" ? { lost: "before" } : {}))
-    const first = await call("POST", clientId, "/rfq", asked(), headers).finally(() => world.failing(() => ({})))
+    const first = await call("POST", clientId, "/rfq", rfqBody(), headers).finally(() => world.failing(() => ({})))
     const [row] = await ofClient(service, "rfqs", clientId)
     assert.deepStrictEqual([first.status, first.json], [502, notReached({ rfqId: row?.id, state: "REJECTED" })])
-    const again = await call("POST", clientId, "/rfq", asked(), headers)
+    const again = await call("POST", clientId, "/rfq", rfqBody(), headers)
     assert.deepStrictEqual([again.status, again.text], [502, first.text])
-    assert.strictEqual((await post(clientId, "/rfq", asked())).status, 200)
+    assert.strictEqual((await post(clientId, "/rfq", rfqBody())).status, 200)
   }, 20_000)
 
   it("A1-51, A2-26: the venue's answer is lost: 502 under the key, and the accept is found out by itself", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
     await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
     const headers = { "Idempotency-Key": `lost-${rfqId}` }
     world.failing((name) => (name === "read" ? {} : { lost: "before" }))
     const accepting = call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
-    const first = await routes.after(world.asked("voidRefs"), answerWithin, accepting)
+    const first = await routes.after(world.requested("voidRefs"), answerWithin, accepting)
     assert.deepStrictEqual([first.status, first.json.code], [502, 5020], first.text)
     assert.deepStrictEqual(first.json.data, { reason: "OUTCOME_PENDING", rfqId, quoteId, accepting: true })
     assert.isTrue((await rfqOf(clientId, rfqId)).accepting)
@@ -405,7 +405,7 @@ describe("taking back and refusals", () => {
     "A2-110: %s: the request is refused as preview and explain say",
     async (_name, paths, status, sentence) => {
       const clientId = await trader()
-      const body = asked(paths)
+      const body = rfqBody(paths)
       const explained = (await post(clientId, "/rfq/explain", body)).json.data
       const previewed = await post(clientId, "/rfq/preview", body)
       const before = await rowCounts(service)
@@ -420,7 +420,7 @@ describe("taking back and refusals", () => {
 
   it("what is another partner's, or no id, is not found", async () => {
     const clientId = await trader()
-    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const { rfqId } = (await post(clientId, "/rfq", rfqBody({ autoAccept: false }))).json.data
     const other = await service.partner()
     const path = `/clients/${clientId}/rfq/${rfqId}`
     assert.strictEqual((await get(service, other.key, path)).status, 404)
@@ -440,7 +440,10 @@ describe("taking back and refusals", () => {
     const reader = await service.partner({}, "READ")
     const clientId = await trader()
     const send = (path: string) =>
-      service.call("POST", `/partner/v1/clients/${clientId}${path}`, { key: reader.key, raw: JSON.stringify(asked()) })
+      service.call("POST", `/partner/v1/clients/${clientId}${path}`, {
+        key: reader.key,
+        raw: JSON.stringify(rfqBody())
+      })
     for (const path of ["/rfq", "/rfq/preview", "/rfq/1/accept", "/rfq/1/cancel", "/barriers/1/close"]) {
       assert.deepStrictEqual([(await send(path)).status, (await send(path)).json.code], [403, 4034], path)
     }

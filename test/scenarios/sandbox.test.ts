@@ -162,7 +162,7 @@ const contractsOf = async (clientId: number, state: string) =>
 /** A request for quotes of a new client that may trade. */
 const quoted = async (more: object = {}) => {
   const clientId = await trading.trader()
-  const { rfqId, state } = (await trading.post(clientId, "/rfq", { ...trading.asked(), ...more })).json.data
+  const { rfqId, state } = (await trading.post(clientId, "/rfq", { ...trading.rfqBody(), ...more })).json.data
   return { clientId, rfqId: rfqId as number, state: state as string }
 }
 /** The same, its first quote accepted by itself. */
@@ -184,7 +184,7 @@ const placedBy = async (body: object) => {
 const atMarket = { symbol: perp, side: "BUY", type: "MARKET", qty: "0.001" }
 const protectedBy = { attach: { stopLoss: { price: "58000" } } }
 const attachmentOf = async (orderId: number, state: string): Promise<string | undefined> => {
-  const found = await ordering.looking(
+  const found = await ordering.poll(
     () => rowsOf(traders.service, "attachments", "id = $1", [BigInt(orderId)]),
     ([row]) => row?.state === state
   )

@@ -14,7 +14,7 @@ const world = stakingVenue()
 const steps = await openScenario({ layerVenue: world.layerVenue, clock: world.clock })
 const { service, key, call } = steps
 holdVenueBooks(service, () => world.venue.ledger())
-const { lender, offered, take, taken, until, later, held, read, swap, writeOff, looking } = stakingSteps(
+const { lender, offered, take, taken, until, later, held, read, swap, writeOff, poll } = stakingSteps(
   service,
   key,
   world,
@@ -143,7 +143,7 @@ describe("a take that the venue does not answer", () => {
     assert.deepStrictEqual(await held(anna, "ETH"), ["9.99500000", "10.00500000"])
     const again = await take(anna, offerId, "10", headers)
     assert.deepStrictEqual([again.status, again.text], [502, asked.text])
-    await looking(
+    await poll(
       () => ofClient(service, "venueCalls", anna),
       ({ length }) => length === 0
     )

@@ -27,12 +27,7 @@ const steps = await openScenario({
   venue: { progress: progressOn(routes) }
 })
 const { service, key, report } = steps
-const { lender, offered, take, taken, until, later, held, looking, read, swap } = stakingSteps(
-  service,
-  key,
-  world,
-  steps
-)
+const { lender, offered, take, taken, until, later, held, poll, read, swap } = stakingSteps(service, key, world, steps)
 
 const breaksOf = async (clientId: number) =>
   (await ofClient(service, "reconBreaks", clientId)).map(({ context }) => context.reason)
@@ -42,7 +37,7 @@ const uidOf = async (clientId: number): Promise<string> =>
 
 /** A take of which nothing is known, once the venue is connected; its id. */
 const unknownTake = async (clientId: number, offerId: number, qty: string): Promise<number> => {
-  const { json } = await looking(
+  const { json } = await poll(
     () => take(clientId, offerId, qty),
     (answer) => answer.json.data?.swapId !== undefined
   )
@@ -56,7 +51,7 @@ const resolvedTake = async (clientId: number, tradeOf: (real: number) => number)
     if (asked === "takeOffer") world.hide("events")
     return asked === "takeOffer" ? { lost: "after" } : asked === "voidRefs" ? { lost: "before" } : {}
   })
-  const swapId = await routes.after(world.asked("voidRefs"), answerWithin, unknownTake(clientId, offerId, "10"))
+  const swapId = await routes.after(world.requested("voidRefs"), answerWithin, unknownTake(clientId, offerId, "10"))
   const [real] = world.venue.account(await uidOf(clientId))?.swaps ?? []
   const verdict = await service.run(
     Effect.provide(
@@ -103,7 +98,7 @@ describe("A2-116: a take that staff resolved as executed", () => {
     const uid = await uidOf(anna)
     // Once that is found, the comparison waits for no event of a connection that is gone.
     world.venue.disconnect()
-    await looking(
+    await poll(
       () => service.run(Effect.map(VenueLink, (link) => link.state())),
       ({ connected }) => !connected
     )
@@ -136,7 +131,7 @@ describe("F10: USDC that a take found late has lent", () => {
     world.deny(true)
     const swapId = await unknownTake(cleo, offerId, "900")
     world.failing(() => ({}))
-    await looking(
+    await poll(
       () => ofClient(service, "venueCalls", cleo),
       ({ length }) => length === 0
     )
@@ -151,7 +146,7 @@ describe("F10: USDC that a take found late has lent", () => {
       (await read(cleo, "/ledger")).data.postings
         .filter(({ type }: { type: string }) => type === "NBP_WRITEOFF")
         .map(({ amount }: { amount: string }) => amount)
-    await looking(off, ({ length }) => length === 1)
+    await poll(off, ({ length }) => length === 1)
     const [writtenOff = ""] = await off()
     assert.deepStrictEqual(await held(cleo, "USDC"), ["0.000000", "0.000000"])
     assert.isAtLeast(Number(writtenOff), 500)
@@ -184,7 +179,7 @@ describe("STS-1: a board that can't be read", () => {
       })
     // Until the board is too old nobody has to wait for a reading in vain; the takes below share one of its full length.
     unread(() => void setImmediate(() => world.clock.end(readLimit)))
-    assert.strictEqual(await looking(explained, (outcome) => outcome === "REFUSED"), "REFUSED")
+    assert.strictEqual(await poll(explained, (outcome) => outcome === "REFUSED"), "REFUSED")
     unread(() => {})
     const before = readings
     const answers = await Promise.all(Array.from({ length: 12 }, () => take(dora, offerId, "1")))
@@ -194,7 +189,7 @@ describe("STS-1: a board that can't be read", () => {
     )
     assert.isBelow(readings - before, 12)
     world.failing(() => ({}))
-    const again = await looking(
+    const again = await poll(
       () => take(dora, offerId, "1"),
       ({ status }) => status === 200
     )

@@ -10,7 +10,7 @@ import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
 const day = 86_400_000
 const world = stakingVenue()
 const steps = await openScenario({ layerVenue: world.layerVenue, clock: world.clock })
-const { lender, offered, take, taken, until, later, read, writeOff, looking } = stakingSteps(
+const { lender, offered, take, taken, until, later, read, writeOff, poll } = stakingSteps(
   steps.service,
   steps.key,
   world,
@@ -162,7 +162,7 @@ describe("a swap in the account's figures", () => {
     )
     await later(7 * day)
     await until(anna, swapId, ({ state }) => state === "MATURED")
-    await looking(
+    await poll(
       () => told(anna),
       ({ wins }) => wins === 1
     )

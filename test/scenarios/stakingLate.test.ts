@@ -25,12 +25,7 @@ const steps = await openScenario({
   venue: { progress: progressOn(routes) }
 })
 const { service, key } = steps
-const { lender, offered, take, taken, until, later, held, swap, looking, read } = stakingSteps(
-  service,
-  key,
-  world,
-  steps
-)
+const { lender, offered, take, taken, until, later, held, swap, poll, read } = stakingSteps(service, key, world, steps)
 
 const audited = async (clientId: number) => (await ofClient(service, "audit", clientId)).map(({ action }) => action)
 
@@ -41,7 +36,7 @@ const releasedTake = async (clientId: number) => {
   world.deny(true)
   const { json } = await take(clientId, offerId, "10").finally(() => world.failing(() => ({})))
   const { swapId } = json.data
-  await looking(
+  await poll(
     () => ofClient(service, "venueCalls", clientId),
     ({ length }) => length === 0
   )
@@ -107,7 +102,7 @@ describe("a take that the venue never answers", () => {
     // The maturity is later than every other step of this file.
     const offerId = await offered("ETH-SWAP", { tenorDays: 30 })
     world.failing((asked) => (asked === "takeOffer" || asked === "voidRefs" ? { lost: "before" } : {}))
-    const { json } = await routes.after(world.asked("voidRefs"), answerWithin, take(clientId, offerId, "10"))
+    const { json } = await routes.after(world.requested("voidRefs"), answerWithin, take(clientId, offerId, "10"))
     return json.data.swapId
   }
 

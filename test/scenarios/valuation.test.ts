@@ -86,7 +86,7 @@ describe("an asset without a mark", () => {
     )
     assert.lengthOf(notes, 1)
     assert.include(notes[0]?.reason, "SOL has no value known")
-    venue.say(ticker("SOL-USDC", 1, Date.now(), { ...none, mark: "150" }))
+    venue.publish(ticker("SOL-USDC", 1, Date.now(), { ...none, mark: "150" }))
     while ((await lineOf(clientId, "SOL")).mark === null) await new Promise(setImmediate)
     const after = await read(clientId, "/balances")
     assert.deepInclude(after.portfolio, { holdingsValue: "6310.000000", holdingsValued: true })

@@ -97,7 +97,7 @@ const serve = (
     const request = { principal, key: call.key, fingerprint: fingerprintOfCall(call) }
     const services = yield* Effect.context<Services>()
     return yield* (idempotency as Idempotency).answer(request, () => Effect.provideContext(run(request), services), {
-      lookFirst: write.manyCommits === true
+      readFirst: write.manyCommits === true
     })
   })
 

@@ -7,7 +7,12 @@
 import { Effect, Stream } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { bases } from "../../simulator/venue/core/defaultMarkets.ts"
-import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import {
+  type RequestKind,
+  type Deliveries,
+  InProcessVenue,
+  type RequestFault
+} from "../../simulator/venue/InProcessVenue.ts"
 import { lieOfFact, lieOfFill, lieOfOutcome } from "../../simulator/venue/core/lies.ts"
 import { type AccountFact, refOfFact, type VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueFill, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
@@ -211,7 +216,7 @@ export class VenueLane {
   }
 
   /** What happens to a request of the venue, or to its answer. */
-  private fault(asked: Asked, refs: ReadonlyArray<string>): RequestFault {
+  private fault(asked: RequestKind, refs: ReadonlyArray<string>): RequestFault {
     const { called, random } = this.parts
     const isCall = asked !== "read" && asked !== "lookup" && asked !== "voidRefs"
     if (isCall) called(refs)

@@ -168,7 +168,7 @@ export class ScriptedVenue {
   }
 
   /** To every connection. */
-  say(...lines: ReadonlyArray<Line>): void {
+  publish(...lines: ReadonlyArray<Line>): void {
     for (const connection of this.connections) Queue.offerAllUnsafe(connection, lines)
   }
 

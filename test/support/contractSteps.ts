@@ -1,4 +1,4 @@
-/** Steps of scenarios of knock-out contracts: a client that may trade them, requests, and looks until something is so. */
+/** Steps of scenarios of knock-out contracts: a client that may trade them, requests, and polls until a condition holds. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { setTimeout as pause } from "node:timers/promises"
@@ -19,23 +19,23 @@ export const contractSteps = (
   const post = (clientId: number, path: string, body: object): Promise<Answer> => call("POST", clientId, path, body)
   const rfqOf = async (clientId: number, rfqId: number) =>
     (await get(service, key, `/clients/${clientId}/rfq/${rfqId}`)).json.data
-  /** Looks until `found`; the test's own time limit ends it. */
-  const looking = async <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> => {
+  /** Reads until `found`; the test's own time limit ends it. */
+  const poll = async <A>(read: () => Promise<A>, found: (seen: A) => boolean): Promise<A> => {
     for (;;) {
-      const seen = await look()
+      const seen = await read()
       if (found(seen)) return seen
       await pause(5)
     }
   }
   const priced = (mark?: string) =>
-    looking(
+    poll(
       () => get(service, key, `/ticker?symbol=${knockOut}`),
       ({ status, json }) => status === 200 && (mark === undefined || Number(json.data.markPrice) === Number(mark))
     )
   return {
     post,
     rfqOf,
-    looking,
+    poll,
     /** The market has a live price, this mark if one is named. */
     priced,
     /** A client at level MICA_MIFID with so much collateral, while the market has a live price and the venue is connected. */
@@ -49,17 +49,16 @@ export const contractSteps = (
       assert.strictEqual(reported.status, 201, reported.text)
       await priced()
       // A stream that was found to lack an event is connected anew.
-      await looking(
+      await poll(
         () => service.run(Effect.map(VenueLink, (link) => link.state())),
         ({ connected }) => connected
       )
       return clientId
     },
     /** A long of 0.1 with its barrier at 58,000, some paths replaced. */
-    asked: (paths: Members = {}) =>
+    rfqBody: (paths: Members = {}) =>
       withPaths({ symbol: knockOut, side: "BUY", qty: "0.1", barrier: { level: "58000" } } as object, paths),
     // oxlint-disable-next-line typescript/no-explicit-any
-    until: (clientId: number, rfqId: number, found: (rfq: any) => boolean) =>
-      looking(() => rfqOf(clientId, rfqId), found)
+    until: (clientId: number, rfqId: number, found: (rfq: any) => boolean) => poll(() => rfqOf(clientId, rfqId), found)
   }
 }

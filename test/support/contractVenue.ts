@@ -4,7 +4,12 @@
  */
 import { Effect, Layer, Stream } from "effect"
 import { lieOfFact, lieOfFill, lieOfOutcome } from "../../simulator/venue/core/lies.ts"
-import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import {
+  type RequestKind,
+  type Deliveries,
+  InProcessVenue,
+  type RequestFault
+} from "../../simulator/venue/InProcessVenue.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
@@ -16,9 +21,9 @@ export const knockOut = "BTC-USDC-KO"
 const hidden = new VenueUnanswered({ reason: "hidden" })
 
 export const contractVenue = () => {
-  let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
+  let fault: (kind: RequestKind, refs: ReadonlyArray<string>) => RequestFault = () => ({})
   /** Those who wait for a request of a kind. */
-  const waiting = new Map<Asked, Set<() => void>>()
+  const waiting = new Map<RequestKind, Set<() => void>>()
   let hiding: boolean | "events" | "stream" | "silence" = false
   /** By account: the sequence of its first event that was never published. */
   const unpublished = new Map<string, number>()
@@ -28,10 +33,10 @@ export const contractVenue = () => {
   let delivered: (event: VenueEvent) => Deliveries = () => [0]
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
-    fault: (asked, refs) => {
-      for (const wake of waiting.get(asked) ?? []) wake()
-      waiting.delete(asked)
-      return fault(asked, refs)
+    fault: (kind, refs) => {
+      for (const wake of waiting.get(kind) ?? []) wake()
+      waiting.delete(kind)
+      return fault(kind, refs)
     },
     deliveries: (event) => {
       if (hiding === false) return delivered(event)
@@ -46,7 +51,7 @@ export const contractVenue = () => {
     hiding === true || forgetful
       ? { ...outcome, contract: null }
       : ((lie === null ? null : lieOfOutcome(lie, outcome)) ?? outcome)
-  const told = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent =>
+  const altered = <Line extends object>(line: Line | VenueEvent): Line | VenueEvent =>
     lie !== null && "fact" in line ? { ...line, fact: lieOfFact(lie, line.fact) ?? line.fact } : line
   /** The sequence of the last event of an account that was published. */
   const lastOf = (account: string): number => (unpublished.get(account) ?? Number.POSITIVE_INFINITY) - 1
@@ -79,7 +84,7 @@ export const contractVenue = () => {
       events: (after) =>
         Stream.suspend(() => {
           if (hiding === "silence") return Stream.filter(whole.events(after), (line) => "heartbeat" in line)
-          return hiding === false ? Stream.map(whole.events(after), told) : Stream.fail(hidden)
+          return hiding === false ? Stream.map(whole.events(after), altered) : Stream.fail(hidden)
         })
     }
   }
@@ -135,8 +140,8 @@ export const contractVenue = () => {
     /** What becomes of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
     /** Ends at the next request of this kind. */
-    asked: (what: Asked): Promise<void> =>
-      new Promise((resolve) => void waiting.set(what, (waiting.get(what) ?? new Set()).add(resolve))),
+    requested: (kind: RequestKind): Promise<void> =>
+      new Promise((resolve) => void waiting.set(kind, (waiting.get(kind) ?? new Set()).add(resolve))),
     /** A dealer's quote on a request; its id. */
     quote: (rfqId: number, at: string, { qty = "0.1", dealer = "alpha", validFor = 60_000 } = {}): number => {
       const quoted = { type: "quote", rfqRef: requestRef(rfqId), dealer, price: at, qty } as const

@@ -7,8 +7,8 @@ if (port === null) throw new Error("this is a thread of a test")
 
 // A thread speaks to its parent alone: there is no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
-const say = (message: FromModelThread): void => port.postMessage(message)
-const began = (job: number): void => say({ type: "written", job })
+const post = (message: FromModelThread): void => port.postMessage(message)
+const began = (job: number): void => post({ type: "written", job })
 
 const faults: Readonly<Record<string, (job: number) => void>> = {
   killed: () => process.exit(0),
@@ -23,8 +23,8 @@ const faults: Readonly<Record<string, (job: number) => void>> = {
   thrown: () => {
     throw new Error("a row of no section")
   },
-  failing: (job) => say({ type: "failed", job, reason: "a row of no section" }),
-  away: (job) => say({ type: "away", job })
+  failing: (job) => post({ type: "failed", job, reason: "a row of no section" }),
+  away: (job) => post({ type: "away", job })
 }
 
 port.on("message", (message: ToModelThread) => {
@@ -35,5 +35,5 @@ port.on("message", (message: ToModelThread) => {
   if (clientUid !== "whole") return faults[clientUid]?.(job)
   const { modelId: id } = model
   const whole = { id, partnerId, clientId, sha256: "ab", size: 1, pieces: 1, counts: [] }
-  say({ type: "built", job, built: { ok: true, model: { modelId: id, sha256: "ab", rows: 0 } }, whole })
+  post({ type: "built", job, built: { ok: true, model: { modelId: id, sha256: "ab", rows: 0 } }, whole })
 })

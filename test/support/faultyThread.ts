@@ -7,8 +7,8 @@ if (port === null) throw new Error("this is a thread of a test")
 
 // A thread speaks to its parent alone: there is no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
-const say = (message: FromThread): void => port.postMessage(message)
-const chunk = (size: number): void => say({ type: "chunk", bytes: new Uint8Array(size).fill(97) })
+const post = (message: FromThread): void => port.postMessage(message)
+const chunk = (size: number): void => post({ type: "chunk", bytes: new Uint8Array(size).fill(97) })
 
 const faults: Readonly<Record<string, () => void>> = {
   killed: () => process.exit(0),
@@ -24,7 +24,7 @@ const faults: Readonly<Record<string, () => void>> = {
   thrown: () => {
     throw new Error("a cell of no column")
   },
-  failing: () => say({ type: "failed", reason: "a cell of no column" })
+  failing: () => post({ type: "failed", reason: "a cell of no column" })
 }
 
 let job = ""
@@ -34,7 +34,7 @@ port.on("message", (message: ToThread) => {
     job = what
     if (what === "whole") {
       chunk(10)
-      return say({ type: "done" })
+      return post({ type: "done" })
     }
     if (what === "endless" || when === "late") return chunk(what === "endless" ? 256 * 1024 : 10)
     return faults[what]?.()

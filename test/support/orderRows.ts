@@ -32,7 +32,7 @@ interface OrderPlan {
 export const putOrder = (turn: Turn, { state = "ACKED", input = {}, context = {}, amount = 0n }: OrderPlan = {}) => {
   const { id: clientId, partnerId, uid } = clientOf(turn)
   const id = turn.nextId("order")
-  const asked = {
+  const requested = {
     ...perpInput,
     ...input,
     orderId: id,
@@ -41,14 +41,14 @@ export const putOrder = (turn: Turn, { state = "ACKED", input = {}, context = {}
     createdAt: turn.now,
     updatedAt: turn.now
   }
-  const { row } = firstRow("orders", asked, {
+  const { row } = firstRow("orders", requested, {
     id,
     partnerId,
     clientId,
-    symbol: asked.symbol,
-    currency: asked.reserved?.currency ?? "USDC",
+    symbol: requested.symbol,
+    currency: requested.reserved?.currency ?? "USDC",
     amount,
-    parentOrderId: asked.parentOrderId,
+    parentOrderId: requested.parentOrderId,
     createdAt: turn.now
   })
   turn.draft.put("orders", { ...row, state, context: { ...row.context, ...context } })

@@ -38,7 +38,7 @@ export const orderSteps = (
   key: string,
   { call, report }: Pick<ReturnType<typeof stepsOf>, "call" | "report">
 ) => {
-  const { trader, looking } = contractSteps(service, key, { call, report })
+  const { trader, poll } = contractSteps(service, key, { call, report })
   const at = (clientId: number, path: string): Promise<Answer> => get(service, key, `/clients/${clientId}${path}`)
   const read = async (clientId: number, path: string) => {
     const { status, json, text } = await at(clientId, path)
@@ -60,7 +60,7 @@ export const orderSteps = (
     return orders.find((order: { readonly orderId: number }) => order.orderId === orderId)
   }
   return {
-    looking,
+    poll,
     at,
     read,
     limit,
@@ -70,7 +70,7 @@ export const orderSteps = (
     trader: async (amount = "1000.00"): Promise<number> => {
       const clientId = await trader(amount)
       for (const symbol of [perp, spot]) {
-        await looking(
+        await poll(
           () => get(service, key, `/ticker?symbol=${symbol}`),
           ({ status }) => status === 200
         )
@@ -87,10 +87,10 @@ export const orderSteps = (
       service.call("DELETE", `/partner/v1/clients/${clientId}/orders/${orderId}`, { key }),
     // oxlint-disable-next-line typescript/no-explicit-any
     until: (clientId: number, orderId: number, found: (order: any) => boolean) =>
-      looking(() => orderOf(clientId, orderId), found),
+      poll(() => orderOf(clientId, orderId), found),
     /** Until nothing is in flight at the venue. */
     idle: () =>
-      looking(
+      poll(
         () => query(service, "SELECT ref FROM venue_calls"),
         ({ length }) => length === 0
       )

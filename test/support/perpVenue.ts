@@ -26,7 +26,7 @@ export const perpVenue = () => {
     venue.at = now
     seq++
     venue.greeting = [ticker(perp, seq, now - age, { mark }), ticker(gold, seq, now, { mark: "4000" })]
-    venue.say(venue.beat(), ...venue.greeting)
+    venue.publish(venue.beat(), ...venue.greeting)
   }
   const saying = setInterval(say, 200)
   saying.unref()

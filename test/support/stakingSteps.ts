@@ -90,7 +90,7 @@ export const stakingSteps = (
   world: ReturnType<typeof stakingVenue>,
   steps: Pick<ReturnType<typeof stepsOf>, "call" | "report" | "adjust">
 ) => {
-  const { trader, looking } = orderSteps(service, key, steps)
+  const { trader, poll } = orderSteps(service, key, steps)
   const read = async (clientId: number, path: string) => {
     const { status, json, text } = await get(service, key, `/clients/${clientId}${path}`)
     assert.strictEqual(status, 200, text)
@@ -102,7 +102,7 @@ export const stakingSteps = (
   /** The offer stands on the board as the service sees it. */
   const offered = async (symbol: string, given: Members = {}): Promise<number> => {
     const offerId = world.offer(symbol, given)
-    await looking(
+    await poll(
       async () => {
         world.clock.end(boardPause)
         return (await get(service, key, "/staking/offers")).json.data?.offers ?? []
@@ -112,7 +112,7 @@ export const stakingSteps = (
     return offerId
   }
   return {
-    looking,
+    poll,
     read,
     swap,
     take,
@@ -131,7 +131,7 @@ export const stakingSteps = (
       return json.data
     },
     // oxlint-disable-next-line typescript/no-explicit-any
-    until: (clientId: number, id: number, found: (swap: any) => boolean) => looking(() => swap(clientId, id), found),
+    until: (clientId: number, id: number, found: (swap: any) => boolean) => poll(() => swap(clientId, id), found),
     /** Both clocks go on by so much: the venue first, as it does in a sandbox. */
     later: async (millis: number): Promise<void> => {
       world.leap(millis)

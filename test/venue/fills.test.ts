@@ -119,8 +119,8 @@ describe("a venue in memory", () => {
         if (order === null) throw new Error("an order is always made")
         const fill: VenueFill = { ...fillTerms, account, symbol, ref: "O-1", orderId: order.id }
         const before = yield* venue.orderFills("O-1")
-        memory.say(account, (stamp) => ({ type: "fill", ...stamp, fill, order }))
-        memory.say(account, (stamp) => ({ type: "fill", ...stamp, fill: { ...fill, ref: "O-2" }, order }))
+        memory.publish(account, (stamp) => ({ type: "fill", ...stamp, fill, order }))
+        memory.publish(account, (stamp) => ({ type: "fill", ...stamp, fill: { ...fill, ref: "O-2" }, order }))
         return { fill, before, after: yield* venue.orderFills("O-1"), other: yield* venue.orderFills("O-2") }
       })
     )

@@ -82,7 +82,8 @@ describe("the line of events", () => {
     const account = new Account(1, "CL-1")
     const line = new EventLine(() => undefined)
     const say = (times: number, at: number) => {
-      for (let n = 0; n < times; n++) line.say(account, at, { type: "bust", tradeId: 1, orderId: 1, reason: "test" })
+      for (let n = 0; n < times; n++)
+        line.publish(account, at, { type: "bust", tradeId: 1, orderId: 1, reason: "test" })
     }
     say(3 * eventsKept, 1_000)
     assert.lengthOf(line.after(0) ?? [], 3 * eventsKept, "all of one moment")

@@ -4,11 +4,11 @@
  */
 import { Schema } from "effect"
 
-const Words = Schema.String.annotate({ message: "must be text" }).check(
+const Text = Schema.String.annotate({ message: "must be text" }).check(
   Schema.isMinLength(1, { message: "must not be empty" })
 )
 const Members = Schema.Record(Schema.String, Schema.Unknown).annotate({ message: "must be a map" })
-const Names = Schema.Array(Words).annotate({ message: "must be a list of names" })
+const Names = Schema.Array(Text).annotate({ message: "must be a list of names" })
 const Count = Schema.Number.annotate({ message: "must be a whole number" }).check(
   Schema.isInt({ message: "must be a whole number" })
 )
@@ -26,7 +26,7 @@ const PartnerForm = Schema.Struct({
   ),
   /** True: the service decides deposits and withdrawals within the request. */
   sandbox: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
-  reliance: Schema.optionalKey(Words),
+  reliance: Schema.optionalKey(Text),
   read: Schema.optionalKey(Count),
   trade: Schema.optionalKey(Count)
 }).annotate({ message: "must be a map" })
@@ -35,7 +35,7 @@ export type PartnerForm = typeof PartnerForm.Type
 const Given = Schema.Struct({
   partner: Schema.optionalKey(PartnerForm),
   /** Further firms, by the name that steps use in `by`. */
-  partners: Schema.optionalKey(Schema.Record(Words, PartnerForm).annotate({ message: "must be a map of partners" })),
+  partners: Schema.optionalKey(Schema.Record(Text, PartnerForm).annotate({ message: "must be a map of partners" })),
   /** ACTIVE clients of the partner at level MICA. */
   clients: Schema.optionalKey(Names),
   /** Clients at level MICA_MIFID with collateral of 1,000 USDC (PARTNER custody). */
@@ -44,7 +44,7 @@ const Given = Schema.Struct({
 
 export const ScenarioForm = Schema.Struct({
   id: shaped(/^SC-[A-Z]{3}-[0-9]{2}[a-z]?$/, "must be an id such as SC-CUS-01"),
-  title: Words,
+  title: Text,
   /**
    * Changes state that all scenarios share (the clock, the questionnaire, the venue): no other scenario runs at the same time.
    */
@@ -84,28 +84,28 @@ const common = {
   within: Schema.optionalKey(Duration),
   expect: Schema.optionalKey(AnswerForm),
   /** Variables by name: the path in the answer, such as `data.clientId`. */
-  save: Schema.optionalKey(Schema.Record(Words, Words).annotate({ message: "must be a map of variables to paths" }))
+  save: Schema.optionalKey(Schema.Record(Text, Text).annotate({ message: "must be a map of variables to paths" }))
 } as const
 
 export const PartnerStep = Schema.Struct({
   /** `METHOD /path` below /partner/v1, or a short name with its words. */
-  partner: Words,
-  by: Schema.optionalKey(Words),
+  partner: Text,
+  by: Schema.optionalKey(Text),
   /** READ, none, or a literal key; default: a TRADE key of the partner. */
-  key: Schema.optionalKey(Words),
+  key: Schema.optionalKey(Text),
   /** Members of the body; with a short name they replace those of its sample. */
   body: Schema.optionalKey(Schema.Unknown),
   /** Members of the sample at dotted paths. */
   with: Schema.optionalKey(Members),
   without: Schema.optionalKey(Names),
-  idempotencyKey: Schema.optionalKey(Words),
+  idempotencyKey: Schema.optionalKey(Text),
   ...common
 })
 export type PartnerStep = typeof PartnerStep.Type
 
 export const OperatorStep = Schema.Struct({
   /** A line of the `brokerage` command, or `METHOD /path` below /operator/v1. */
-  operator: Words,
+  operator: Text,
   body: Schema.optionalKey(Schema.Unknown),
   ...common
 })
@@ -113,7 +113,7 @@ export type OperatorStep = typeof OperatorStep.Type
 
 export const VenueStep = Schema.Struct({
   /** A line of `brokerage sim venue`. */
-  venue: Words,
+  venue: Text,
   ...common
 })
 export type VenueStep = typeof VenueStep.Type
@@ -132,15 +132,15 @@ const ReactionForm = Schema.Union([
   Schema.Struct({
     status: Schema.Int,
     after: Schema.optionalKey(Duration),
-    location: Schema.optionalKey(Words)
+    location: Schema.optionalKey(Text)
   })
 ]).annotate({ message: "must be a status, silent, reset, or {status, after, location}" })
 export type ReactionForm = typeof ReactionForm.Type
 
 export const ReceiverStep = Schema.Struct({
   /** Registers the receiver of this name (PUT /webhook), which rotates the secret. A receiver that does not run is started. */
-  receiver: Words,
-  by: Schema.optionalKey(Words),
+  receiver: Text,
+  by: Schema.optionalKey(Text),
   /** The receiver's next answers, in order; the last one repeats. */
   answers: Schema.optionalKey(
     Schema.Array(ReactionForm)
@@ -156,11 +156,11 @@ export type ReceiverStep = typeof ReceiverStep.Type
 
 export const EventStep = Schema.Struct({
   /** The name of a signed webhook that a receiver of the partner accepted. */
-  event: Words,
-  by: Schema.optionalKey(Words),
+  event: Text,
+  by: Schema.optionalKey(Text),
   /** The receiver that the event arrived at; default: any. */
-  at: Schema.optionalKey(Words),
-  client: Schema.optionalKey(Words),
+  at: Schema.optionalKey(Text),
+  client: Schema.optionalKey(Text),
   data: Schema.optionalKey(Expected),
   /** The exact number of events, each of which may have arrived more than once. Default: at least one. */
   times: Schema.optionalKey(Count),
@@ -168,7 +168,7 @@ export const EventStep = Schema.Struct({
   receipts: Schema.optionalKey(Expected),
   within: Schema.optionalKey(Duration),
   /** Variables by name: the path in the delivery, such as `data.noticeId`. */
-  save: Schema.optionalKey(Schema.Record(Words, Words).annotate({ message: "must be a map of variables to paths" }))
+  save: Schema.optionalKey(Schema.Record(Text, Text).annotate({ message: "must be a map of variables to paths" }))
 })
 export type EventStep = typeof EventStep.Type
 
@@ -197,7 +197,7 @@ export const KillStep = Schema.Struct({
     )
   ),
   /** With before-commit and after-commit: counts commits of this client alone. */
-  client: Schema.optionalKey(Words),
+  client: Schema.optionalKey(Text),
   /** For a database: it is killed at each restart during this period. */
   for: Schema.optionalKey(Duration),
   during: Schema.optionalKey(

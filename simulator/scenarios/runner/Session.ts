@@ -92,7 +92,7 @@ export class Session {
     )
   }
 
-  readonly lookAtClock: Effect.Effect<void, Broken> = Effect.suspend(() =>
+  readonly checkClock: Effect.Effect<void, Broken> = Effect.suspend(() =>
     Effect.map(this.command("sim", "clock", "show"), ({ offsetMillis }) => {
       this.ahead = Number(offsetMillis)
     })

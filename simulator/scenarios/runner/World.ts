@@ -26,7 +26,7 @@ export interface OwnProcesses {
 }
 
 /** The final answer of a partner step, or an event that a step waited for. */
-export type Heard =
+export type Observed =
   | {
       readonly kind: "route"
       readonly method: string
@@ -41,7 +41,7 @@ export type Heard =
 
 export interface World {
   /** Gets the results of partner steps in order; absent: they are dropped. */
-  readonly heard?: (heard: Heard) => void
+  readonly observe?: (observed: Observed) => void
   /** Origin of the service. */
   readonly url: string
   /** PEM of the authority to trust; null: the system's. */

@@ -6,15 +6,15 @@ export const usualLimitMillis = 15_000
 const firstPauseMillis = 10
 const longestPauseMillis = 250
 
-/** `look` returns the missing fact, or null. The result is the last missing fact. */
+/** `check` returns the missing fact, or null. The result is the last missing fact. */
 export const eventually = <E, R>(
-  look: Effect.Effect<string | null, E, R>,
+  check: Effect.Effect<string | null, E, R>,
   limitMillis: number
 ): Effect.Effect<string | null, E, R> =>
   Effect.gen(function* () {
     const end = Date.now() + limitMillis
     for (let pause = firstPauseMillis; ; pause = Math.min(pause * 1.5, longestPauseMillis)) {
-      const missing = yield* look
+      const missing = yield* check
       if (missing === null || Date.now() >= end) return missing
       yield* Effect.sleep(pause)
     }

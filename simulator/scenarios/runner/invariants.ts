@@ -35,10 +35,10 @@ export const brokenInvariant = (session: Session): Effect.Effect<string | null, 
 
 const nothing: Effect.Effect<string | null> = Effect.succeed(null)
 
-const firstOf = <E, R>(looks: ReadonlyArray<Effect.Effect<string | null, E, R>>): Effect.Effect<string | null, E, R> =>
+const firstOf = <E, R>(checks: ReadonlyArray<Effect.Effect<string | null, E, R>>): Effect.Effect<string | null, E, R> =>
   Effect.gen(function* () {
-    for (const look of looks) {
-      const difference = yield* look
+    for (const check of checks) {
+      const difference = yield* check
       if (difference !== null) return difference
     }
     return null
@@ -185,9 +185,9 @@ const riskStatesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
     const page = yield* read(firm, `/clients?limit=${pageSize}`)
     if (page === null) return null
     for (const { clientId } of (page as { readonly clients: ReadonlyArray<Recorded> }).clients) {
-      const look = riskStateOf(firm, clientId)
-      const again = Effect.andThen(Effect.sleep("500 millis"), look)
-      let difference = yield* look
+      const check = riskStateOf(firm, clientId)
+      const again = Effect.andThen(Effect.sleep("500 millis"), check)
+      let difference = yield* check
       for (let more = 6; more > 0 && difference !== null; more--) difference = yield* again
       if (difference !== null) return difference
     }

@@ -56,7 +56,7 @@ const ofLists = (expected: ReadonlyArray<unknown>, found: unknown, path: string)
 }
 
 const byMatcher = ({ name, value }: Matcher, found: unknown, path: string): string | null => {
-  const unless = (holds: boolean, words: string) => (holds ? null : unlike(path, found, words))
+  const unless = (holds: boolean, meaning: string) => (holds ? null : unlike(path, found, meaning))
   switch (name) {
     case "any":
       return unless(found !== undefined && found !== null, "something")

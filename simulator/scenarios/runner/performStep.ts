@@ -35,10 +35,10 @@ export const performStep = (session: Session, step: Step): Performed => {
 
 const clockStep = (session: Session, ahead: string): Performed =>
   Effect.gen(function* () {
-    yield* session.lookAtClock
+    yield* session.checkClock
     const day = nextDay(ahead, session.now())
     yield* session.command("sim", "clock", "advance", ...(day === null ? [ahead] : ["--to", String(day)]))
-    yield* session.lookAtClock
+    yield* session.checkClock
   })
 
 /** Noon UTC of the next such day after `now`, Unix ms; null for a duration. */
@@ -55,11 +55,11 @@ const answered = (session: Session, step: SentStep): Performed =>
   Effect.gen(function* () {
     const expect = yield* filled<AnswerForm>(session, step.expect ?? {})
     let last: Answer | null = null
-    const look = Effect.map(send(session, step), (answer) => {
+    const check = Effect.map(send(session, step), (answer) => {
       last = answer
       return unexpectedIn(expect, answer)
     })
-    const missing = yield* step.within === undefined ? look : eventually(look, millisOf(step.within))
+    const missing = yield* step.within === undefined ? check : eventually(check, millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (last !== null) yield* keep(session, step, last)
     if (last !== null && step.kind === "partner") reportAnswer(session, last)
@@ -70,7 +70,7 @@ const reportAnswer = ({ world, sent }: Session, { status, body, text }: Answer):
   if (sent === null) return
   const { method, path } = sent
   const request: unknown = sent.body === undefined ? null : JSON.parse(sent.body)
-  world.heard?.({ kind: "route", method, path, request, status, answer: body ?? text })
+  world.observe?.({ kind: "route", method, path, request, status, answer: body ?? text })
 }
 
 const send = (session: Session, step: SentStep): Effect.Effect<Answer, Broken, Scope.Scope> => {
@@ -236,7 +236,7 @@ const eventStep = (session: Session, step: EventStep): Performed =>
     const client = step.client === undefined ? undefined : yield* clientIdOf(session, step.client)
     const wanted = step.times ?? 1
     let found: ReadonlyMap<number, ReceivedDelivery> = new Map()
-    const look = Effect.sync(() => {
+    const check = Effect.sync(() => {
       const arrived = arrivalsOf(firm, step.at).filter(({ event, body }) => event === step.event && body !== null)
       const of = arrived.filter(({ body }) => client === undefined || body?.clientId === client)
       const fitting = of.filter(({ body }) => difference(data ?? {}, body?.data, "data") === null)
@@ -245,14 +245,14 @@ const eventStep = (session: Session, step: EventStep): Performed =>
       if (found.size >= wanted && (wanted === 0 || one !== undefined)) return null
       return missingEvent(step, of, firm, data)
     })
-    const missing = yield* eventually(look, step.within === undefined ? usualLimitMillis : millisOf(step.within))
+    const missing = yield* eventually(check, step.within === undefined ? usualLimitMillis : millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (step.times !== undefined && found.size !== step.times) {
       return yield* broken(`${step.event} came ${found.size} times, expected ${step.times}.`)
     }
     const [first] = found.values()
     if (first?.body == null) return
-    session.world.heard?.({ kind: "event", event: step.event, body: first.body })
+    session.world.observe?.({ kind: "event", event: step.event, body: first.body })
     yield* saveFrom(session, step.save, first.body)
   })
 

@@ -110,7 +110,7 @@ const openSession = (
     for (let run = 0; run < mostRuns; run++) {
       const tag = `${stem}${run.toString(36).toUpperCase()}`
       const session = new Session(world, tag, firstPerson)
-      yield* session.lookAtClock
+      yield* session.checkClock
       if (!(yield* session.addFirm("partner", `${tag}X`, given.partner ?? {}))) continue
       for (const [index, [name, form]] of Object.entries(given.partners ?? {}).entries()) {
         const code = `${tag}${otherFirms[index]}`

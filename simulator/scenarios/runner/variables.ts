@@ -1,6 +1,6 @@
 /**
  * Variables of a scenario file: `$name` is a saved value, `$now` and `$today` are business time with an offset (`$today+1d`),
- * `${word}` is a text unique to the run. `$$` is a dollar sign.
+ * `${prefix}` is a text unique to the run. `$$` is a dollar sign.
  */
 import { Matcher } from "./matching.ts"
 
@@ -74,9 +74,9 @@ export class Variables {
     return match !== undefined && match[0] === text ? this.valueOf(text, match.slice(1)) : this.textOf(text)
   }
 
-  private valueOf(whole: string, [word, time, offset, name]: ReadonlyArray<string | undefined>): unknown {
+  private valueOf(whole: string, [prefix, time, offset, name]: ReadonlyArray<string | undefined>): unknown {
     if (whole === "$$") return "$"
-    if (word !== undefined) return `${word}-${this.tag}`
+    if (prefix !== undefined) return `${prefix}-${this.tag}`
     if (time === undefined) return this.get(name ?? "")
     const at = this.now() + (offset === undefined ? 0 : signed(offset))
     return time === "now" ? at : new Date(at).toISOString().slice(0, 10)

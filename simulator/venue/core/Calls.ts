@@ -117,11 +117,11 @@ export class Calls {
       if (group !== null && group.length > longestGroup) return refused("group name too long")
       const { boundBps } = request
       if (boundBps !== undefined && trigger === null) return refused("bound without a trigger")
-      const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
+      const terms = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
       // The random number is drawn only if the knob is set, so that without it the call uses no randomness.
       const order = this.parts.exchange.place(
-        boundBps === undefined ? asked : { ...asked, boundBps },
+        boundBps === undefined ? terms : { ...terms, boundBps },
         () => reject > 0 && this.parts.streams.orders.chance(reject)
       )
       return { refusal: order.state === "REJECTED" ? order.reason : null, subject: { order: ref } }
@@ -152,18 +152,18 @@ export class Calls {
       if (barrier === null || barrier === 0) return refused("barrier off the grid")
       if (takeProfit === null && request.takeProfit !== null) return refused("take profit off the grid")
       const { ref, symbol, side, expiryAt, strict, premiumBps, windowEndsAt } = request
-      const asked = { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
-      const refusal = this.requestRefusal(listing, asked)
-      return refusal === null ? this.request({ ...asked, ref, accountId: account.id, closes: null }) : refused(refusal)
+      const terms = { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
+      const refusal = this.requestRefusal(listing, terms)
+      return refusal === null ? this.request({ ...terms, ref, accountId: account.id, closes: null }) : refused(refusal)
     },
     requestClose: ({ ref, contractId, windowEndsAt }, account) => {
       const contract = this.contractOf(contractId, account)
       if (contract === null) return refused("unknown contract")
       if (contract.state !== "OPEN") return refused("contract has ended", { contract: contractId })
       const { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps } = contract
-      const asked = { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
+      const terms = { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
       const closes = { id: contract.id, dealer: contract.dealer }
-      return this.request({ ...asked, ref, accountId: account.id, closes }, { contract: contractId })
+      return this.request({ ...terms, ref, accountId: account.id, closes }, { contract: contractId })
     },
     cancelRequest: ({ target }, account) => {
       const rfq = this.rfqOf(target, account)
@@ -216,30 +216,30 @@ export class Calls {
   /** Why a request can't be quoted; the level must be on the side of a loss. */
   private requestRefusal(
     { market, prices, halt, delisted }: Listing,
-    asked: Pick<Rfq, "side" | "quantity" | "barrier" | "takeProfit" | "expiryAt" | "premiumBps">
+    terms: Pick<Rfq, "side" | "quantity" | "barrier" | "takeProfit" | "expiryAt" | "premiumBps">
   ): string | null {
     const { now } = this.parts.clock
     if (delisted) return "market delisted"
     if (halt !== null) return "market halted"
-    if (asked.quantity < market.minQty) return "quantity too small"
-    if (asked.quantity > market.maxQty) return "quantity too large"
-    if (asked.premiumBps < 1 || asked.premiumBps > 10_000) return "premium share out of range"
-    if (asked.expiryAt <= now) return "expiry is past"
-    const sign = asked.side === "BUY" ? 1 : -1
+    if (terms.quantity < market.minQty) return "quantity too small"
+    if (terms.quantity > market.maxQty) return "quantity too large"
+    if (terms.premiumBps < 1 || terms.premiumBps > 10_000) return "premium share out of range"
+    if (terms.expiryAt <= now) return "expiry is past"
+    const sign = terms.side === "BUY" ? 1 : -1
     if (prices.MARK === null) return "no market"
-    if ((prices.MARK - asked.barrier) * sign <= 0) return "barrier on the wrong side"
-    if (asked.takeProfit !== null && (asked.takeProfit - prices.MARK) * sign <= 0)
+    if ((prices.MARK - terms.barrier) * sign <= 0) return "barrier on the wrong side"
+    if (terms.takeProfit !== null && (terms.takeProfit - prices.MARK) * sign <= 0)
       return "take profit on the wrong side"
     return null
   }
 
   /** Opens a request; for a close with its contract. */
-  private request(asked: Parameters<VenueParts["rfqs"]["request"]>[0], of: Subject = {}): Answer {
+  private request(terms: Parameters<VenueParts["rfqs"]["request"]>[0], of: Subject = {}): Answer {
     const { rfqs, agenda, clock } = this.parts
-    if (asked.windowEndsAt <= clock.now) return refused("window over", of)
-    if (asked.windowEndsAt - clock.now > longestWindow) return refused("window too long", of)
-    if (rfqs.openOf(asked.accountId) >= mostRequests) return refused("too many requests", of)
-    const rfq = rfqs.request(asked, clock.now)
+    if (terms.windowEndsAt <= clock.now) return refused("window over", of)
+    if (terms.windowEndsAt - clock.now > longestWindow) return refused("window too long", of)
+    if (rfqs.openOf(terms.accountId) >= mostRequests) return refused("too many requests", of)
+    const rfq = rfqs.request(terms, clock.now)
     agenda.add(rfq.windowEndsAt, { type: "window", rfqId: rfq.id })
     this.parts.publishRfq(rfq)
     return executed({ rfq: rfq.id })

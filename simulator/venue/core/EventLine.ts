@@ -55,7 +55,7 @@ export class EventLine {
   }
 
   /** Publishes a fact about an account. */
-  say(account: Account, at: number, news: AccountNews): void {
+  publish(account: Account, at: number, news: AccountNews): void {
     const { type, ...rest } = news
     // Order of fields on the wire: type, account, sequence, then the fields of the news.
     this.put(at, { type, account: account.name, sequence: ++account.sequence, ...rest } as VenueFact)

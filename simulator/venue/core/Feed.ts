@@ -70,7 +70,7 @@ export class Feed {
   }
 
   /** Publishes the current state of the market; `side` returns the best levels of a side. */
-  say(ts: number, figures: Figures, side: (side: "BUY" | "SELL", levels: number) => ReadonlyArray<Row>): void {
+  publish(ts: number, figures: Figures, side: (side: "BUY" | "SELL", levels: number) => ReadonlyArray<Row>): void {
     const { symbol } = this.market
     const seq = (this.ticker?.seq ?? 0) + 1
     this.ticker = { channel: "ticker", kind: "snapshot", symbol, seq, ts, ...figures }

@@ -155,8 +155,8 @@ export class Staking {
   }
 
   /** Takes a part of an offer. */
-  take(asked: Take): Swap | TakeRefusal {
-    const swap = this.judge(asked)
+  take(request: Take): Swap | TakeRefusal {
+    const swap = this.judge(request)
     if (typeof swap !== "string") this.emit(swap, null)
     return swap
   }

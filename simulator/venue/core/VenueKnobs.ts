@@ -3,7 +3,7 @@
  * numbers from 0 to 1, times milliseconds. Dealers run on wall time, all else on business time (C1).
  */
 import { Schema } from "effect"
-import { DecimalText, Words } from "../../../src/machines/venue/values.ts"
+import { DecimalText, VenueText } from "../../../src/machines/venue/values.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
 const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -41,7 +41,7 @@ export type OrderKnobs = typeof OrderKnobs.Type
 
 /** A dealer who quotes on requests; run by the server on wall time, which logs its decisions. */
 export const Dealer = Schema.Struct({
-  name: Words.check(Schema.isMinLength(1)),
+  name: VenueText.check(Schema.isMinLength(1)),
   latencyMillis: whole(0, 600_000),
   validityMillis: whole(1, dayMillis),
   /** The distance of its quotes from the mark on each side, basis points. */

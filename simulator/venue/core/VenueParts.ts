@@ -186,13 +186,13 @@ export class VenueParts {
   publishRfq(rfq: Rfq): void {
     const account = this.accountOf(rfq.accountId)
     const { market } = this.listing(rfq.symbol)
-    this.events.say(account, this.clock.now, { type: "rfq", rfq: wireRfq(market, account.name, rfq) })
+    this.events.publish(account, this.clock.now, { type: "rfq", rfq: wireRfq(market, account.name, rfq) })
   }
 
   publishContract(contract: Contract): void {
     const account = this.accountOf(contract.accountId)
     const { market } = this.listing(contract.symbol)
-    this.events.say(account, this.clock.now, {
+    this.events.publish(account, this.clock.now, {
       type: "contract",
       contract: wireContract(market, account.name, contract)
     })
@@ -278,17 +278,17 @@ export class VenueParts {
     if (order.triggeredAt === now || (event.kind === "fill" && event.fill.reason !== null))
       this.publishMark(order.symbol, listing.prices.MARK)
     const wired = wireOrder(market, account.name, order)
-    if (event.kind === "order") this.events.say(account, now, { type: "order", order: wired })
+    if (event.kind === "order") this.events.publish(account, now, { type: "order", order: wired })
     else {
       const fill = wireFill(market, account.name, order.ref, event.fill, now)
-      this.events.say(account, now, { type: "fill", fill, order: wired })
+      this.events.publish(account, now, { type: "fill", fill, order: wired })
     }
   }
 
   private quoted(rfq: Rfq, quote: Quote): void {
     if (quote.state === "LIVE") this.agenda.add(quote.validUntil, { type: "quote", rfqId: rfq.id, quoteId: quote.id })
     const { market } = this.listing(rfq.symbol)
-    this.events.say(this.accountOf(rfq.accountId), this.clock.now, {
+    this.events.publish(this.accountOf(rfq.accountId), this.clock.now, {
       type: "quote",
       rfqRef: rfq.ref,
       quote: wireQuote(market, quote)
@@ -299,7 +299,7 @@ export class VenueParts {
     const market = this.stakingMarket(swap.symbol)
     if (payment !== null) this.balances.move("swaps", houseAccounts.venue, swap.accountId, market.asset, payment.amount)
     const account = this.accountOf(swap.accountId)
-    this.events.say(account, this.clock.now, { type: "swap", swap: wireSwap(market, account.name, swap) })
+    this.events.publish(account, this.clock.now, { type: "swap", swap: wireSwap(market, account.name, swap) })
   }
 }
 

@@ -25,7 +25,7 @@ export const stampFunding = (parts: VenueParts): void => {
       // House positions are always paid at once.
       if (settings.unpricedFunding === null || account.id < 0) pay(parts, stamp)
       else {
-        say(parts, stamp, null)
+        publish(parts, stamp, null)
         waiting.push(stamp)
       }
     }
@@ -48,15 +48,15 @@ const pay = (parts: VenueParts, stamp: PositionStamp): void => {
   const { accountId, symbol, lots, mark, rate } = stamp
   const amount = paymentOf(parts.listing(symbol).market, lots, mark, rate)
   parts.balances.move("funding", houseAccounts.venue, accountId, "USDC", amount)
-  if (accountId >= 0) say(parts, stamp, amount)
+  if (accountId >= 0) publish(parts, stamp, amount)
 }
 
 /** `amount`, micro-USDC: paid now; null: mark and rate are unknown. */
-const say = (parts: VenueParts, stamp: PositionStamp, amount: bigint | null): void => {
+const publish = (parts: VenueParts, stamp: PositionStamp, amount: bigint | null): void => {
   const { accountId, symbol, settledAt, lots, mark, rate } = stamp
   const { market } = parts.listing(symbol)
   const priced = amount !== null
-  parts.events.say(parts.accountOf(accountId), parts.clock.now, {
+  parts.events.publish(parts.accountOf(accountId), parts.clock.now, {
     type: "funding",
     funding: {
       symbol,

@@ -16,7 +16,7 @@ export const publishMarket = (parts: VenueParts, listing: Listing): void => {
   const { book, market } = listing
   parts.feeds
     .get(market.symbol)
-    ?.say(parts.clock.now, figuresOf(parts, listing), (side, levels) => book.depth(side, levels))
+    ?.publish(parts.clock.now, figuresOf(parts, listing), (side, levels) => book.depth(side, levels))
 }
 
 const figuresOf = ({ clock, klines, funding }: VenueParts, listing: Listing): Figures => {

@@ -1,7 +1,7 @@
 /** Reads a tester's files: knobs (`sim venue set`) and markets (`sim venue serve --markets`). */
 import { Schema } from "effect"
 import { assetClasses, venueFamilies } from "../../../src/machines/venue/VenueMarket.ts"
-import { DecimalText, Words } from "../../../src/machines/venue/values.ts"
+import { DecimalText, VenueText } from "../../../src/machines/venue/values.ts"
 import type { Base } from "./defaultMarkets.ts"
 import { type Read, readYaml } from "./readYaml.ts"
 import { unitsOf } from "./Market.ts"
@@ -16,7 +16,7 @@ const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
 /** A base with its markets, as `Base`; tick and lot are decimal places. */
 export const MarketBase = Schema.Struct({
   base: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
-  name: Words.check(Schema.isMinLength(1)),
+  name: VenueText.check(Schema.isMinLength(1)),
   assetClass: Schema.Literals(assetClasses),
   tick: places,
   lot: places,

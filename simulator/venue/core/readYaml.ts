@@ -66,11 +66,11 @@ const firstAlias = (document: Document): number => {
 
 /** Reports each problem once. For a file that is nested too deeply, this is the only problem. */
 const failed = (found: ReadonlyArray<Problem>): Read<never> => {
-  const inWords = found.map(({ line, message }) => ({
+  const explained = found.map(({ line, message }) => ({
     line,
     message: message.startsWith("Maximum call stack") ? "maps and lists are nested too deeply" : message
   }))
-  const problems = [...new Map(inWords.map((each) => [`${each.line}: ${each.message}`, each])).values()].toSorted(
+  const problems = [...new Map(explained.map((each) => [`${each.line}: ${each.message}`, each])).values()].toSorted(
     (one, other) => one.line - other.line
   )
   return { ok: false, problems, message: messageOf(problems) }

@@ -111,9 +111,9 @@ export class VenueLog {
       throw new VenueLogError(
         `${join(directory, segmentName(0))} is missing or has nothing whole in it: the log can't be replayed.`
       )
-    const asked = completeOptions(options.venue)
-    const began = completeOptions(snapshot?.state.options ?? header?.options ?? asked)
-    refuseOthers(directory, began, asked)
+    const configured = completeOptions(options.venue)
+    const began = completeOptions(snapshot?.state.options ?? header?.options ?? configured)
+    refuseOthers(directory, began, configured)
     const gate: Gate = { listeners, live: false }
     const { venue, failures } = replay(maker(history, began, gate), inputsOf(history))
     for (const path of broken) print(`${path} is broken: the snapshot before it and the inputs since then were used.`)
@@ -324,9 +324,9 @@ const removeBefore = async (disk: LogDisk, directory: string, number: number): P
 }
 
 /** Refuses options that differ from those the venue began with, except its start time. */
-const refuseOthers = (directory: string, began: VenueOptions, asked: VenueOptions): void => {
+const refuseOthers = (directory: string, began: VenueOptions, configured: VenueOptions): void => {
   const differs = (["seed", "tickMillis", "markets", "knobs"] as const).filter(
-    (name) => !isDeepStrictEqual(began[name], asked[name])
+    (name) => !isDeepStrictEqual(began[name], configured[name])
   )
   if (differs.length === 0) return
   const names = differs.map((name) => (name === "tickMillis" ? "tick" : name)).join(", ")

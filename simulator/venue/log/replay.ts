@@ -46,9 +46,9 @@ const playAll = (
   inputs: ReadonlyArray<VenueInput>,
   instead: ReadonlyMap<number, VenueInput | null>
 ): Failed | null => {
-  for (const [at, asked] of inputs.entries()) {
+  for (const [at, recorded] of inputs.entries()) {
     const replaced = instead.get(at)
-    const input = replaced === undefined ? asked : replaced
+    const input = replaced === undefined ? recorded : replaced
     if (input === null) continue
     try {
       venue.apply(input)

@@ -12,7 +12,7 @@ import { afterCall, beforeCall } from "./callFaults.ts"
 import { broken, encoded, heartbeatLine } from "./streamLines.ts"
 import { targetOf } from "./targets.ts"
 import type { VenueDesk } from "./VenueDesk.ts"
-import { words } from "./venueRoutes.ts"
+import { shortened } from "./venueRoutes.ts"
 import { WriterClosed } from "./VenueWriter.ts"
 
 /** Limit on bytes of answers that wait for a slow caller. */
@@ -104,28 +104,28 @@ class Session {
       const named = readName(value)
       // A line that names no call can't be answered.
       if (Result.isFailure(named)) return this.cut()
-      this.say({ id: named.success.id, outcome: null, trouble: "VenueBadRequest: The call can not be read." })
+      this.send({ id: named.success.id, outcome: null, trouble: "VenueBadRequest: The call can not be read." })
     }
     if (this.running >= sessionCallLimit) this.socket.pause()
   }
 
-  private async carryOut({ id, ...asked }: SessionCall): Promise<void> {
+  private async carryOut({ id, ...call }: SessionCall): Promise<void> {
     this.onCall()
     try {
-      await this.answer(id, asked)
+      await this.answer(id, call)
     } catch (error) {
       // A defect of the simulator: the caller gets no answer, and the log has the cause.
       console.error("a call of a session failed", error)
-      this.say({ id, outcome: null, trouble: "The simulator failed; its log says why." })
+      this.send({ id, outcome: null, trouble: "The simulator failed; its log says why." })
     }
     this.running--
     if (this.running < sessionCallLimit) this.socket.resume()
     this.settle()
   }
 
-  private async answer(id: number, asked: Asked): Promise<void> {
+  private async answer(id: number, call: UnnumberedCall): Promise<void> {
     const { faults } = this.desk
-    const target = targetOf(this.desk.venue, asked)
+    const target = targetOf(this.desk.venue, call)
     switch (faults.strike(beforeCall, target)?.kind) {
       case "timeout-before":
         return
@@ -133,13 +133,13 @@ class Session {
       case "reset":
         return this.cut()
       case "http-500":
-        return this.say({ id, outcome: null, trouble: "status 500" })
+        return this.send({ id, outcome: null, trouble: "status 500" })
     }
-    const answer = await this.desk.call(asked, target).then(
+    const answer = await this.desk.call(call, target).then(
       (outcome): SessionAnswer => ({ id, outcome, trouble: null }),
       (error: unknown): SessionAnswer => {
         if (!(error instanceof WriterClosed)) throw error
-        return { id, outcome: null, trouble: words(`VenueClosed: ${error.message}`) }
+        return { id, outcome: null, trouble: shortened(`VenueClosed: ${error.message}`) }
       }
     )
     const after = faults.strike(afterCall, target)
@@ -149,7 +149,7 @@ class Session {
     this.write(after === null ? encoded(answer) : broken(encoded(answer)))
   }
 
-  private say(answer: SessionAnswer): void {
+  private send(answer: SessionAnswer): void {
     this.write(encoded(answer))
   }
 
@@ -173,7 +173,7 @@ class Session {
   }
 }
 
-type Asked = DistributiveOmit<SessionCall, "id">
+type UnnumberedCall = DistributiveOmit<SessionCall, "id">
 type DistributiveOmit<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
 
 enable(SessionCall.ast)

@@ -125,15 +125,15 @@ export class Dealers {
     if (market === undefined || ticker?.channel !== "ticker" || ticker.mark === null) return null
     const [ticks, lots] = [decimalsOf(market.priceTick), decimalsOf(market.qtyStep)]
     const mark = unitsOf(ticker.mark, ticks)
-    const asked = unitsOf(rfq.qty, lots)
+    const requested = unitsOf(rfq.qty, lots)
     const largest = Math.floor((unitsOf(market.maxQty, lots) ?? 0) * size)
-    if (mark === null || asked === null || largest === 0) return null
+    if (mark === null || requested === null || largest === 0) return null
     // A client who opens long or closes short buys from the dealer.
     const buys = (rfq.side === "BUY") === (rfq.closes === null)
     const price = buys
       ? Math.ceil((mark * (10_000 + spreadBps)) / 10_000)
       : Math.floor((mark * (10_000 - spreadBps)) / 10_000)
-    return price <= 0 ? null : { price: textOf(price, ticks), qty: textOf(Math.min(asked, largest), lots) }
+    return price <= 0 ? null : { price: textOf(price, ticks), qty: textOf(Math.min(requested, largest), lots) }
   }
 
   private later(ref: string, millis: number, act: () => void): void {

@@ -129,7 +129,7 @@ const openedVenue = async (
   // Advances over the downtime before the first reader connects.
   await writer.offer({ type: "time", to: clock.now() })
   const life = new Life(options, startedAt, ending.resolve)
-  const sessions = new CallSessions(desk, () => life.asked())
+  const sessions = new CallSessions(desk, () => life.requested())
   const server = await listen({
     port: options.port,
     lastPort: lastPort(directory),
@@ -138,7 +138,7 @@ const openedVenue = async (
     events,
     markets,
     sessions,
-    onRequest: () => life.asked()
+    onRequest: () => life.requested()
   })
   try {
     const file = join(directory, "venue.json")
@@ -202,23 +202,23 @@ class Ticks {
 class Life {
   private readonly options: VenueProcessOptions
   private readonly end: (why: string) => void
-  private askedAt: number
+  private requestedAt: number
 
   constructor(options: VenueProcessOptions, startedAt: number, end: (why: string) => void) {
     this.options = options
     this.end = end
-    this.askedAt = startedAt
+    this.requestedAt = startedAt
   }
 
-  asked(): void {
-    this.askedAt = Date.now()
+  requested(): void {
+    this.requestedAt = Date.now()
   }
 
   check(isRead: boolean): void {
     const { directory, idleMillis } = this.options
-    if (isRead) this.asked()
+    if (isRead) this.requested()
     if (!existsSync(join(directory, "venue.key"))) this.end("Its directory is gone.")
-    if (idleMillis !== null && Date.now() - this.askedAt >= idleMillis) {
+    if (idleMillis !== null && Date.now() - this.requestedAt >= idleMillis) {
       this.end(`Nobody has asked for ${Math.round(idleMillis / 1_000)} s.`)
     }
   }

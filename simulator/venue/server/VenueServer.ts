@@ -15,7 +15,7 @@ import type { Faults, Target } from "./Faults.ts"
 import type { MarketFeed, Subscription } from "./MarketFeed.ts"
 import type { VenueDesk } from "./VenueDesk.ts"
 import { keyTest } from "./venueKey.ts"
-import { makeVenueApp, words } from "./venueRoutes.ts"
+import { makeVenueApp, shortened } from "./venueRoutes.ts"
 
 export interface VenueServerOptions {
   /** The port; 0: `lastPort` if it is free, otherwise any. */
@@ -130,7 +130,7 @@ const listening = (server: Server, port: number): Promise<void> =>
 
 /** A refusal with a message, in the form of `VenueApi` errors. */
 const refuse = (response: ServerResponse, status: number, tag: string, message: string): void => {
-  const body = JSON.stringify({ _tag: tag, message: words(message) })
+  const body = JSON.stringify({ _tag: tag, message: shortened(message) })
   response
     .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
     .end(body)
@@ -205,7 +205,7 @@ const apiHandler = (desk: VenueDesk) =>
     const routed = yield* makeVenueApp(desk)
     const answered = (bodyLimit: number) =>
       routed.pipe(
-        Effect.map(inWords),
+        Effect.map(withMessage),
         Effect.catchCause(answerCause),
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyLimit))
       )
@@ -228,7 +228,7 @@ const refusal = (status: number, tag: string, message: string): HttpServerRespon
   HttpServerResponse.jsonUnsafe({ _tag: tag, message }, { status })
 
 /** Adds a message to the router's own answers. */
-const inWords = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
+const withMessage = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
   if (response.status < 400 || response.body._tag !== "Empty") return response
   switch (response.status) {
     case 404:

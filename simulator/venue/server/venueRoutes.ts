@@ -14,28 +14,28 @@ import { CommandRefused, type VenueDesk } from "./VenueDesk.ts"
 import { WriterClosed } from "./VenueWriter.ts"
 
 /** Converts unreadable requests to the venue's own refusal. */
-class InWords extends HttpApiMiddleware.Service<InWords>()("simulator/venue/server/InWords", {
+class PlainRefusals extends HttpApiMiddleware.Service<PlainRefusals>()("simulator/venue/server/PlainRefusals", {
   error: VenueBadRequest
 }) {}
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** Limit on texts of the wire; longer ones are cut. */
-const longestWords = 256
-export const words = (text: string): string =>
-  text.length <= longestWords ? text : `${text.slice(0, longestWords - 1)}…`
+const longestText = 256
+export const shortened = (text: string): string =>
+  text.length <= longestText ? text : `${text.slice(0, longestText - 1)}…`
 
-const layerInWords = HttpApiMiddleware.layerSchemaErrorTransform(InWords, (error) => {
+const layerPlainRefusals = HttpApiMiddleware.layerSchemaErrorTransform(PlainRefusals, (error) => {
   // An invalid answer is a defect of the simulator.
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error)
   const sentences = format(error.cause.issue).issues.map(({ path = [], message }) => {
     const name = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
     return name === "" ? message : `${name}: ${message}`
   })
-  return Effect.fail(new VenueBadRequest({ message: words(sentences.join("; ")) }))
+  return Effect.fail(new VenueBadRequest({ message: shortened(sentences.join("; ")) }))
 })
 
-const served = VenueApi.middleware(InWords)
+const served = VenueApi.middleware(PlainRefusals)
 
 const marketData = (symbol: string | null = null): Target => ({ route: "market-data", symbol })
 const events: Target = { route: "events", symbol: null }
@@ -49,8 +49,9 @@ const written = <A>(write: () => Promise<A>): Effect.Effect<A, VenueBadRequest |
   Effect.catch(
     Effect.tryPromise({ try: write, catch: (error) => error }),
     (error): Effect.Effect<never, VenueBadRequest | VenueClosed> => {
-      if (error instanceof WriterClosed) return Effect.fail(new VenueClosed({ message: words(error.message) }))
-      if (error instanceof CommandRefused) return Effect.fail(new VenueBadRequest({ message: words(error.message) }))
+      if (error instanceof WriterClosed) return Effect.fail(new VenueClosed({ message: shortened(error.message) }))
+      if (error instanceof CommandRefused)
+        return Effect.fail(new VenueBadRequest({ message: shortened(error.message) }))
       return Effect.die(error)
     }
   )
@@ -102,12 +103,12 @@ const layerReads = (desk: VenueDesk) =>
 
 const layerTrading = (desk: VenueDesk) =>
   HttpApiBuilder.group(served, "trading", (handlers) => {
-    const call = (asked: VenueCall) => {
-      const target = targetOf(desk.venue, asked)
+    const call = (request: VenueCall) => {
+      const target = targetOf(desk.venue, request)
       return underFaults(
         desk.faults,
         target,
-        written(() => desk.call(asked, target))
+        written(() => desk.call(request, target))
       )
     }
     return handlers.handleAll({
@@ -139,7 +140,7 @@ export const makeVenueApp = (desk: VenueDesk) =>
     HttpRouter.toHttpEffect(
       HttpApiBuilder.layer(served).pipe(
         Layer.provide([layerReads(desk), layerTrading(desk), layerControl(desk)]),
-        Layer.provide(layerInWords),
+        Layer.provide(layerPlainRefusals),
         Layer.provide(NodeHttpServer.layerHttpServices)
       )
     ),

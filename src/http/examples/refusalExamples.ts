@@ -176,11 +176,11 @@ const usualOf = (status: number, method: string): ReadonlyArray<Name> =>
  */
 export const examplesOfRefusal = (operation: string, method: string, path: string, status: number) => {
   const names = own[operation]?.[status] ?? usualOf(status, method)
-  const told =
+  const shown =
     status === 404 && names === usual[404] && path.includes("{clientId}") ? ["unknownClient" as const] : names
   const kinds = (recorded().operations[operation]?.answers[status] ?? []).map((each) => kindOfRefusal(each as Refused))
   return Object.fromEntries(
-    told.flatMap((name) => {
+    shown.flatMap((name) => {
       const found = named[name]
       return found === null || kinds.includes(kindOfRefusal(found.value))
         ? []

@@ -83,7 +83,7 @@ export class Connections {
     this.limits = limits
     this.exempt = exempt
     server.on("connection", (socket: Socket) => this.opened(socket))
-    server.on("secureConnection", (socket) => this.spoken(socket))
+    server.on("secureConnection", (socket) => this.onSecure(socket))
     const begun = (request: IncomingMessage, response: ServerResponse) => this.begun(request, response)
     server.on("request", begun)
     server.on("checkContinue", begun)
@@ -121,7 +121,7 @@ export class Connections {
     raw.once("close", () => this.forget(connection))
   }
 
-  private spoken(socket: Socket): void {
+  private onSecure(socket: Socket): void {
     const peer = peerOf(socket)
     const connection = this.opening.get(peer)
     if (connection === undefined) return

@@ -159,15 +159,15 @@ export class Idempotency {
   /**
    * Answers a keyed request: by replay, by waiting for the same request, or by running `execute` and storing its answer. A
    * failure of `execute`, or an answer that is not stored, frees the key.
-   * `lookFirst` is for a request of several commits, where only the last commit would be refused when the key is taken: the
+   * `readFirst` is for a request of several commits, where only the last commit would be refused when the key is taken: the
    * stored answer is read before the first.
    */
   answer(
     request: KeyedRequest,
     execute: () => Effect.Effect<Ended, DispatchError>,
-    { lookFirst = false }: { readonly lookFirst?: boolean } = {}
+    { readFirst = false }: { readonly readFirst?: boolean } = {}
   ): Effect.Effect<KeyedAnswer, DispatchError> {
-    const run = lookFirst ? this.unlessStored(request, execute) : execute
+    const run = readFirst ? this.unlessStored(request, execute) : execute
     return this.enter(request, run, performance.now() + this.waitMillis)
   }
 

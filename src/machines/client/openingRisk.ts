@@ -21,7 +21,7 @@ export const openingRestriction = (
 ): OpeningSentence | null => {
   const [first] = restrictions
   if (first === undefined) return lifecycle === "ACTIVE" ? null : underReview
-  return restrictionSentences[spoken.find((name) => restrictions.includes(name)) ?? first]
+  return restrictionSentences[preferred.find((name) => restrictions.includes(name)) ?? first]
 }
 
-const spoken: ReadonlyArray<Restriction> = ["CLOSE_OUT", "NO_NEW_RISK"]
+const preferred: ReadonlyArray<Restriction> = ["CLOSE_OUT", "NO_NEW_RISK"]

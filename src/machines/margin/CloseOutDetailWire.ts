@@ -22,11 +22,11 @@ export const CloseOutWait = Schema.Struct({
 export type CloseOutWait = typeof CloseOutWait.Type
 
 /** The places where a client's USDC can be outside its cash. */
-export const outsideWords = ["WITHDRAWAL", "TAKE", "SWAP", "CLAIM"] as const
-export type OutsideWord = (typeof outsideWords)[number]
+export const outsideKinds = ["WITHDRAWAL", "TAKE", "SWAP", "CLAIM"] as const
+export type OutsideKind = (typeof outsideKinds)[number]
 
 export const OutsideCashWire = Schema.Struct({
-  what: Schema.Literals(outsideWords).annotate({
+  what: Schema.Literals(outsideKinds).annotate({
     description: "A WITHDRAWAL that is not paid, a TAKE in flight, a SWAP that is open, or the CLAIM of one in default."
   }),
   id: Id,

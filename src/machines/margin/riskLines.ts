@@ -21,7 +21,7 @@ export interface Leg {
   /** The leverage in force. */
   readonly leverage: number
   /** The loss step that the client was notified of today, percent of the margin at entry. */
-  readonly told: number
+  readonly notified: number
   /** No check is needed while low < mark < high. */
   low: number
   high: number
@@ -116,8 +116,8 @@ const spread = (leg: Leg, against: number, towards: number): boolean => {
 }
 
 /** The mark at which the next loss notice is due, rounded to the early side. */
-const lossLine = ({ qty, entry, leverage, told }: Leg): number => {
-  const away = ((told + lossStepPct) * entry) / (100 * leverage)
+const lossLine = ({ qty, entry, leverage, notified }: Leg): number => {
+  const away = ((notified + lossStepPct) * entry) / (100 * leverage)
   const early = (2 * micro) / Math.abs(qty) + entry * wrongBy
   return qty > 0 ? entry - away + early : entry + away - early
 }

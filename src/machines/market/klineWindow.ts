@@ -71,7 +71,7 @@ const quiet = (t: number, close: string | null): Kline | null =>
  * The second query to the venue, for a window that begins before the oldest bucket. It begins at that bucket, because the
  * venue counts its buckets from `from` on. Null when no second query is needed.
  */
-export const askedAgain = (window: KlineQuery, { oldestAvailable }: KlinePage): KlineQuery | null =>
+export const secondQuery = (window: KlineQuery, { oldestAvailable }: KlinePage): KlineQuery | null =>
   window.from !== null &&
   oldestAvailable !== null &&
   window.from < oldestAvailable &&

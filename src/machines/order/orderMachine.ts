@@ -263,7 +263,7 @@ const amendments = {
   AMENDED: { actions: amended },
   AMEND_REFUSED: { actions: notAmended }
 } as const
-const words = { ATTACHED: { actions: attached } } as const
+const legReports = { ATTACHED: { actions: attached } } as const
 
 /** Transitions of an ended order. The venue decides about executions, so a late trade is still booked, with an alarm. */
 const late = {
@@ -273,7 +273,7 @@ const late = {
   ],
   /** The venue still has the order as working, so the service cancels it there. */
   CANCEL: { guard: "cancelIsNew", actions: [counted, callCancel, note("order.foundWorking", "CANCELLED")] },
-  ...words
+  ...legReports
 } as const
 
 export const orderMachine = order.createMachine({
@@ -320,12 +320,12 @@ export const orderMachine = order.createMachine({
         FILL: fills,
         ENDED: ends,
         CANCEL: cancel("SENT"),
-        ...words
+        ...legReports
       }
     },
     ACKED: {
       description: "In the venue's book.",
-      on: { FILL: fills, ENDED: ends, CANCEL: cancel("ACKED"), ...amendments, ...words }
+      on: { FILL: fills, ENDED: ends, CANCEL: cancel("ACKED"), ...amendments, ...legReports }
     },
     PARTIAL: {
       description: "In the venue's book, filled in part.",
@@ -335,7 +335,7 @@ export const orderMachine = order.createMachine({
         ENDED: ends[1],
         CANCEL: cancel("PARTIAL"),
         ...amendments,
-        ...words
+        ...legReports
       }
     },
     PENDING_TRIGGER: {
@@ -346,7 +346,7 @@ export const orderMachine = order.createMachine({
         ENDED: ends,
         CANCEL: cancel("PENDING_TRIGGER"),
         ...amendments,
-        ...words
+        ...legReports
       }
     },
     PENDING_CANCEL: {
@@ -376,10 +376,10 @@ export const orderMachine = order.createMachine({
         ],
         AMENDED: { actions: amended },
         AMEND_REFUSED: { actions: notAmended },
-        ...words
+        ...legReports
       }
     },
-    FILLED: { description: "Filled to the last lot.", on: words },
+    FILLED: { description: "Filled to the last lot.", on: legReports },
     CANCELLED: { description: "Ended before it was filled whole; the hold for the rest is released.", on: late },
     REJECTED: { description: "Refused by the venue, or never there: nothing of it was filled.", on: late }
   }

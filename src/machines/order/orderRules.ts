@@ -127,7 +127,7 @@ export const triggerRule: OrderRule = {
  * The level of an attached leg must lie strictly beyond the reference price: the parent's limit, or the price of a MARKET
  * order.
  */
-const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule => {
+const attachRule = (name: "takeProfit" | "stopLoss", label: string): OrderRule => {
   const of = ({ order, preTrade: { refPrice: reference } }: JudgedOrder) => {
     const level = order.attach?.[name]?.price
     if (level === undefined || reference === null) return null
@@ -142,7 +142,7 @@ const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule =
       const { level, reference, above } = found
       const price = new MoneyDecimal(level)
       if (above ? price.gt(reference) : price.lt(reference)) return null
-      return `The ${words} of a ${facts.order.side} order must be ${above ? "above" : "below"} its price of ${reference}.`
+      return `The ${label} of a ${facts.order.side} order must be ${above ? "above" : "below"} its price of ${reference}.`
     },
     compared: (facts): Compared | null => {
       const found = of(facts)
@@ -264,13 +264,13 @@ const bandedOf = ({ order, marks: { market: mark }, now, preTrade: { bound } }: 
   if (trigger !== null && trigger.limitPrice !== null) {
     banded.push({ of: "limit price", price: trigger.limitPrice, from: "the trigger price of", middle: trigger.price })
   }
-  for (const [level, words] of [
+  for (const [level, label] of [
     [attach?.takeProfit, "take profit"],
     [attach?.stopLoss, "stop loss"]
   ] as const) {
     if (level == null || level.limitPrice === null) continue
     const { price: middle, limitPrice } = level
-    banded.push({ of: `limit price of the ${words}`, price: limitPrice, from: "its level of", middle })
+    banded.push({ of: `limit price of the ${label}`, price: limitPrice, from: "its level of", middle })
   }
   return banded
 }

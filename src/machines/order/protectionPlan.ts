@@ -137,7 +137,7 @@ class Planning {
     if (isOfRound) this.gone.push(standsFor)
     if (!now.rejected || this.held.isZero()) return
     if (isOfRound && this.state !== "CLOSED" && now.cancels === 0) this.isNotPlaced(leg, leg.atMarket, now.why)
-    else this.notes.push(`${words[leg.role]} not placed: ${now.why ?? "no reason"}`)
+    else this.notes.push(`${legNames[leg.role]} not placed: ${now.why ?? "no reason"}`)
   }
 
   /** The sentences for the parent's note. After a change they name every leg that waits for its next attempt. */
@@ -147,7 +147,7 @@ class Planning {
     const isSame = unplaced.every(({ role, attempts }) =>
       before.some((each) => each.role === role && each.attempts === attempts)
     )
-    return this.notes.length === 0 && isSame ? [] : [...this.notes, ...unplaced.map(waitingWords)]
+    return this.notes.length === 0 && isSame ? [] : [...this.notes, ...unplaced.map(waitingText)]
   }
 
   private unplacedOf(role: LegRole): Unplaced | undefined {
@@ -165,7 +165,7 @@ class Planning {
   private isPlaced(role: LegRole): void {
     if (this.unplacedOf(role) === undefined) return
     this.set({ unplaced: this.standing.unplaced.filter((each) => each.role !== role) })
-    this.notes.push(`${words[role]} placed`)
+    this.notes.push(`${legNames[role]} placed`)
   }
 
   /** Ends attempts without a purpose: the position is gone, or the other level has fired. */
@@ -177,7 +177,8 @@ class Planning {
     if (needed.length === unplaced.length) return
     this.set({ unplaced: needed })
     for (const { role } of unplaced) {
-      if (!needed.some((each) => each.role === role)) this.notes.push(`${words[role]} not placed: not needed any more`)
+      if (!needed.some((each) => each.role === role))
+        this.notes.push(`${legNames[role]} not placed: not needed any more`)
     }
   }
 
@@ -361,10 +362,10 @@ class Planning {
   }
 }
 
-const words = { takeProfit: "take profit", stopLoss: "stop loss" } as const
+const legNames = { takeProfit: "take profit", stopLoss: "stop loss" } as const
 
-const waitingWords = ({ role, attempts, reason }: Unplaced): string =>
-  `${words[role]} not placed, attempt ${attempts}: ${reason}; it is placed again`
+const waitingText = ({ role, attempts, reason }: Unplaced): string =>
+  `${legNames[role]} not placed, attempt ${attempts}: ${reason}; it is placed again`
 
 /** Whether a leg that has ended must be sent again at MARKET. */
 const againOf = ({ role, orderId }: Leg, { qty, filledQty, why, cancels }: OrderNow): Again | null => {

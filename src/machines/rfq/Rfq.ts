@@ -82,7 +82,7 @@ export interface RfqContext extends RfqInput {
 }
 
 /** Quotes received for a request that ends: they are stored with it. */
-export interface Heard {
+export interface ReceivedQuotes {
   readonly quotes: ReadonlyArray<VenueQuote>
   /** The router's reason for accepting no quote, as a sentence; null keeps the stored note. */
   readonly note: string | null
@@ -117,7 +117,7 @@ export type RfqEvent =
   /** A rule of the service ends the request, whatever the venue reports, and withdraws it there. */
   | { readonly type: "DROP"; readonly at: number; readonly reason: string; readonly attempt: number }
   /** The contract to close has ended, so the request ends here and at the venue. */
-  | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & Heard)
+  | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & ReceivedQuotes)
   | { readonly type: "WINDOW_ELAPSED"; readonly at: number }
   /** The venue reports the request's end without an accept. */
   | ({
@@ -125,7 +125,7 @@ export type RfqEvent =
       readonly at: number
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
-    } & Heard)
+    } & ReceivedQuotes)
   /** The withdrawal ended without effect: the venue has not received the request yet, or has executed it. */
   | { readonly type: "NOT_WITHDRAWN" }
   /** The venue still has a request open that has ended here: the service withdraws it there. */

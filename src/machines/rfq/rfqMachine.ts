@@ -6,7 +6,7 @@
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import {
-  type Heard,
+  type ReceivedQuotes,
   type RfqContext,
   type RfqEvent,
   type RfqInput,
@@ -163,7 +163,7 @@ const dropped = rfq.assign(({ event }) => {
   return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
 })
 /** The request is closed at the venue; the quotes received are stored with it. */
-const over = ({ autoAcceptNote }: RfqContext, { quotes, note: received }: Heard) => ({
+const over = ({ autoAcceptNote }: RfqContext, { quotes, note: received }: ReceivedQuotes) => ({
   venueOpen: false,
   cancelling: null,
   quotes: keptQuotes(quotes, null),

@@ -29,7 +29,7 @@ export class NameIndex {
   /** Finds every name that may meet the demand, and possibly some that do not. */
   search(search: Search): void {
     this.#all.search(search, 1)
-    this.#byBeginning.get(beginningOf(search.asked.head))?.search(search)
+    this.#byBeginning.get(beginningOf(search.query.head))?.search(search)
   }
 
   #beginning({ head }: NamePattern): NameGroup {

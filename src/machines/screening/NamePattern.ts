@@ -121,12 +121,12 @@ export class Demand {
 }
 
 /** Whether a text that lacks `lacking` bits of the query may still share enough characters. */
-export const isMet = (demand: Demand, asked: NamePattern, other: number, lacking: number): boolean => {
+export const isMet = (demand: Demand, query: NamePattern, other: number, lacking: number): boolean => {
   const extra = other & manyExtra
-  const mine = asked.length - asked.bits.length
+  const mine = query.length - query.bits.length
   // Characters without a bit count as common, up to the smaller number of them in either text.
   const more = extra === manyExtra ? 0 : Math.max(0, mine - extra)
-  return lacking + more <= demand.mayLack(lengthIn(other), prefixOf(asked.head, other))
+  return lacking + more <= demand.mayLack(lengthIn(other), prefixOf(query.head, other))
 }
 
 /** The minimum likeness of one search. */

@@ -24,14 +24,14 @@ declare const WebAssembly: {
 interface Program {
   readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number }
   /** See lackingLetters.wat. */
-  readonly find: (from: number, to: number, asked: number, begin: number) => number
+  readonly find: (from: number, to: number, queryEnd: number, begin: number) => number
 }
 
 const program = new WebAssembly.Module(Uint8Array.from(atob(lackingLetters), (byte) => byte.charCodeAt(0)))
 
 /** A search. Names are identified by numbers. */
 export interface Search {
-  readonly asked: NamePattern
+  readonly query: NamePattern
   readonly demand: Demand
   /** Receives each name that may meet the demand, possibly twice, and possibly some that do not. */
   readonly found: Array<number>
@@ -90,7 +90,7 @@ export class NameSheets {
   }
 
   /** The pattern of a query text, with the rarest bits first. */
-  asked(text: string): NamePattern {
+  query(text: string): NamePattern {
     const pattern = patternOf(text)
     return { ...pattern, bits: pattern.bits.toSorted((a, b) => this.#common[a]! - this.#common[b]!) }
   }
@@ -141,13 +141,13 @@ export class NameSheets {
    */
   search(sheet: Sheet, search: Search, prefix: number, most: number, first: boolean): void {
     if (most < 0) return
-    const { asked, demand, found } = search
+    const { query, demand, found } = search
     search.seen += sheet.count
-    this.#find(sheet, asked, most, first, (column, lacking) => {
+    this.#find(sheet, query, most, first, (column, lacking) => {
       const head = this.#words[recordOf(sheet, column)]!
-      const common = prefixOf(asked.head, head)
+      const common = prefixOf(query.head, head)
       const lackingLetters = first && common === 0 ? lacking - 1 : lacking
-      if (common <= prefix && isMet(demand, asked, head, lackingLetters)) found.push(this.#nameIn(sheet, column))
+      if (common <= prefix && isMet(demand, query, head, lackingLetters)) found.push(this.#nameIn(sheet, column))
     })
   }
 
@@ -168,12 +168,12 @@ export class NameSheets {
     }
     const begin = mostCounted - most
     const stride = strideOf(sheet.size)
-    let asked = 0
-    if (first) this.#words[asked++] = 4 * (sheet.start + (patternBits + firstKindOf(head)) * stride)
-    for (const bit of bits) this.#words[asked++] = 4 * (sheet.start + bit * stride)
+    let queryEnd = 0
+    if (first) this.#words[queryEnd++] = 4 * (sheet.start + (patternBits + firstKindOf(head)) * stride)
+    for (const bit of bits) this.#words[queryEnd++] = 4 * (sheet.start + bit * stride)
     const width = Math.ceil(sheet.count / together)
     for (let from = 0; from < width; from += mostAtOnce) {
-      const end = foundAt + this.#program.find(from, Math.min(width, from + mostAtOnce), asked, begin)
+      const end = foundAt + this.#program.find(from, Math.min(width, from + mostAtOnce), queryEnd, begin)
       for (let at = foundAt; at < end; at += 1) {
         const found = this.#words[at]!
         const column = found & ((1 << columnBits) - 1)

@@ -171,10 +171,10 @@ export class WatchList {
     for (const text of textsOf(question.forms)) {
       this.#visitLong(text, meet)
       if (text.length === 0) continue
-      const asked = this.#sheets.asked(text)
+      const query = this.#sheets.query(text)
       for (const { group, floor } of this.#groupsFor(question)) {
         const demand = floor.demand(text.length)
-        const search: Search = { asked, demand, found: [], seen: 0 }
+        const search: Search = { query, demand, found: [], seen: 0 }
         group?.search(search)
         effort.seen += search.seen
         effort.compared += search.found.length

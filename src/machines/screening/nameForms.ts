@@ -18,7 +18,7 @@ export interface PersonForms extends NameForms {
   /** The letters of each element of `words`, as bits (`lettersIn`). */
   readonly masks: ReadonlyArray<number>
   /** The words that identify the person, with their letters as bits and their consonants. */
-  readonly telling: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
+  readonly distinctive: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
   /** The letters of the whole name, as bits, and their number. */
   readonly mask: number
   readonly letters: number
@@ -49,7 +49,11 @@ export const personForms = ({ firstName, middleName, lastName }: NameFields): Pe
     last,
     words,
     masks: words.map(lettersIn),
-    telling: telling(full.split(" ")).map((word) => ({ word, mask: lettersIn(word), consonants: consonantsOf(word) })),
+    distinctive: distinctive(full.split(" ")).map((word) => ({
+      word,
+      mask: lettersIn(word),
+      consonants: consonantsOf(word)
+    })),
     mask: lettersIn(full),
     letters: full.replaceAll(" ", "").length
   }
@@ -70,7 +74,7 @@ export const weighty = (words: ReadonlyArray<string>): ReadonlyArray<string> => 
 }
 
 /** The words without particles; all words when only one would remain. */
-export const telling = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const distinctive = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const left = weighty(words)
   return left.length > 1 ? left : words
 }

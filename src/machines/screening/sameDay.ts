@@ -4,7 +4,7 @@
  * spaces. The third compares the words of the shorter name one by one, for names of one word and for other spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
-import { bitOf, nameScore, type NameForms, type PersonForms, telling, weighty } from "./nameForms.ts"
+import { bitOf, nameScore, type NameForms, type PersonForms, distinctive, weighty } from "./nameForms.ts"
 import { isAlike, jaroNeeded, jaroWinkler, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
 /** The likeness that is required when the birth date differs. */
@@ -21,14 +21,14 @@ export const wholeScore = (person: PersonForms, listed: NameForms): number =>
 /** Whether one of the additional comparisons counts. */
 export const isNamesake = (person: PersonForms, { full }: NameForms): boolean => {
   if (person.full === "" || full === "") return false
-  look(full)
+  readWords(full)
   return inCommon(person, full) > 0 || pairedWords(person, full) > 0
 }
 
 /** The higher likeness, by common words or by all letters; 0 when neither counts. */
 const moreThanNames = (person: PersonForms, { full }: NameForms): number => {
   if (person.full === "" || full === "") return 0
-  look(full)
+  readWords(full)
   return inCommon(person, full)
 }
 
@@ -55,14 +55,14 @@ const spellingLike = 0.78
  */
 export const wordByWord = (person: PersonForms, { full }: NameForms): number => {
   if (person.full === "" || full === "") return 0
-  look(full)
+  readWords(full)
   return pairedWords(person, full)
 }
 
 const pairedWords = (person: PersonForms, full: string): number => {
   if (!mayPairUp(person)) return 0
-  const mine = person.telling.map(({ word }) => word)
-  const theirs = telling(full.split(" "))
+  const mine = person.distinctive.map(({ word }) => word)
+  const theirs = distinctive(full.split(" "))
   const [shorter, longer] = mine.length <= theirs.length ? [mine, [...theirs]] : [theirs, [...mine]]
   let like = 0
   let letters = 0
@@ -81,7 +81,7 @@ const pairedWords = (person: PersonForms, full: string): number => {
 }
 
 /** A fast pre-check: false when fewer than two words (fewer than one, for a name of one word) can have a partner. */
-const mayPairUp = ({ telling: words }: PersonForms): boolean => {
+const mayPairUp = ({ distinctive: words }: PersonForms): boolean => {
   if (seen.words === mostWords) return true
   let left = Math.min(2, words.length, seen.words)
   for (const { word, mask, consonants } of words) {
@@ -145,7 +145,7 @@ const seen = {
   consonants: new Int32Array(mostWords)
 }
 
-const look = (full: string): void => {
+const readWords = (full: string): void => {
   seen.words = seen.letters = seen.mask = 0
   let from = 0
   for (let to = 0; to <= full.length && seen.words < mostWords; to += 1) {

@@ -81,7 +81,7 @@ const turning = /\p{Bidi_Control}/u
  * Makes the text of another program safe to show: U+FFFD replaces control characters, line breaks, direction characters and lone
  * surrogates.
  */
-export const plainWords = (text: string): string =>
+export const plainText = (text: string): string =>
   isPrintableAscii(text) ? text : text.toWellFormed().replaceAll(unshown, "\ufffd")
 
 const unshown = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu

@@ -44,7 +44,7 @@ export interface TakeFacts {
   readonly venueConnected: boolean
   /** The message of a halt that covers the market; null while the market trades. */
   readonly halt: string | null
-  readonly asked: RequestedTake
+  readonly take: RequestedTake
   /** Null when the quantity is invalid. */
   readonly figures: TakeFigures | null
   /** The amount that can be reserved: free cash of the asset; for USDC, at most the free margin. */
@@ -63,11 +63,11 @@ const isOverlong = ({ asset, qty }: RequestedTake): boolean =>
 const sizeOf = ({ market: { qtyStep } }: RequestedTake, size: string): string => writtenOn(size, gridOf(qtyStep))
 
 /** The figures of a quantity. Null when it is off the grid, has too many places, or exceeds the largest amount. */
-export const takeFigures = (asked: RequestedTake): TakeFigures | null => {
-  const { offer, market, asset, qty } = asked
+export const takeFigures = (take: RequestedTake): TakeFigures | null => {
+  const { offer, market, asset, qty } = take
   const grid = gridOf(market.qtyStep)
   const { scale } = currencyFacts[asset]
-  const on = grid === null || grid.decimals > scale || isOverlong(asked) ? null : onGrid(qty, grid)
+  const on = grid === null || grid.decimals > scale || isOverlong(take) ? null : onGrid(qty, grid)
   if (on === null) return null
   const notional = floorTo(scaled(on.text), scale)
   const reward = swapReward(notional, offer.rateBps, offer.tenorDays)
@@ -97,14 +97,14 @@ const openSwaps = sentenceGate({
 
 const market = sentenceGate({
   gate: "market",
-  reason: ({ asked: { market: of } }) => (of.delisted ? "MARKET_DELISTED" : "MARKET_DISABLED"),
-  sentence: ({ asked: { market: of } }) =>
+  reason: ({ take: { market: of } }) => (of.delisted ? "MARKET_DELISTED" : "MARKET_DISABLED"),
+  sentence: ({ take: { market: of } }) =>
     of.delisted
       ? "The market is delisted: nothing can be taken in it."
       : of.enabled
         ? null
         : "The market is disabled: nothing can be taken in it at the moment.",
-  compared: ({ asked: { market: of } }) => ({
+  compared: ({ take: { market: of } }) => ({
     figure: of.delisted ? "delisted" : of.enabled ? "enabled" : "disabled",
     limit: "enabled"
   })
@@ -132,47 +132,47 @@ const largestOf = ({ market: of, offer }: RequestedTake): string =>
 const step = ofQuantity({
   gate: "step",
   reason: "OFF_STEP",
-  sentence: ({ asked, figures }) => {
-    const { market: of, asset, qty } = asked
-    if (figures !== null || isMore(qty, largestOf(asked))) return null
-    if (isOverlong(asked))
+  sentence: ({ take, figures }) => {
+    const { market: of, asset, qty } = take
+    if (figures !== null || isMore(qty, largestOf(take))) return null
+    if (isOverlong(take))
       return `The quantity must have at most ${currencyFacts[asset].scale} decimal places for ${asset}.`
     const grid = gridOf(of.qtyStep)
     return grid !== null && onGrid(qty, grid) !== null
       ? "The quantity is too large."
       : `The quantity must be a multiple of ${of.qtyStep}.`
   },
-  compared: ({ asked: { market: of, qty } }) => ({ figure: qty, limit: `a multiple of ${of.qtyStep}` })
+  compared: ({ take: { market: of, qty } }) => ({ figure: qty, limit: `a multiple of ${of.qtyStep}` })
 })
 
 const least = ofQuantity({
   gate: "minQty",
   reason: "BELOW_MINIMUM",
-  sentence: ({ asked, asked: { offer, qty } }) =>
-    isMore(offer.minQty, qty) ? `The quantity must be at least ${sizeOf(asked, offer.minQty)}.` : null,
-  compared: ({ asked }) => ({ figure: asked.qty, limit: `at least ${sizeOf(asked, asked.offer.minQty)}` })
+  sentence: ({ take, take: { offer, qty } }) =>
+    isMore(offer.minQty, qty) ? `The quantity must be at least ${sizeOf(take, offer.minQty)}.` : null,
+  compared: ({ take }) => ({ figure: take.qty, limit: `at least ${sizeOf(take, take.offer.minQty)}` })
 })
 
 const largest = ofQuantity({
   gate: "maxQty",
   reason: "ABOVE_MAXIMUM",
-  sentence: ({ asked }) => {
-    const { qty, offer, market: of } = asked
-    if (isMore(qty, offer.remainingQty)) return `Only ${sizeOf(asked, offer.remainingQty)} of the offer is left.`
-    return isMore(qty, of.maxQty) ? `The quantity must be at most ${sizeOf(asked, of.maxQty)}.` : null
+  sentence: ({ take }) => {
+    const { qty, offer, market: of } = take
+    if (isMore(qty, offer.remainingQty)) return `Only ${sizeOf(take, offer.remainingQty)} of the offer is left.`
+    return isMore(qty, of.maxQty) ? `The quantity must be at most ${sizeOf(take, of.maxQty)}.` : null
   },
-  compared: ({ asked }) => ({ figure: asked.qty, limit: `at most ${sizeOf(asked, largestOf(asked))}` })
+  compared: ({ take }) => ({ figure: take.qty, limit: `at most ${sizeOf(take, largestOf(take))}` })
 })
 
 /** Requires fresh marks of the whole account, because payments in USDC depend on all its figures. */
 const usedMarks = sentenceGate({
   gate: "usedMarks",
   reason: "PRICES_STALE",
-  sentence: ({ asked: { asset }, marksFresh }) =>
+  sentence: ({ take: { asset }, marksFresh }) =>
     marksFresh || asset !== "USDC"
       ? null
       : "A market that the account holds a position in has no live price at the moment: try again shortly.",
-  compared: ({ asked: { asset }, marksFresh }) =>
+  compared: ({ take: { asset }, marksFresh }) =>
     asset === "USDC" ? { figure: marksFresh ? "live" : "stale", limit: "live" } : null
 })
 
@@ -182,15 +182,15 @@ const balance = sentenceGate({
   gate: "balance",
   reason: "INSUFFICIENT_BALANCE",
   sentence: (facts) => {
-    const { asset } = facts.asked
+    const { asset } = facts.take
     const cost = costOf(facts)
     return cost <= facts.free
       ? null
       : `The free ${asset} of ${formatAmount(facts.free, asset)} does not cover notional and fee of ${formatAmount(cost, asset)}.`
   },
   compared: (facts) => ({
-    figure: formatAmount(costOf(facts), facts.asked.asset),
-    limit: `at most ${formatAmount(facts.free, facts.asked.asset)}`
+    figure: formatAmount(costOf(facts), facts.take.asset),
+    limit: `at most ${formatAmount(facts.free, facts.take.asset)}`
   })
 })
 

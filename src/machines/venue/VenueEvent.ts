@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq, VenueSwap } from "./venueObjects.ts"
-import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "./values.ts"
+import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, VenueText } from "./values.ts"
 
 /** The version of the stream's format. A reader does not read a stream of another version. */
 export const venueStreamVersion = 1
@@ -38,7 +38,7 @@ const facts = [
   Schema.Struct({ type: Schema.Literal("contract"), ...ofAccount, contract: VenueContract }),
   Schema.Struct({ type: Schema.Literal("swap"), ...ofAccount, swap: VenueSwap }),
   /** The venue has reversed a trade. */
-  Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: Words }),
+  Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: VenueText }),
   /** The listing of a market has changed: halted, resumed or delisted. */
   Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol })
 ] as const

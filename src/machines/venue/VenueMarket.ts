@@ -3,7 +3,7 @@
  * /funding; A2-115).
  */
 import { Schema } from "effect"
-import { DecimalText, Millis, Symbol, VenueId, Words } from "./values.ts"
+import { DecimalText, Millis, Symbol, VenueId, VenueText } from "./values.ts"
 
 export const assetClasses = ["crypto", "index", "metal", "energy", "fx"] as const
 export const venueFamilies = ["PERP", "SPOT", "BARRIER"] as const
@@ -13,7 +13,7 @@ export const VenueMarket = Schema.Struct({
   symbol: Symbol,
   family: Schema.Literals(venueFamilies),
   base: Schema.String,
-  displayName: Words,
+  displayName: VenueText,
   assetClass: Schema.Literals(assetClasses),
   priceTick: DecimalText,
   qtyStep: DecimalText,
@@ -26,7 +26,7 @@ export const VenueMarket = Schema.Struct({
   /** 0 for every family except perpetuals. */
   fundingIntervalHours: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 })),
   /** Set while the venue halts the market. */
-  halt: Schema.NullOr(Schema.Struct({ since: Millis, message: Words })),
+  halt: Schema.NullOr(Schema.Struct({ since: Millis, message: VenueText })),
   delisted: Schema.Boolean
 })
 export type VenueMarket = typeof VenueMarket.Type
@@ -37,7 +37,7 @@ export const fundingHoursOf = ({ family, fundingIntervalHours }: VenueMarket): n
 
 export const VenueStakingMarket = Schema.Struct({
   symbol: Symbol,
-  name: Words,
+  name: VenueText,
   asset: Schema.String,
   enabled: Schema.Boolean,
   delisted: Schema.Boolean,

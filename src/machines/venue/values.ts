@@ -4,7 +4,7 @@
  */
 import { Schema, SchemaTransformation } from "effect"
 import { plainZero } from "../shared/Money.ts"
-import { plainWords } from "../shared/Text.ts"
+import { plainText } from "../shared/Text.ts"
 
 /** Unsigned, with at most 15 digits before the point and 12 after it. */
 const decimal = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
@@ -29,6 +29,6 @@ export const Ref = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9:
 export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/))
 export const Side = Schema.Literals(["BUY", "SELL"])
 /** A text from the venue, without characters that control a terminal or change the writing direction. */
-export const Words = Schema.String.check(Schema.isMaxLength(256)).pipe(
-  Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: plainWords, encode: (text) => text }))
+export const VenueText = Schema.String.check(Schema.isMaxLength(256)).pipe(
+  Schema.decodeTo(Schema.String, SchemaTransformation.transform({ decode: plainText, encode: (text) => text }))
 )

@@ -5,7 +5,7 @@
  */
 import { Schema } from "effect"
 import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
-import { DecimalText, Millis, Ref, Side, Symbol, VenueId, Words } from "./values.ts"
+import { DecimalText, Millis, Ref, Side, Symbol, VenueId, VenueText } from "./values.ts"
 
 const BoundBps = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 })))
 const named = { ref: Ref, account: Ref }
@@ -84,7 +84,7 @@ export const outcomeFillLimit = 100
 export const VenueOutcome = Schema.Struct({
   ref: Ref,
   outcome: Schema.Literals(outcomes),
-  reason: Schema.NullOr(Words),
+  reason: Schema.NullOr(VenueText),
   at: Millis,
   order: Schema.NullOr(VenueOrder),
   rfq: Schema.NullOr(VenueRfq),

@@ -3,7 +3,7 @@
  * account, named by the client's uid (A2-95, A2-97, F12).
  */
 import { Effect, Schema } from "effect"
-import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, Words } from "./values.ts"
+import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, VenueText } from "./values.ts"
 
 export const VenueTrigger = Schema.Struct({
   source: Schema.Literals(["LAST", "MARK", "INDEX"]),
@@ -30,7 +30,7 @@ export const VenueOrder = Schema.Struct({
   trigger: Schema.NullOr(VenueTrigger),
   group: Schema.NullOr(Schema.String),
   state: Schema.Literals(venueOrderStates),
-  reason: Schema.NullOr(Words),
+  reason: Schema.NullOr(VenueText),
   triggeredAt: Schema.NullOr(Millis)
 })
 export type VenueOrder = typeof VenueOrder.Type
@@ -57,7 +57,7 @@ export const OrderFills = Schema.Struct({ fills: Schema.Array(VenueFill).check(S
 
 export const VenueQuote = Schema.Struct({
   id: VenueId,
-  dealer: Words,
+  dealer: VenueText,
   price: DecimalText,
   qty: DecimalText,
   at: Millis,
@@ -81,7 +81,7 @@ export const VenueRfq = Schema.Struct({
   /** The contract to close, or null. */
   closes: Schema.NullOr(VenueId),
   state: Schema.Literals(["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"]),
-  reason: Schema.NullOr(Words),
+  reason: Schema.NullOr(VenueText),
   /** Newest last, at most 100. */
   quotes: Schema.Array(VenueQuote)
 })

@@ -30,7 +30,7 @@ type FactRows<Type extends VenueFact["type"]> = Rows<
 
 const row = (because: string): Unchecked => ({ because })
 const seen = row("The object is checked member by member.")
-const words = row("Text for readers: no decision depends on it.")
+const readersText = row("Text for readers: no decision depends on it.")
 const known = row("It names an object: a message with an unknown name is quarantined (venueRefs.ts, ownerOfRef).")
 
 const ofAccount = {
@@ -59,7 +59,7 @@ const bust: FactRows<"bust"> = {
     "It names a booked trade, or is quarantined; the trade stays booked, with a break (orderEvents.ts, busted)."
   ),
   orderId: row("Only the sentence of the break has it: the trade's own row names its order."),
-  reason: words
+  reason: readersText
 }
 const listing: FactRows<"listing"> = {
   version: row(
@@ -86,14 +86,14 @@ const stamp: Rows<VenueFunding> = {
 const heartbeat: Rows<VenueHeartbeat> = {
   heartbeat: row("It identifies the line as a heartbeat."),
   version: row("A stream of another version is not read (venueLines.ts)."),
-  number: row("A number far beyond the last one is quarantined (EventCursor.ts, heard)."),
+  number: row("A number far beyond the last one is quarantined (EventCursor.ts, heartbeat)."),
   at: row("Clocks that differ are aligned (ClockMeeting.ts).")
 }
 
 const outcome: Rows<VenueOutcome> = {
   ref: row("An answer with another ref than the requested one does not count (VenueCalls.ts, make)."),
   outcome: row("Neither UNKNOWN nor an execution without its object ends a call (outcomes.ts, definite)."),
-  reason: words,
+  reason: readersText,
   at: row("It lies at most 5 s ahead of the venue's clock (verdict.ts, judgedOn); no booking has this time."),
   order: seen,
   rfq: seen,
@@ -107,7 +107,7 @@ const outcome: Rows<VenueOutcome> = {
 
 const offered: Rows<VenueQuote> = {
   id: row("It names the offer: an accept refers to this offer only."),
-  dealer: words,
+  dealer: readersText,
   price: row("It is checked when the offer is accepted (quoteAcceptance.ts), and the execution has this price."),
   qty: row("An offer that does not cover the request can't be accepted (quoteAcceptance.ts)."),
   at: row("No decision depends on it: quotes keep the order of their arrival (QuoteBoard.ts)."),

@@ -194,8 +194,8 @@ const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =
       }
       if (ended) {
         simulator.pid = 0 // never signal a pid that may soon belong to another process
-        const said = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
-        return yield* fail(`The simulated venue does not start: ${said === "" ? "its log is empty." : said}`)
+        const lastLine = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
+        return yield* fail(`The simulated venue does not start: ${lastLine === "" ? "its log is empty." : lastLine}`)
       }
       yield* Effect.sleep("15 millis")
     }

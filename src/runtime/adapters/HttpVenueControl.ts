@@ -35,8 +35,8 @@ const makeClient = (baseUrl: string, key: Redacted.Redacted) =>
 
 const limitOf = ({ type }: VenueCommand) => (type === "advance" ? jumpLimit : usualLimit)
 
-const failed = (why: VenueControlError["why"], words: string): Effect.Effect<never, VenueControlError> =>
-  Effect.fail(new VenueControlError({ why, words }))
+const failed = (why: VenueControlError["why"], detail: string): Effect.Effect<never, VenueControlError> =>
+  Effect.fail(new VenueControlError({ why, detail }))
 
 /** The response, or the reason why there is none. */
 const answered = <A, E>(

@@ -36,16 +36,16 @@ export class LineOutput {
 
   /** Writes one line, or lines that belong together; `failed` receives the error code if they are dropped. */
   write(line: string, notice: Notice, failed: (code: string) => void = () => undefined): void {
-    const said = this.missing
+    const reported = this.missing
     const drop = (code: string): void => {
-      this.missing += said + 1
+      this.missing += reported + 1
       this.total += 1
       failed(code)
     }
     this.missing = 0
     if (this.stream.writableLength > mostWaiting) return drop("EAGAIN")
     // A disk that fills up in the middle of a line keeps only a part of it: the notice begins on a new line.
-    const text = said === 0 ? `${line}\n` : `\n${notice(said)}\n${line}\n`
+    const text = reported === 0 ? `${line}\n` : `\n${notice(reported)}\n${line}\n`
     this.stream.write(text, (error) => {
       if (error) drop((error as NodeJS.ErrnoException).code ?? error.message)
     })

@@ -25,7 +25,7 @@ export const queryVenue = (
     const away = (reason: string) => resume(Effect.fail(new VenueAway({ reason })))
     const body = options.body === undefined ? null : JSON.stringify(options.body)
     const send = url.startsWith("https:") ? tlsRequest : plainRequest
-    const asked = send(new URL(path, url), {
+    const outgoing = send(new URL(path, url), {
       method: body === null ? "GET" : "POST",
       agent: false,
       headers: {
@@ -34,17 +34,17 @@ export const queryVenue = (
       },
       ...(ca === null ? {} : { ca })
     })
-    const cut = setTimeout(() => asked.destroy(new Error("no answer in time")), options.timeoutMillis)
-    asked.on("error", (error) => {
+    const cut = setTimeout(() => outgoing.destroy(new Error("no answer in time")), options.timeoutMillis)
+    outgoing.on("error", (error) => {
       clearTimeout(cut)
       away(error.message)
     })
-    asked.on("response", (response) => {
+    outgoing.on("response", (response) => {
       const pieces: Array<Buffer> = []
       let size = 0
       response.on("data", (piece: Buffer) => {
         size += piece.length
-        if (size > longestAnswer) asked.destroy(new Error("the answer is too long"))
+        if (size > longestAnswer) outgoing.destroy(new Error("the answer is too long"))
         else pieces.push(piece)
       })
       response.on("end", () => {
@@ -58,9 +58,9 @@ export const queryVenue = (
         }
       })
     })
-    asked.end(body ?? undefined)
+    outgoing.end(body ?? undefined)
     return Effect.sync(() => {
       clearTimeout(cut)
-      asked.destroy()
+      outgoing.destroy()
     })
   })

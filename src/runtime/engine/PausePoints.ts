@@ -40,6 +40,6 @@ export const setPauseTrigger = (point: PausePoint, trigger: ((subjects: Passing)
   else triggers.set(point, trigger)
 }
 
-const ofNobody: Passing = () => []
+const noSubjects: Passing = () => []
 
-export const passPausePoint = (point: PausePoint, subjects = ofNobody): void => triggers.get(point)?.(subjects)
+export const passPausePoint = (point: PausePoint, subjects = noSubjects): void => triggers.get(point)?.(subjects)

@@ -70,12 +70,12 @@ const positionOf = (
 ): ExposedPosition => {
   const isOf = (row: { readonly clientId: number; readonly symbol: string }): boolean =>
     row.clientId === clientId && row.symbol === symbol
-  const told = [...store.rows("lossNotices")].find(isOf)
+  const notice = [...store.rows("lossNotices")].find(isOf)
   return {
     symbol,
     netQty,
     avgEntry,
     chosen: [...store.rows("leverages")].find(isOf)?.leverage ?? null,
-    told: told !== undefined && told.day === day && told.openedAt === openedAt ? told.step : 0
+    notified: notice !== undefined && notice.day === day && notice.openedAt === openedAt ? notice.step : 0
   }
 }

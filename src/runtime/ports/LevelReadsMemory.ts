@@ -19,8 +19,8 @@ export const LevelReadsMemory = {
           Effect.suspend(() => {
             if (away?.() === true) return Effect.fail(new Unavailable({ unknown: false }))
             for (const { id, clientId, symbol, state, context } of store.rows("barrierContracts")) {
-              const { side, barrier, takeProfit, said } = context
-              if (state === "OPEN") take({ contractId: id, clientId, symbol, side, barrier, takeProfit, said })
+              const { side, barrier, takeProfit, said: notified } = context
+              if (state === "OPEN") take({ contractId: id, clientId, symbol, side, barrier, takeProfit, notified })
             }
             return Effect.void
           })

@@ -15,7 +15,7 @@ const causes = ["none", "unreached", "lost", "foreign", "closed", "refused"] as 
 export class VenueControlError extends Schema.TaggedError<VenueControlError>()("VenueControlError", {
   why: Schema.Literals(causes),
   /** The venue's own sentence, or the known facts of the failure. */
-  words: Schema.String
+  detail: Schema.String
 }) {}
 
 export type CommandAnswer = typeof VenueCommandAnswer.Type

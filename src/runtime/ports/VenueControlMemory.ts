@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { VenueCommand, VenueView } from "../../venue/VenueCommand.ts"
 import { type CommandAnswer, VenueControl, VenueControlError } from "./VenueControl.ts"
 
-const unattached = new VenueControlError({ why: "none", words: "no venue is attached" })
+const unattached = new VenueControlError({ why: "none", detail: "no venue is attached" })
 
 /** For a service without a venue. */
 export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(

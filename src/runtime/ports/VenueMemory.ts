@@ -97,7 +97,7 @@ export class VenueMemory {
 
   /** The venue as one process reaches it. */
   port(way: Way = usualWay): VenueShape {
-    const ask = <A>(
+    const exchange = <A>(
       name: VenueCallName | "lookup" | "voidRefs",
       refs: ReadonlyArray<string>,
       answer: (fault: RequestFault) => A
@@ -135,10 +135,10 @@ export class VenueMemory {
             .slice(0, 1_000)
         ),
       orderFills: (ref) => read(() => (this.outcomeOf(ref).order === null ? null : this.fillsOf(ref))),
-      lookup: (refs) => Effect.suspend(() => ask("lookup", refs, () => refs.map((ref) => this.outcomeOf(ref)))),
+      lookup: (refs) => Effect.suspend(() => exchange("lookup", refs, () => refs.map((ref) => this.outcomeOf(ref)))),
       voidRefs: (refs) =>
         Effect.suspend(() =>
-          ask("voidRefs", refs, () =>
+          exchange("voidRefs", refs, () =>
             refs.map((ref) => {
               if (!this.outcomes.has(ref)) this.outcomes.set(ref, this.plain(ref, "VOID", null))
               return this.outcomeOf(ref)
@@ -146,7 +146,7 @@ export class VenueMemory {
           )
         ),
       write: (name, request) =>
-        Effect.suspend(() => ask(name, [request.ref], ({ refused }) => this.take(name, request, refused ?? null))),
+        Effect.suspend(() => exchange(name, [request.ref], ({ refused }) => this.take(name, request, refused ?? null))),
       events: (after) => this.stream(way, after),
       // Market data has heartbeats only.
       marketData: () =>
@@ -167,7 +167,7 @@ export class VenueMemory {
   }
 
   /** Publishes an event of an account, at the current or another time. Returns the event. */
-  say(
+  publish(
     account: string,
     fact: (stamp: { readonly account: string; readonly sequence: number }) => AccountFact,
     at = this.options.now()
@@ -253,7 +253,7 @@ export class VenueMemory {
     }
     state.orders.push(order)
     const outcome = this.keep({ ...this.plain(ref, "EXECUTED", null), order })
-    this.say(account, (stamp) => ({ type: "order", ...stamp, order }))
+    this.publish(account, (stamp) => ({ type: "order", ...stamp, order }))
     return outcome
   }
 

@@ -36,7 +36,7 @@ export const ResetCounts = Schema.Struct({
 const ResetMade = Schema.Struct({ by: RequestedReset, ended: ResetCounts, seal: Schema.NullOr(Schema.String) })
 export type ResetMade = typeof ResetMade.Type
 
-const askedText = Schema.fromJsonString(RequestedReset)
+const requestText = Schema.fromJsonString(RequestedReset)
 const madeText = Schema.fromJsonString(ResetMade)
 
 const counted: Readonly<Record<keyof typeof ResetCounts.Type, TableName>> = {
@@ -69,7 +69,7 @@ export interface ResetStamp {
   /** The number of resets so far. */
   readonly resets: number
   /** A reset is requested and not done yet. */
-  readonly asked: boolean
+  readonly requested: boolean
   /** The creation time of the current ledger, wall Unix ms. */
   readonly since: number
 }
@@ -77,22 +77,22 @@ export interface ResetStamp {
 interface StampRow {
   readonly sandbox: boolean
   readonly resets: bigint
-  readonly asked: string | null
+  readonly requested: string | null
   readonly made: string | null
   readonly created_at: bigint
 }
 
 const readStamp = (sql: PgClient.PgClient) =>
   Effect.flatMap(
-    sql<StampRow>`SELECT sandbox, resets, reset_asked AS asked, reset_made AS made, created_at FROM service_stamp WHERE id = 1`,
+    sql<StampRow>`SELECT sandbox, resets, reset_asked AS requested, reset_made AS made, created_at FROM service_stamp WHERE id = 1`,
     ([stamp]) => (stamp === undefined ? Effect.die(new Error("the service stamp is missing")) : Effect.succeed(stamp))
   )
 
 export const resetStamp = (sql: PgClient.PgClient): Effect.Effect<ResetStamp, SqlError.SqlError> =>
-  Effect.map(readStamp(sql), ({ sandbox, resets, asked, created_at }) => ({
+  Effect.map(readStamp(sql), ({ sandbox, resets, requested, created_at }) => ({
     sandbox,
     resets: Number(resets),
-    asked: asked !== null,
+    requested: requested !== null,
     since: Number(created_at)
   }))
 
@@ -120,9 +120,9 @@ export const foreignTables = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArr
   )
 
 /** Requests the reset. From now on it will be done, by this process or by the next start. */
-export const requestReset = (sql: PgClient.PgClient, asked: typeof RequestedReset.Type) =>
+export const requestReset = (sql: PgClient.PgClient, requested: typeof RequestedReset.Type) =>
   Effect.flatMap(
-    Schema.encodeEffect(askedText)(asked).pipe(Effect.orDie),
+    Schema.encodeEffect(requestText)(requested).pipe(Effect.orDie),
     (text) => sql`UPDATE service_stamp SET reset_asked = COALESCE(reset_asked, ${text}) WHERE id = 1 AND sandbox`
   ).pipe(Effect.asVoid)
 
@@ -159,12 +159,12 @@ export const resetDatabase = <E>(
 ) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const { asked, resets, sandbox } = yield* readStamp(sql)
-    if (asked === null || !sandbox) return false
-    const by = yield* Schema.decodeUnknownEffect(askedText)(asked)
+    const { requested, resets, sandbox } = yield* readStamp(sql)
+    if (requested === null || !sandbox) return false
+    const by = yield* Schema.decodeUnknownEffect(requestText)(requested)
     const made: ResetMade = { by, ended: yield* countForReset(sql), seal: yield* lastSeal(sql) }
     const text = yield* Schema.encodeEffect(madeText)(made)
-    yield* Effect.logInfo("the sandbox is reset to its beginning", { asked: by.keyLabel, ...made.ended })
+    yield* Effect.logInfo("the sandbox is reset to its beginning", { by: by.keyLabel, ...made.ended })
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`CREATE TEMPORARY TABLE kept_operators ON COMMIT DROP AS SELECT * FROM operator_keys`
@@ -190,7 +190,7 @@ export const resetDatabase = <E>(
   })
 
 /** The reset that the audit has not recorded yet; null if there is none. */
-export const untoldReset = (sql: PgClient.PgClient) =>
+export const unreportedReset = (sql: PgClient.PgClient) =>
   Effect.flatMap(readStamp(sql), ({ made, resets }) =>
     made === null
       ? Effect.succeed(null)

@@ -66,7 +66,7 @@ export const onOwnConnection = <A, E, R>(
  * The interval of the polls for activity and the timeout of each, wall time. The work fails after `mostWithout` polls in a row
  * that show none.
  */
-const askEvery = "1500 millis"
+const pollEvery = "1500 millis"
 const answerWithin = "1 second"
 const mostWithout = 4
 
@@ -75,7 +75,7 @@ const withoutSign = (sql: PgClient.PgClient, pid: number): Effect.Effect<never, 
   Effect.gen(function* () {
     let changedAt: string | null = null
     for (let without = 0; without < mostWithout;) {
-      yield* Effect.sleep(askEvery)
+      yield* Effect.sleep(pollEvery)
       const shown = yield* Effect.orElseSucceed(
         withinTime(backendOf(sql, pid), () => hanging, answerWithin),
         () => null

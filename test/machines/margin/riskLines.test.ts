@@ -10,7 +10,7 @@ const bitcoin = (over: Partial<Leg> = {}): Leg => ({
   entry: 60_000,
   mark: 60_000,
   leverage: 10,
-  told: 0,
+  notified: 0,
   live: true,
   low: NaN,
   high: NaN,
@@ -35,15 +35,15 @@ const sharesOf = (
 describe("shares of an account's room", () => {
   it("the example: 600 of room over two positions, each of which may lose 6.9 % at once", () => {
     // 600 / (6,000 x 0.9 + 3,000 x 1.1)
-    const told = { told: 100 }
-    assert.deepStrictEqual(sharesOf([bitcoin(told), ether(told)]), [
+    const notified = { notified: 100 }
+    assert.deepStrictEqual(sharesOf([bitcoin(notified), ether(notified)]), [
       ["55862.07", "90000.00"],
       ["1500.00", "3206.90"]
     ])
   })
 
   it("A2-89: the next loss that is to be told lies nearer", () => {
-    assert.deepStrictEqual(sharesOf([bitcoin(), ether({ told: 10 })]), [
+    assert.deepStrictEqual(sharesOf([bitcoin(), ether({ notified: 10 })]), [
       ["59400.00", "90000.00"],
       ["1500.00", "3060.00"]
     ])
@@ -52,7 +52,7 @@ describe("shares of an account's room", () => {
   it("in a margin call both ways count: to a close-out, and back", () => {
     // Against it 750 - 450 over 6,000 x 0.95 and 3,000 x 1.05; towards it 150 over 5,400 and 3,300.
     assert.deepStrictEqual(
-      sharesOf([bitcoin({ told: 100 }), ether({ told: 100 })], { cash: 750, recorded: "MARGIN_CALL" }),
+      sharesOf([bitcoin({ notified: 100 }), ether({ notified: 100 })], { cash: 750, recorded: "MARGIN_CALL" }),
       [
         ["57966.10", "61034.48"],
         ["2948.28", "3101.69"]
@@ -61,8 +61,8 @@ describe("shares of an account's room", () => {
   })
 
   it("contracts count at the most that they can lose", () => {
-    assert.deepStrictEqual(sharesOf([bitcoin({ told: 100 })], { cash: 1_500, premiums: 900 }), 1)
-    assert.deepStrictEqual(sharesOf([bitcoin({ told: 100 })], { cash: 1_501, premiums: 900 }), [
+    assert.deepStrictEqual(sharesOf([bitcoin({ notified: 100 })], { cash: 1_500, premiums: 900 }), 1)
+    assert.deepStrictEqual(sharesOf([bitcoin({ notified: 100 })], { cash: 1_501, premiums: 900 }), [
       ["59988.89", "90000.00"]
     ])
   })
@@ -84,7 +84,7 @@ describe("shares of an account's room", () => {
 
   it("F5: a short's share is that of the dearest tier it can reach, not of its present one", () => {
     // 480,000 lies in the first tier, half as much again in the second, at 20 x instead of 50 x.
-    const short = { qty: -160, entry: 3_000, mark: 3_000, leverage: 50, told: 1_000 }
+    const short = { qty: -160, entry: 3_000, mark: 3_000, leverage: 50, notified: 1_000 }
     const [[, high]] = sharesOf([ether(short)], { cash: 29_600 }) as readonly [readonly [string, string]]
     assert.strictEqual(high, (3_000 * (1 + 20_000 / (480_000 * 1.05))).toFixed(2))
   })

@@ -157,7 +157,7 @@ class World {
     this.turn((turn) => {
       const asked = { offer, market: stakingMarket(`${asset}-SWAP`), asset, qty: "1" }
       id = takeSwap({ turn, of }, clients, {
-        asked,
+        take: asked,
         figures: { qty: "1", notional, reward, fee },
         commissionRewardBps: bps
       }).id

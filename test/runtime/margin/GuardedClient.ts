@@ -142,7 +142,7 @@ export class GuardedClient {
     const figures = { qty: "1", notional, reward, fee }
     this.world.turn(
       (turn) =>
-        void takeSwap({ turn, of: traderOf }, clientOf(turn), { asked, figures, commissionRewardBps: rewardBps })
+        void takeSwap({ turn, of: traderOf }, clientOf(turn), { take: asked, figures, commissionRewardBps: rewardBps })
     )
   }
 

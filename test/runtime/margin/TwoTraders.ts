@@ -303,7 +303,7 @@ export class TwoTraders {
       const { figures, facts } = judgedOrder(now, whole, this.markets, { previews: false, fired: false })
       placed = firstRefusal(moneyGates, facts) === null
       if (!placed) return
-      const order = newOrder({ asked: whole, figures, terms: this.markets.terms })
+      const order = newOrder({ requested: whole, figures, terms: this.markets.terms })
       assert.isTrue(order.venuePrice !== null || order.boundBps !== null, "it is sent without a bound")
       const of = instanceOf(client, view)
       armAttachment(turn, of, placeOrder({ turn, of }, client, order))
@@ -390,7 +390,7 @@ export class TwoTraders {
     if (fact.type === "fill" && fact.order.reduceOnly) {
       trader.closed += valueAt(fact.fill.qty, this.markOf(fact.order.symbol))
     }
-    this.turn(trader, (turn) => void this.handlerOf(trader).said(turn, { id, at: this.clock.now, fact }))
+    this.turn(trader, (turn) => void this.handlerOf(trader).reported(turn, { id, at: this.clock.now, fact }))
     return true
   }
 

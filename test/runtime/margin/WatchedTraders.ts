@@ -47,7 +47,7 @@ export class WatchedTraders extends TwoTraders {
       for (const symbol of this.facts.marks.keys()) this.watched.mark(symbol, this.markOf(symbol))
     } else if (cause === "second") {
       const { watch } = this.watched
-      watch.lookAround()
+      watch.sweep()
       for (const id of this.restless) Effect.runSync(watch.reread(id))
       this.restless.clear()
       // The monitor checks accounts in a close-out each second.

@@ -18,7 +18,7 @@ const account = (clientId: number, { cash = 15n, entry = "100" } = {}): WatchedA
   cash: cash * usdc,
   premiums: 0n,
   recorded: "NORMAL",
-  positions: [{ symbol: perp, netQty: "1", avgEntry: entry, chosen: 10, told: 1_000_000 }]
+  positions: [{ symbol: perp, netQty: "1", avgEntry: entry, chosen: 10, notified: 1_000_000 }]
 })
 
 interface Start {
@@ -116,7 +116,7 @@ describe("what the risk index is fed with", () => {
           state: () => resting,
           facts: () => facts
         })
-        watch.lookAround()
+        watch.sweep()
         yield* watch.catchUp
         const judgedAt = (price: string) =>
           Effect.gen(function* () {
@@ -130,7 +130,7 @@ describe("what the risk index is fed with", () => {
           assert.deepStrictEqual(yield* judgedAt(String(price)), [])
         assert.deepStrictEqual(yield* judgedAt("49900"), [1])
         assert.deepStrictEqual(yield* judgedAt("49800"), [], "a turn is asked for once")
-        watch.lookAround()
+        watch.sweep()
         yield* watch.catchUp
         assert.deepStrictEqual(watch.takeLacking(), [1], "and again a second later")
       })

@@ -243,7 +243,7 @@ export class ProtectedWorld {
     if (fact === undefined) return false
     if (fact.type !== "order" && fact.type !== "fill") return true
     const id = ownerOfRef(fact.order.ref ?? "")?.id ?? 0
-    this.turn((turn) => assert.isTrue(this.handler.said(turn, { id, at: this.now, fact })))
+    this.turn((turn) => assert.isTrue(this.handler.reported(turn, { id, at: this.now, fact })))
     return true
   }
 

@@ -211,7 +211,7 @@ export class TradingWorld {
       answer = { figures, id: null }
       if (figures.sentence !== null) return
       const { terms } = this.markets
-      const wanted = newOrder({ asked: order, figures, terms })
+      const wanted = newOrder({ requested: order, figures, terms })
       answer.id = placeOrder({ turn, of }, client, wanted).id
     })
     return answer ?? assert.fail("nothing was judged")
@@ -225,7 +225,7 @@ export class TradingWorld {
     const order = venueOrder(client.uid, `O-${id}`, { id: 900 + id, ...change })
     const handler = orderHandler({ directory: parts.directory, recall: this.recall, unsettled: this.unsettled })
     this.turn((turn) => {
-      assert.isTrue(handler.said(turn, { id, at: contractsNow, fact: fact(order, this.ids) }))
+      assert.isTrue(handler.reported(turn, { id, at: contractsNow, fact: fact(order, this.ids) }))
     })
   }
 

@@ -120,7 +120,7 @@ class Account {
   /** The order as the venue has it. */
   said(change: Partial<VenueOrder>): void {
     const fact = { type: "order", account: clients.uid, sequence: this.now, order: this.there(change) } as const
-    this.turn((turn) => assert.isTrue(orderHandler(this.parts).said(turn, { id: this.id, at: this.now, fact })))
+    this.turn((turn) => assert.isTrue(orderHandler(this.parts).reported(turn, { id: this.id, at: this.now, fact })))
   }
   filled(fill: Partial<VenueFill>, change: Partial<VenueOrder> = {}): void {
     const fact = {
@@ -130,7 +130,7 @@ class Account {
       fill: this.trade(fill),
       order: this.there(change)
     } as const
-    this.turn((turn) => assert.isTrue(orderHandler(this.parts).said(turn, { id: this.id, at: this.now, fact })))
+    this.turn((turn) => assert.isTrue(orderHandler(this.parts).reported(turn, { id: this.id, at: this.now, fact })))
   }
   /** Another order beside its own; its id. */
   beside(change: Partial<typeof terms>): number {

@@ -94,7 +94,7 @@ class World {
   said(change: Partial<VenueOrder> = {}): void {
     const order = venueOrder(clients.uid, "O-1", { id: 900, qty: "0.1", state: "WORKING", ...change })
     const fact = { type: "order", account: clients.uid, sequence: 1, order } as const
-    this.turn((turn) => void orderHandler(this.parts).said(turn, { id: 1, at: this.now, fact }))
+    this.turn((turn) => void orderHandler(this.parts).reported(turn, { id: 1, at: this.now, fact }))
   }
 
   answered(change: Partial<VenueOrder> = {}): void {

@@ -60,7 +60,11 @@ const ways = {
     const { account } = shown
     const said = { id: 1, ref: contract.ref, at: 40, contract: shown }
     if (handlers.rfq.verdict(turn, said) !== null) return false
-    return handlers.rfq.said(turn, { id: 1, at: 40, fact: { type: "contract", account, sequence: 9, contract: shown } })
+    return handlers.rfq.reported(turn, {
+      id: 1,
+      at: 40,
+      fact: { type: "contract", account, sequence: 9, contract: shown }
+    })
   },
   "look-up": (turn: Turn, shown: VenueContract): boolean =>
     endCall(turn, handlers, outcomeOf(shown), { isRead: true }) && turn.draft.written("venueMisfits").length === 0,
@@ -88,7 +92,7 @@ const askToClose = (turn: Turn, answer: Pick<DefiniteOutcome, "outcome" | "reaso
   const closing = advance(turn, "rfqs", asked, { type: "CONFIRMED", at: later, venueRfqId: 71 }) ?? asked
   const quote = { id: 8, dealer: "D", price: "61000.0", qty: "0.01", at: later, validUntil: later + 5_000 }
   parts.board.open(closing.id)
-  parts.board.hear(closing.id, { ...quote, state: "LIVE" })
+  parts.board.receive(closing.id, { ...quote, state: "LIVE" })
   const figures = { premium: 0n, commission: 0n }
   beginAccept(turn, closing, { id: 8, price: "61000.0", figures, by: "system:router" })
   assert.isTrue(endCall(turn, handlers, { ...none, ...answer, ref: acceptRef(closing.id, 8), contract: null }))

@@ -30,7 +30,7 @@ const executedRequest: VenueRfq = {
 
 const say = (turn: Turn, told: VenueContract) =>
   decided(() =>
-    handlers.rfq.said(turn, {
+    handlers.rfq.reported(turn, {
       id: 1,
       at: 30,
       fact: { type: "contract", account: told.account, sequence: 1, contract: told }
@@ -170,7 +170,7 @@ describe("requests for quotes in their client's turn", () => {
   it("A2-22: the commit that ends a request with its contract keeps its quotes, and the router's last word", () => {
     const { turn, closing } = closingTurn()
     parts.board.open(closing)
-    parts.board.hear(closing, { ...sampleQuote, state: "LIVE" })
+    parts.board.receive(closing, { ...sampleQuote, state: "LIVE" })
     parts.board.remark(closing, "The quote lies more than 1 percent away from the mark.")
     say(turn, { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 45 })
     parts.board.close(closing)

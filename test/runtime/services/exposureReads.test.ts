@@ -87,7 +87,7 @@ const expectedOf = (clientId: number): ExposedAccount => {
       netQty,
       avgEntry,
       chosen: leverages.find((row) => row.symbol === symbol)?.leverage ?? null,
-      told: symbol === lossNotices[0]?.symbol && clientId !== 4 && clientId !== 5 ? 10 : 0
+      notified: symbol === lossNotices[0]?.symbol && clientId !== 4 && clientId !== 5 ? 10 : 0
     }))
   }
 }

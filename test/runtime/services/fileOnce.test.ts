@@ -130,7 +130,7 @@ const file = (
         subject,
         by,
         claim,
-        look: filed.look,
+        lookup: filed.look,
         read: (owner) => filed.read(world.stored, owner),
         decide: judge(filed, claim)
       }
@@ -269,7 +269,7 @@ describe.each(filings)("$what", (filed) => {
         subject: filed.subject,
         by,
         claim: filed.claim,
-        look: filed.look,
+        lookup: filed.look,
         read: (owner) => filed.read(blind, owner),
         decide: judge(filed, filed.claim)
       }
@@ -290,7 +290,7 @@ describe("a refusal that leaves a row", () => {
           subject,
           by,
           claim: report.claim,
-          look: "late",
+          lookup: "late",
           read: (owner) => report.read(world.stored, owner),
           decide: (turn, before) => {
             if (before !== null) return refuse(conflict("WRONG_STATE", `refused ${before}`))

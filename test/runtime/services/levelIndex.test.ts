@@ -9,10 +9,10 @@ import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 
 /** The definition, by looking at every contract: near within 10 bps of the mark unless reached, armed again beyond 20. */
 class FullScan {
-  private readonly contracts = new Map<number, { readonly contract: OpenLevels; readonly said: Set<Level> }>()
+  private readonly contracts = new Map<number, { readonly contract: OpenLevels; readonly notified: Set<Level> }>()
 
   add(contract: OpenLevels): void {
-    this.contracts.set(contract.contractId, { contract, said: new Set(contract.said) })
+    this.contracts.set(contract.contractId, { contract, notified: new Set(contract.notified) })
   }
 
   remove(contractId: number): void {
@@ -21,17 +21,17 @@ class FullScan {
 
   tick(symbol: string, mark: Decimal): ReadonlyArray<string> {
     const near: Array<string> = []
-    for (const { contract, said } of this.contracts.values()) {
+    for (const { contract, notified } of this.contracts.values()) {
       if (contract.symbol !== symbol) continue
       for (const level of ["BARRIER", "TAKE_PROFIT"] as const) {
         const price = level === "BARRIER" ? contract.barrier : contract.takeProfit
         if (price === null) continue
         const isBelow = (contract.side === "BUY") === (level === "BARRIER")
         const away = isBelow ? mark.minus(price) : new Decimal(price).minus(mark)
-        if (said.has(level)) {
-          if (away.times(500).gt(mark)) said.delete(level)
+        if (notified.has(level)) {
+          if (away.times(500).gt(mark)) notified.delete(level)
         } else if (away.times(1_000).lte(mark)) {
-          said.add(level)
+          notified.add(level)
           if (away.gt(0)) near.push(`${contract.contractId} ${level}`)
         }
       }
@@ -47,7 +47,7 @@ const contract = (contractId: number, more: Partial<OpenLevels> = {}): OpenLevel
   side: "BUY",
   barrier: "59000.0",
   takeProfit: "61000.0",
-  said: [],
+  notified: [],
   ...more
 })
 
@@ -74,7 +74,7 @@ describe("levels of open contracts", () => {
       "59059",
       ["1 TAKE_PROFIT"]
     ],
-    ["one that was said before", { said: ["BARRIER"] }, "59059.0", []]
+    ["one that was said before", { notified: ["BARRIER"] }, "59059.0", []]
   ]
   for (const [name, more, mark, expected] of cases) {
     it(name, () => {
@@ -124,13 +124,13 @@ describe("levels of open contracts", () => {
       for (let step = 1; step <= 400; step++) {
         const dice = random.next()
         if (dice < 0.35) {
-          const said = (["BARRIER", "TAKE_PROFIT"] as const).filter(() => random.chance(0.2))
+          const notified = (["BARRIER", "TAKE_PROFIT"] as const).filter(() => random.chance(0.2))
           const watched = contract(step, {
             symbol: random.pick(["A", "B"]),
             side: random.pick(["BUY", "SELL"] as const),
             barrier: price(),
             takeProfit: random.chance(0.5) ? price() : null,
-            said
+            notified
           })
           index.add(watched)
           scan.add(watched)
@@ -158,9 +158,9 @@ describe("levels of open contracts", () => {
     for (let id = 1; id <= 10_000; id++) {
       const side = id % 2 === 0 ? "BUY" : "SELL"
       const [low, high] = [`${50_000 - id}`, `${70_000 + id}`]
-      const said = id % 3 === 0 ? (["BARRIER", "TAKE_PROFIT"] as const) : []
+      const notified = id % 3 === 0 ? (["BARRIER", "TAKE_PROFIT"] as const) : []
       index.add(
-        contract(id, { side, barrier: side === "BUY" ? low : high, takeProfit: side === "BUY" ? high : low, said })
+        contract(id, { side, barrier: side === "BUY" ? low : high, takeProfit: side === "BUY" ? high : low, notified })
       )
     }
     const nobody = () => assert.fail("nothing is near")

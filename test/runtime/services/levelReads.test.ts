@@ -14,7 +14,7 @@ import { type LevelsCursor, type OpenLevels, readLevels } from "../../../src/run
 import { type BothStores, openBothStores } from "../engine/bothStores.ts"
 import { clientCommit } from "../engine/fixtures.ts"
 
-const said: ReadonlyArray<ReadonlyArray<Level>> = [[], ["BARRIER"], ["TAKE_PROFIT", "BARRIER"]]
+const notified: ReadonlyArray<ReadonlyArray<Level>> = [[], ["BARRIER"], ["TAKE_PROFIT", "BARRIER"]]
 const openOf = (id: number): OpenLevels => ({
   contractId: id,
   clientId: 1 + (id % 4),
@@ -22,11 +22,11 @@ const openOf = (id: number): OpenLevels => ({
   side: id % 5 === 0 ? "SELL" : "BUY",
   barrier: `${57_000 + id}.0`,
   takeProfit: id % 3 === 0 ? null : `${63_000 + id}.5`,
-  said: said[id % said.length] as ReadonlyArray<Level>
+  notified: notified[id % notified.length] as ReadonlyArray<Level>
 })
 const open = Array.from({ length: 11 }, (_, n) => openOf(n + 1))
 
-const rowOf = ({ contractId, clientId, symbol, side, barrier, takeProfit, said: told }: OpenLevels, state = "OPEN") => {
+const rowOf = ({ contractId, clientId, symbol, side, barrier, takeProfit, notified }: OpenLevels, state = "OPEN") => {
   const input = { ...contractInput, contractId, clientId, symbol, side, barrier, takeProfit }
   const { row } = firstRow("barrierContracts", input, {
     id: contractId,
@@ -39,7 +39,7 @@ const rowOf = ({ contractId, clientId, symbol, side, barrier, takeProfit, said: 
     commission: 1n,
     openedAt: 1
   })
-  return { ...row, state, context: { ...row.context, said: told } } as typeof row
+  return { ...row, state, context: { ...row.context, said: notified } } as typeof row
 }
 
 const inOrder = (contracts: ReadonlyArray<OpenLevels>) =>

@@ -26,21 +26,21 @@ const states = (board: Board, rfqId = 1) => board.of(rfqId).map((kept) => [kept.
 describe("the board of quotes", () => {
   it("keeps the quotes of open requests alone", () => {
     const { board, changes } = opened()
-    board.hear(1, quote(31))
-    board.hear(2, quote(32))
+    board.receive(1, quote(31))
+    board.receive(2, quote(32))
     board.close(1)
-    board.hear(1, quote(33))
+    board.receive(1, quote(33))
     assert.deepStrictEqual([states(board), states(board, 2), changes], [[], [], [1]])
   })
 
   it("an end of a quote stands, whatever comes late or again", () => {
     const { board, changes } = opened()
-    board.hear(1, quote(31))
-    board.hear(1, quote(31))
-    board.hear(1, quote(31, "WITHDRAWN"))
-    board.hear(1, quote(31))
+    board.receive(1, quote(31))
+    board.receive(1, quote(31))
+    board.receive(1, quote(31, "WITHDRAWN"))
+    board.receive(1, quote(31))
     board.read(1, [quote(31, "EXPIRED"), quote(32, "SUPERSEDED")])
-    board.hear(1, quote(32))
+    board.receive(1, quote(32))
     assert.deepStrictEqual(states(board), [
       [31, "WITHDRAWN"],
       [32, "SUPERSEDED"]
@@ -50,10 +50,10 @@ describe("the board of quotes", () => {
 
   it("F18: a dealer's new quote takes the place of its older one, whichever comes first and whether the venue says so", () => {
     const { board } = opened()
-    board.hear(1, quote(31))
-    board.hear(1, { ...quote(32), dealer: "D2" })
-    board.hear(1, quote(34))
-    board.hear(1, quote(33))
+    board.receive(1, quote(31))
+    board.receive(1, { ...quote(32), dealer: "D2" })
+    board.receive(1, quote(34))
+    board.receive(1, quote(33))
     assert.deepStrictEqual(states(board), [
       [31, "SUPERSEDED"],
       [32, "LIVE"],
@@ -64,9 +64,9 @@ describe("the board of quotes", () => {
 
   it("F18: arrival is the order in which quotes came, and a change keeps it", () => {
     const { board } = opened()
-    board.hear(1, quote(40))
-    board.hear(1, quote(31))
-    board.hear(1, quote(40, "EXPIRED"))
+    board.receive(1, quote(40))
+    board.receive(1, quote(31))
+    board.receive(1, quote(40, "EXPIRED"))
     const [first, second] = board.of(1)
     assert.deepStrictEqual([first?.quote.id, second?.quote.id], [40, 31])
     assert.isBelow(first?.arrival ?? 0, second?.arrival ?? 0)
@@ -74,16 +74,16 @@ describe("the board of quotes", () => {
 
   it(`A2-22: the newest ${quotesKept} are kept`, () => {
     const { board } = opened()
-    for (let id = 1; id <= quotesKept + 5; id++) board.hear(1, quote(id))
+    for (let id = 1; id <= quotesKept + 5; id++) board.receive(1, quote(id))
     assert.deepStrictEqual([board.of(1).length, board.of(1)[0]?.quote.id, board.one(1, 5)], [quotesKept, 6, null])
   })
 
   it("A2-22: what the router has to say of a request goes with its quotes, and is no change of them", () => {
     const { board, changes } = opened()
-    board.hear(1, quote(31))
+    board.receive(1, quote(31))
     board.remark(1, "The premium exceeds the budget.")
     board.remark(7, "Nobody asked.")
-    assert.deepStrictEqual(board.heard(1), { quotes: [quote(31)], note: "The premium exceeds the budget." })
+    assert.deepStrictEqual(board.received(1), { quotes: [quote(31)], note: "The premium exceeds the budget." })
     board.remark(1, null)
     assert.deepStrictEqual([board.note(1), board.note(7), changes], [null, null, [1]])
   })

@@ -227,7 +227,7 @@ export class StatedLife {
     this.world.turn((turn) => {
       const asked = { offer, market: stakingMarket(`${asset}-SWAP`), asset, qty: "1" }
       const figures = { qty: "1", notional, reward, fee }
-      id = takeSwap({ turn, of: traderOf }, clients, { asked, figures, commissionRewardBps: rewardBps }).id
+      id = takeSwap({ turn, of: traderOf }, clients, { take: asked, figures, commissionRewardBps: rewardBps }).id
     })
     this.earn(asset, -notional - fee)
     this.naive.reserved[asset] = (this.naive.reserved[asset] ?? 0n) + notional + fee

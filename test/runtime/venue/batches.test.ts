@@ -38,7 +38,7 @@ describe("events of an account", () => {
     const { world, id, ref, process } = withVoidProbe()
     const before = commitsOf(world)
     const count = 3 * maxBatchLength
-    for (let n = 0; n < count; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < count; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.run(2_000)
     assert.deepStrictEqual(
       [world.probes.get(id), sequence(world), mark(world), process.events.held],
@@ -58,7 +58,7 @@ describe("events of an account", () => {
     }))
     const { venue } = world
     venue.deaf = true
-    const said = Array.from({ length: 10 }, () => venue.say(account, saying(orderOf(ref))))
+    const said = Array.from({ length: 10 }, () => venue.publish(account, saying(orderOf(ref))))
     venue.deaf = false
     for (const event of [...said.toReversed(), ...said]) venue.send(event)
     world.run(2_000)
@@ -72,7 +72,7 @@ describe("events of an account", () => {
       const after = draft.peek("venueAccounts", "7")?.sequence ?? 0
       return (state.one("venueAccounts")?.sequence ?? 0) < 5 && after >= 5 && !isAside
     })
-    for (let n = 0; n < 10; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 10; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.launch()
     world.run(5_000)
     assert.deepStrictEqual([sequence(world), mark(world), aside(world)], [10, 10, ["it could not be applied"]])

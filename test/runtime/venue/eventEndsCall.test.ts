@@ -109,7 +109,7 @@ describe("an event that is here before its call's answer", () => {
     const process = world.launch()
     process.probe(7, 1)
     world.run(5_000)
-    world.venue.say(account, saying(orderOf("P-1", { qty: "0.0015" })))
+    world.venue.publish(account, saying(orderOf("P-1", { qty: "0.0015" })))
     world.run(300)
     assert.deepStrictEqual(aside(world), [])
     const asked = world.venue.requests
@@ -131,7 +131,7 @@ describe("an event that is here before its call's answer", () => {
     assert.deepStrictEqual([[...world.probes.values()], sequence(world)], [["EXECUTED"], 0])
     process.lane.kill()
     world.venue.deaf = false
-    for (let n = 0; n < 3; n++) world.venue.say(uidOf(9), saying(orderOf(null)))
+    for (let n = 0; n < 3; n++) world.venue.publish(uidOf(9), saying(orderOf(null)))
     world.venue.forgotten = world.venue.events.length
     world.launch()
     world.run(5_000)

@@ -36,7 +36,7 @@ const withListing = () => {
   world.run(5_000)
   const ref = `P-${[...world.probes.keys()][0]}`
   const say = (change: Partial<VenueOrder>) => {
-    world.venue.say(account, saying(orderOf(ref, change)))
+    world.venue.publish(account, saying(orderOf(ref, change)))
     world.run(100)
   }
   return { world, listed, say, aside: () => world.store.rows("venueQuarantine").map(({ reason }) => reason) }

@@ -12,12 +12,12 @@ import { account, aside, lost, mark, orderOf, saying, sequence, withVoidProbe } 
 const withLostExecution = (bend: (venue: VenueShape) => VenueShape = (venue) => venue) => {
   const made = withVoidProbe(bend)
   const { world, process, id, ref } = made
-  world.venue.say(account, saying(orderOf(null)))
+  world.venue.publish(account, saying(orderOf(null)))
   world.run(1_000)
   assert.deepStrictEqual([sequence(world), mark(world)], [1, 1])
   process.lane.kill()
-  world.venue.say(account, saying(orderOf(ref)))
-  for (let n = 0; n < 3; n++) world.venue.say(uidOf(9), saying(orderOf(null)))
+  world.venue.publish(account, saying(orderOf(ref)))
+  for (let n = 0; n < 3; n++) world.venue.publish(uidOf(9), saying(orderOf(null)))
   world.venue.forgotten = world.venue.events.length
   world.errors.length = 0
   return { world, id }
@@ -73,13 +73,13 @@ describe("events that the venue keeps no more", () => {
     const { venue } = world
     const sayUnheard = (of: string) => {
       venue.deaf = true
-      venue.say(of, saying(orderOf(null)))
+      venue.publish(of, saying(orderOf(null)))
       venue.forgotten = venue.events.length
       venue.deaf = false
       venue.disconnect()
       world.run(5_000)
     }
-    for (const target of [account, uidOf(8)]) venue.say(target, saying(orderOf(null)))
+    for (const target of [account, uidOf(8)]) venue.publish(target, saying(orderOf(null)))
     world.run(1_000)
     sayUnheard(account)
     sayUnheard(uidOf(8))
@@ -94,7 +94,7 @@ describe("events that the venue keeps no more", () => {
         Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => (number ?? 0) > gone))
     }))
     // Two more of the account, and of the three that were not heard the first one is gone.
-    for (let n = 0; n < 2; n++) world.venue.say(account, saying(orderOf(null)))
+    for (let n = 0; n < 2; n++) world.venue.publish(account, saying(orderOf(null)))
     world.venue.forgotten = world.venue.events.length
     gone = 2
     world.launch()
@@ -179,9 +179,9 @@ describe("a number that the venue never gives", () => {
 
   it("A2-115: is asked for a minute long, then passed, and every account is read again", () => {
     const { world, process, id, ref } = withVoidProbe(without(2))
-    world.venue.say(account, saying(orderOf(null)))
-    world.venue.say(account, saying(orderOf(ref)))
-    world.venue.say(uidOf(9), saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(ref)))
+    world.venue.publish(uidOf(9), saying(orderOf(null)))
     world.venue.disconnect()
     world.run(55_000)
     assert.deepStrictEqual([mark(world), world.probes.get(id), lost(world)], [1, "VOID", []])
@@ -205,9 +205,9 @@ describe("a number that the venue never gives", () => {
     }))
     world.venue.disconnect()
     world.run(5_000)
-    world.venue.say(account, saying(orderOf(null)))
-    world.venue.say(account, saying(orderOf(ref)))
-    world.venue.say(uidOf(9), saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(ref)))
+    world.venue.publish(uidOf(9), saying(orderOf(null)))
     world.run(1_000)
     venue.is = "away"
     world.venue.disconnect()
@@ -220,7 +220,7 @@ describe("a number that the venue never gives", () => {
 
   it("the last one is not passed: nothing bears out that it will not come", () => {
     const { world, process } = withVoidProbe(without(1))
-    world.venue.say(account, saying(orderOf(null)))
+    world.venue.publish(account, saying(orderOf(null)))
     world.venue.disconnect()
     world.run(200_000)
     assert.deepStrictEqual([mark(world), lost(world)], [undefined, []])
@@ -238,7 +238,7 @@ describe("faults of the reader's own", () => {
       record: (rows) => (broken ? Effect.die(new Error("broken")) : host.record(rows))
     })
     world.launch()
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(3_000)
     assert.isUndefined(mark(world))
     assert.include(world.errors.join(), "the checkpoint of the venue's events could not be stored")
@@ -254,7 +254,7 @@ describe("faults of the reader's own", () => {
       if (message.includes("have a gap") && broken-- > 0) throw new Error("broken")
     }
     world.venue.deaf = true
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.venue.deaf = false
     world.venue.send(world.venue.heartbeat())
     world.run(20_000)

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { EventCursor, unheardLimit } from "../../../src/runtime/services/venue/EventCursor.ts"
+import { EventCursor, aheadLimit } from "../../../src/runtime/services/venue/EventCursor.ts"
 import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
 const absurd = 9_007_199_254_740_991
@@ -13,21 +13,21 @@ describe("the cursor of events", () => {
   it("A2-115: the venue's word bounds what is believed, and its next word takes back what it has not", () => {
     const cursor = new EventCursor(5)
     assert.deepStrictEqual(
-      [cursor.believes(5 + unheardLimit), cursor.believes(6 + unheardLimit), cursor.believes(absurd)],
+      [cursor.believes(5 + aheadLimit), cursor.believes(6 + aheadLimit), cursor.believes(absurd)],
       [true, false, false]
     )
-    assert.isTrue(cursor.heard(1_000_000))
+    assert.isTrue(cursor.heartbeat(1_000_000))
     // Only the first word of a connection may be far ahead.
-    assert.isFalse(cursor.heard(absurd))
-    assert.isTrue(cursor.believes(1_000_000 + unheardLimit))
+    assert.isFalse(cursor.heartbeat(absurd))
+    assert.isTrue(cursor.believes(1_000_000 + aheadLimit))
     cursor.again()
-    assert.isTrue(cursor.heard(6))
+    assert.isTrue(cursor.heartbeat(6))
     assert.isTrue(cursor.begin(6))
     assert.isTrue(cursor.begin(50))
     cursor.done(50)
     cursor.done(6)
     assert.deepStrictEqual([cursor.mark, cursor.hole], [6, true])
-    assert.isTrue(cursor.heard(6))
+    assert.isTrue(cursor.heartbeat(6))
     assert.deepStrictEqual([cursor.mark, cursor.hole, cursor.begin(50)], [6, false, true])
   })
 
@@ -55,7 +55,7 @@ describe("numbers that can't be true", () => {
   it("A2-115: an event of an absurd number is set aside without one, its account is read again, nothing waits", () => {
     const { world, process, id, ref } = withVoidProbe()
     world.venue.deaf = true
-    const event = world.venue.say(account, saying(orderOf(ref)))
+    const event = world.venue.publish(account, saying(orderOf(ref)))
     world.venue.deaf = false
     world.venue.send({ ...event, number: absurd })
     world.venue.send({ ...event, number: absurd })
@@ -67,7 +67,7 @@ describe("numbers that can't be true", () => {
     assert.deepStrictEqual([world.probes.get(id), sequence(world), process.events.reconnects], ["EXECUTED", 1, 0])
     // Its own number is there still, and what follows is taken.
     world.venue.send(event)
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([mark(world), sequence(world)], [2, 2])
   })
@@ -85,14 +85,14 @@ describe("numbers that can't be true", () => {
 
   it("A2-115: a number a little ahead of the venue is forgotten with the next heartbeat", () => {
     const { world, process, ref } = withVoidProbe()
-    const event = world.venue.say(account, saying(orderOf(ref)))
+    const event = world.venue.publish(account, saying(orderOf(ref)))
     world.venue.send({ ...event, number: 70 })
     world.run(500)
     world.venue.send(world.venue.heartbeat())
     world.run(20_000)
     assert.deepStrictEqual([mark(world), process.events.held], [1, 0])
     assert.isAtMost(process.events.reconnects, 1)
-    for (let n = 0; n < 80; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 80; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.run(5_000)
     assert.deepStrictEqual([mark(world), sequence(world), aside(world)], [81, 81, []])
   })
@@ -105,7 +105,7 @@ describe("numbers that can't be true", () => {
     }
     assert.deepStrictEqual(aside(world), ["a heartbeat's number lies far beyond what the venue has"])
     assert.deepStrictEqual([process.events.reconnects, process.link.number], [0, 0])
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.strictEqual(mark(world), 1)
   })
@@ -117,7 +117,7 @@ describe("numbers that can't be true", () => {
     world.venue.disconnect()
     world.run(120_000)
     assert.isAtMost(process.events.reconnects, 10)
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([mark(world), world.probes.get(id)], [1, "EXECUTED"])
     world.venue.heartbeat = honest
@@ -133,7 +133,7 @@ describe("a flood of events that nobody can apply", () => {
   it("A2-115: each is kept, and the log says it ten times a minute, and how many more there were", () => {
     const { world, ref } = withVoidProbe()
     const order = { ...orderOf(ref), ref: null }
-    for (let n = 0; n < 1_294; n++) world.venue.say(account, saying(order))
+    for (let n = 0; n < 1_294; n++) world.venue.publish(account, saying(order))
     world.run(5_000)
     assert.deepStrictEqual([aside(world).length, mark(world)], [1_294, 1_294])
     assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1_294)
@@ -146,7 +146,7 @@ describe("a flood of events that nobody can apply", () => {
       "1284 more messages of this kind were quarantined; venue quarantine list shows them"
     ])
     // Quiet since: the next one is logged at once.
-    world.venue.say(account, saying(order))
+    world.venue.publish(account, saying(order))
     world.run(1_000)
     assert.strictEqual(world.errors.length, 12)
   })

@@ -27,7 +27,7 @@ const withStuckAccount = () => {
   const other = [...made.world.probes.keys()].at(-1) as number
   assert.strictEqual(made.world.probes.get(other), "VOID")
   const { venue } = made.world
-  const sayOther = () => venue.say(uidOf(8), saying(orderOf(`P-${other}`, { account: uidOf(8) })))
+  const sayOther = () => venue.publish(uidOf(8), saying(orderOf(`P-${other}`, { account: uidOf(8) })))
   /** Said, but never sent by itself: a gap of the account alone. */
   const event = { number: 1, at: made.world.timeline.now, fact: saying(orderOf(made.ref))({ account, sequence: 1 }) }
   venue.skip(account)
@@ -41,7 +41,7 @@ const withStuckAccount = () => {
 describe("an account that can't go on", () => {
   it("A2-115: its events keep nobody waiting, and are applied once it goes on", () => {
     const { world, process, ref, stuck, other, sayOther } = withStuckAccount()
-    for (let n = 0; n < 600; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 600; n++) world.venue.publish(account, saying(orderOf(ref)))
     sayOther()
     world.run(2_000)
     assert.deepStrictEqual([world.probes.get(other), sequence(world, 8)], ["EXECUTED", 1])
@@ -54,7 +54,7 @@ describe("an account that can't go on", () => {
 
   it("A2-115: lines that can't be read and name it keep nobody waiting either", () => {
     const { world, process, ref, stuck, other, sayOther } = withStuckAccount()
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     for (let n = 0; n < 600; n++) world.venue.send({ unreadable: `x ${n}`, reason: "no JSON", number: null, account })
     world.venue.send({ unreadable: "y", reason: "no JSON", number: 3, account })
     world.venue.events.push({ number: 3, at: 1, fact: { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } })
@@ -77,14 +77,14 @@ describe("an account that can't go on", () => {
         )
     }))
     const { venue } = world
-    venue.say(account, saying(orderOf(ref)))
+    venue.publish(account, saying(orderOf(ref)))
     venue.deaf = true
-    venue.say(account, saying(orderOf(ref)))
+    venue.publish(account, saying(orderOf(ref)))
     venue.deaf = false
     venue.send({ unreadable: "x", reason: "not what it should be", number: 2, account })
     world.run(10_000)
     assert.deepStrictEqual([sequence(world), mark(world)], [1, 2])
-    venue.say(account, saying(orderOf(ref)))
+    venue.publish(account, saying(orderOf(ref)))
     world.run(10_000)
     assert.deepStrictEqual([sequence(world), mark(world)], [3, 3])
     assert.deepStrictEqual(aside(world), ["not what it should be"])
@@ -92,7 +92,7 @@ describe("an account that can't go on", () => {
 
   it("A2-96: a process that dies meanwhile has passed nothing of it", () => {
     const { world, process, ref, stuck } = withStuckAccount()
-    for (let n = 0; n < 600; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 600; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.run(2_000)
     process.lane.kill()
     assert.strictEqual(mark(world), 1)
@@ -104,7 +104,7 @@ describe("an account that can't go on", () => {
 
   it("what waits for the mark is bounded: the stream waits, and goes on", () => {
     const { world, process, ref, stuck } = withStuckAccount()
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     const all = 2 + heldLimit + 50
     for (let number = 3; number <= all; number++) {
       const event = {
@@ -133,7 +133,7 @@ describe("an account that can't go on", () => {
       [aside(world), sequence(world), mark(world)],
       [["its sequence lies beyond what the venue has of its account"], undefined, 1]
     )
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 1, 2])
   })

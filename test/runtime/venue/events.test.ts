@@ -16,7 +16,7 @@ import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "
 describe("events of the venue", () => {
   it("D6: an order that turns up after all goes to its object; the cursor passes it", () => {
     const { world, id, ref } = withVoidProbe()
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 1, 1])
     const found = world.store.rows("audit").filter(({ action }) => action === "venueProbe.found")
@@ -26,7 +26,7 @@ describe("events of the venue", () => {
   it("A2-96: what comes again is dropped, what comes after a gap waits for the gap", () => {
     const { world, id, ref } = withVoidProbe()
     const { venue } = world
-    const first = venue.say(account, saying(orderOf(ref)))
+    const first = venue.publish(account, saying(orderOf(ref)))
     venue.send(first)
     venue.send(first)
     world.run(500)
@@ -35,7 +35,7 @@ describe("events of the venue", () => {
     const unsent = { number: 2, at: world.timeline.now, fact: saying(orderOf(ref))({ account, sequence: 2 }) }
     venue.events.push(unsent)
     venue.skip(account)
-    venue.say(account, saying(orderOf(ref)))
+    venue.publish(account, saying(orderOf(ref)))
     world.run(500)
     assert.strictEqual(sequence(world), 3)
     world.run(5_000)
@@ -67,14 +67,14 @@ describe("events of the venue", () => {
   it.each(hostile)("A2-115: an event %s is set aside, alarmed once and passed", (_, make, reason) => {
     const { world, id, ref } = withVoidProbe()
     const [order, at] = make(world.timeline.now, ref)
-    const event = world.venue.say(account, saying(order), at)
+    const event = world.venue.publish(account, saying(order), at)
     world.venue.send(event)
     world.run(1_000)
     assert.deepStrictEqual([aside(world), world.probes.get(id), sequence(world), mark(world)], [[reason], "VOID", 1, 1])
     assert.deepStrictEqual(world.errors, ["a message of the venue is quarantined; venue quarantine list shows it"])
     assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1)
     // Nobody's money stops: what follows is taken.
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.strictEqual(world.probes.get(id), "EXECUTED")
   })
@@ -110,7 +110,7 @@ describe("events of the venue", () => {
 
   it("A2-115: an object of ours that a hostile event names is read again before the event is passed", () => {
     const { world, id, ref, asked } = withLateProbe("given")
-    const event = world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
+    const event = world.venue.publish(account, saying(orderOf(ref, { qty: "0.0015" })))
     world.venue.send(event)
     world.run(1_000)
     assert.deepStrictEqual(
@@ -118,7 +118,7 @@ describe("events of the venue", () => {
       ["EXECUTED", ["its quantity is off the market's grid"], 1, [ref]]
     )
     // What names no object of ours has nothing to be read again.
-    world.venue.say(account, saying(orderOf(null, { qty: "0.0015" })))
+    world.venue.publish(account, saying(orderOf(null, { qty: "0.0015" })))
     world.run(1_000)
     assert.deepStrictEqual([asked.length, mark(world)], [1, 2])
   })
@@ -130,7 +130,7 @@ describe("events of the venue", () => {
     "A2-115: an answer for the object that is lost or never comes (%s) stops nothing: the event is passed, and alarmed",
     (answers, millis) => {
       const { world, id, ref, asked } = withLateProbe(answers)
-      world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
+      world.venue.publish(account, saying(orderOf(ref, { qty: "0.0015" })))
       world.run(100)
       assert.deepStrictEqual([mark(world), aside(world)], [undefined, []])
       world.run(millis)
@@ -147,10 +147,10 @@ describe("events of the venue", () => {
     const to = world.timeline.now + 8 * 3_600_000
     process.run(Effect.map(BusinessClock, (clock) => clock.expect(to)))
     world.run(1)
-    world.venue.say(account, saying(orderOf(ref)), to)
+    world.venue.publish(account, saying(orderOf(ref)), to)
     world.run(1_000)
     assert.deepStrictEqual([aside(world), world.probes.get(id), mark(world)], [[], "EXECUTED", 1])
-    world.venue.say(account, saying(orderOf(ref)), to + 20_001)
+    world.venue.publish(account, saying(orderOf(ref)), to + 20_001)
     world.run(1_000)
     assert.deepStrictEqual([aside(world), mark(world)], [["it lies more than 5 s ahead of the venue's clock"], 2])
   })
@@ -178,8 +178,8 @@ describe("events of the venue", () => {
 
   it("an account that is none of ours is set aside and keeps nobody waiting", () => {
     const { world, id, ref } = withVoidProbe()
-    world.venue.say("ZZZ-00000009", (stamp) => ({ type: "order", ...stamp, order: orderOf(null) }))
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish("ZZZ-00000009", (stamp) => ({ type: "order", ...stamp, order: orderOf(null) }))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual(
       [aside(world), world.probes.get(id), mark(world)],
@@ -190,7 +190,7 @@ describe("events of the venue", () => {
   it("an event that is dropped on the way is read again on a new connection", () => {
     const { world, process, id, ref } = withVoidProbe()
     world.venue.deaf = true
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.venue.deaf = false
     world.venue.send(world.venue.heartbeat())
     world.run(5_000)
@@ -200,11 +200,11 @@ describe("events of the venue", () => {
 
   it("A2-96: the next process begins at the mark and takes nothing twice", () => {
     const { world, process, ref } = withVoidProbe()
-    for (let n = 0; n < 5; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 5; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.strictEqual(mark(world), 5)
     process.lane.kill()
-    for (let n = 0; n < 3; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 3; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.launch()
     world.run(1_000)
     assert.deepStrictEqual([mark(world), sequence(world), aside(world)], [8, 8, []])
@@ -213,7 +213,7 @@ describe("events of the venue", () => {
   it("events that the venue keeps no more: said, and on from its present number", () => {
     const { world, process, ref } = withVoidProbe()
     process.lane.kill()
-    for (let n = 0; n < 6; n++) world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 6; n++) world.venue.publish(account, saying(orderOf(ref)))
     world.venue.forgotten = 4
     const next = world.launch()
     world.run(2_000)
@@ -221,7 +221,7 @@ describe("events of the venue", () => {
     assert.isTrue(next.link.connected)
     assert.strictEqual(world.errors.length, 1)
     // The account's own sequence fetches what was missed.
-    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.publish(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.deepStrictEqual([sequence(world), mark(world)], [7, 7])
   })
@@ -245,7 +245,7 @@ describe("events of the venue", () => {
         for (let n = 0; n < 40; n++) {
           venue.deaf = true
           const events: Array<VenueEvent> = []
-          for (let k = random.between(1, 4); k > 0; k--) events.push(venue.say(account, saying(orderOf(ref))))
+          for (let k = random.between(1, 4); k > 0; k--) events.push(venue.publish(account, saying(orderOf(ref))))
           venue.deaf = false
           if (random.chance(0.5)) events.reverse()
           for (const event of events) {

@@ -50,7 +50,7 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}, sto
       /** Says lines and lets them be taken. */
       say: (...lines: ReadonlyArray<Line>) =>
         Effect.andThen(
-          Effect.sync(() => venue.say(...lines)),
+          Effect.sync(() => venue.publish(...lines)),
           settle
         ),
       /** A heartbeat every second, as a venue that lives sends them. */
@@ -61,7 +61,7 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}, sto
             Effect.gen(function* () {
               yield* TestClock.adjust("1 second")
               venue.at += 1_000
-              venue.say(venue.beat())
+              venue.publish(venue.beat())
               yield* settle
             }),
           { discard: true }

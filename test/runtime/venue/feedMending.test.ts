@@ -19,7 +19,7 @@ const listed = (venue: ScriptedVenue, version: number, ...markets: ReadonlyArray
 /** The venue's events go on, and the listing is read again. */
 const relisted = (venue: ScriptedVenue, number: number) =>
   Effect.gen(function* () {
-    venue.say(venue.beat(number))
+    venue.publish(venue.beat(number))
     yield* settle
     yield* TestClock.adjust("1 second")
     yield* settle

@@ -23,7 +23,7 @@ describe("events of another name", () => {
     world.run(5_000)
     assert.deepStrictEqual([...world.probes.values()], ["EXECUTED"])
     const foreign = `BBBBBB:${uidOf(7)}`
-    for (let n = 0; n < 300; n++) world.venue.say(foreign, bust)
+    for (let n = 0; n < 300; n++) world.venue.publish(foreign, bust)
     const { number } = world.venue.events.at(-1) ?? { number: 0 }
     world.venue.send({ unreadable: "{", reason: "no JSON", number: number + 1, account: foreign })
     world.run(1_000)

@@ -15,9 +15,9 @@ const answering = (status: number, body: string): Promise<string> =>
 const failures = (url: string) =>
   Effect.gen(function* () {
     const control = yield* VenueControl
-    const wordsOf = <A>(work: Effect.Effect<A, VenueControlError>) =>
-      Effect.match(work, { onSuccess: () => "answered", onFailure: ({ why, words }) => `${why}: ${words}` })
-    return [yield* wordsOf(control.show), yield* wordsOf(control.command({ type: "clear" }))]
+    const textOf = <A>(work: Effect.Effect<A, VenueControlError>) =>
+      Effect.match(work, { onSuccess: () => "answered", onFailure: ({ why, detail }) => `${why}: ${detail}` })
+    return [yield* textOf(control.show), yield* textOf(control.command({ type: "clear" }))]
   }).pipe(Effect.provide(layerHttpVenueControl(connectionTo(url))), Effect.runPromise)
 const both = (words: string) => [words, words]
 

@@ -37,7 +37,7 @@ const worth = (feed: MarketFeed["Service"]) => {
 const relisted = (venue: ScriptedVenue, listing: Partial<ScriptedVenue["listing"]>) =>
   Effect.gen(function* () {
     venue.listing = { ...venue.listing, version: venue.listing.version + 1, ...listing }
-    venue.say(venue.beat(venue.listing.version))
+    venue.publish(venue.beat(venue.listing.version))
     yield* settle
     yield* TestClock.adjust("1500 millis")
     yield* settle

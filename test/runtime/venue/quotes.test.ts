@@ -24,7 +24,7 @@ describe("quotes of the venue", () => {
   it("A2-22: one is heard once, with its request, and writes no row of its client", () => {
     const { world, id, ref } = withVoidProbe()
     const before = world.store.rows("audit").length
-    const said = world.venue.say(account, quoting(ref, 31))
+    const said = world.venue.publish(account, quoting(ref, 31))
     world.venue.send(said)
     world.run(1_000)
     assert.deepStrictEqual(
@@ -38,10 +38,10 @@ describe("quotes of the venue", () => {
   it("A2-96: what follows in the account is stored with its own sequence, and the quotes before it are known then", () => {
     const { world, id, ref } = withVoidProbe()
     const { venue } = world
-    const first = venue.say(account, quoting(ref, 31))
-    venue.say(account, quoting(ref, 32))
-    venue.say(account, saying(orderOf(ref)))
-    venue.say(account, quoting(ref, 33))
+    const first = venue.publish(account, quoting(ref, 31))
+    venue.publish(account, quoting(ref, 32))
+    venue.publish(account, saying(orderOf(ref)))
+    venue.publish(account, quoting(ref, 33))
     venue.send(first)
     world.run(1_000)
     assert.deepStrictEqual([heard(world), sequence(world), mark(world)], [[31, 32, 33], 3, 4])
@@ -53,9 +53,9 @@ describe("quotes of the venue", () => {
     const { world, ref } = withVoidProbe()
     const { venue } = world
     venue.deaf = true
-    venue.say(account, quoting(ref, 31))
+    venue.publish(account, quoting(ref, 31))
     venue.deaf = false
-    venue.say(account, quoting(ref, 32))
+    venue.publish(account, quoting(ref, 32))
     world.run(5_000)
     assert.deepStrictEqual([heard(world), mark(world), aside(world)], [[31, 32], 2, []])
   })
@@ -63,13 +63,13 @@ describe("quotes of the venue", () => {
   it("a process that dies loses none: the next one hears them again with what follows", () => {
     const { world, process, id, ref } = withVoidProbe()
     const { venue } = world
-    venue.say(account, quoting(ref, 31))
-    venue.say(account, quoting(ref, 32))
+    venue.publish(account, quoting(ref, 31))
+    venue.publish(account, quoting(ref, 32))
     world.run(1_000)
     assert.deepStrictEqual([heard(world), mark(world)], [[31, 32], 2])
     process.lane.kill()
     world.launch()
-    venue.say(account, saying(orderOf(ref)))
+    venue.publish(account, saying(orderOf(ref)))
     world.run(5_000)
     assert.deepStrictEqual([heard(world), sequence(world), mark(world)], [[31, 32, 31, 32], 3, 3])
     assert.deepStrictEqual([world.probes.get(id), aside(world)], ["EXECUTED", []])
@@ -87,11 +87,11 @@ describe("quotes of the venue", () => {
     const { world, ref } = withVoidProbe()
     const { venue } = world
     venue.deaf = true
-    const event = { ...venue.say(account, quoting(ref, 31)), ...change(ref) }
+    const event = { ...venue.publish(account, quoting(ref, 31)), ...change(ref) }
     venue.events[0] = event
     venue.deaf = false
     venue.send(event)
-    venue.say(account, quoting(ref, 32))
+    venue.publish(account, quoting(ref, 32))
     world.run(5_000)
     assert.deepStrictEqual([aside(world), heard(world), mark(world)], [[reason], [32], 2])
   })

@@ -104,7 +104,7 @@ describe("reads of a venue whose clock was moved", () => {
     let isAway = true
     const away = Effect.fail(new VenueUnanswered({ reason: "away" }))
     const port = { ...books.port(), clock: Effect.suspend(() => (isAway ? away : books.port().clock)) }
-    const said = books.say("CL-00000001", (at) => ({ type: "bust", ...at, tradeId: 1, orderId: 1, reason: "test" }))
+    const said = books.publish("CL-00000001", (at) => ({ type: "bust", ...at, tradeId: 1, orderId: 1, reason: "test" }))
     const course = Effect.gen(function* () {
       const { events, accountEvents } = yield* Venue
       const clock = yield* BusinessClock

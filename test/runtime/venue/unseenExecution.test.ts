@@ -54,16 +54,16 @@ describe("D4: an execution that is not shown", () => {
         wall: yield* Clock.Clock,
         scope: yield* Effect.scope,
         conclude: (_, outcomes) => Effect.sync(() => outcomes.map(({ ref }) => (concluded.push(ref), ref))),
-        alarm: (_, unseen) => Effect.sync(() => (alarms.push(unseen), "said" as const))
+        alarm: (_, unseen) => Effect.sync(() => (alarms.push(unseen), "raised" as const))
       })
       yield* Effect.forkScoped(lost.run)
       const row = { ...sampleRows(1).venueCalls, ref: contract.ref, call: "acceptQuote" } as const
       lost.add(row, yield* Clock.currentTimeMillis, true)
       yield* TestClock.adjust("3 seconds")
-      assert.strictEqual(lost.questionsOn(row.ref)?.found, "NO_ANSWER")
+      assert.strictEqual(lost.queriesOn(row.ref)?.found, "NO_ANSWER")
       answers = true
       yield* TestClock.adjust("70 seconds")
-      assert.strictEqual(lost.questionsOn(row.ref)?.found, "EXECUTED_UNSEEN")
+      assert.strictEqual(lost.queriesOn(row.ref)?.found, "EXECUTED_UNSEEN")
       assert.deepStrictEqual([lost.size, concluded, alarms, lost.alarms], [1, [], [true], 1])
       assert.isAtLeast(questions, 30)
       shows = contract

@@ -84,12 +84,7 @@ const inOrder = (
  * The step of an unaudited event. Null when the machine does not take the event in the state of the preceding steps: another
  * row then covers it.
  */
-const ownStepOf = (
-  kind: Kind,
-  { event, guard, said: reason }: OwnStep,
-  at: number,
-  here: string | null
-): PathStep | null => {
+const ownStepOf = (kind: Kind, { event, guard, reason }: OwnStep, at: number, here: string | null): PathStep | null => {
   const rows = transitions()[kind].filter(
     (row) => row.event === event && (here === null || row.from === here) && (guard === undefined || row.guard === guard)
   )

@@ -168,11 +168,11 @@ export class PdfPages {
     this.entry(second, margin + block.second, block.secondLabel, tableWidth - block.second - block.secondLabel, y)
   }
 
-  private entry({ label, text: said }: PdfEntry, x: number, labelWidth: number, room: number, y: number): void {
+  private entry({ label, text: value }: PdfEntry, x: number, labelWidth: number, room: number, y: number): void {
     this.root.add(
       this.tagged("P", () => {
         this.pen.write(`${label}${apart}`, "bold", text.body, x, y)
-        this.pen.writeWithin(said, "body", text.body, x + labelWidth, y, room)
+        this.pen.writeWithin(value, "body", text.body, x + labelWidth, y, room)
       })
     )
   }
@@ -235,11 +235,11 @@ export class PdfPages {
       const rest = this.pen.fitted(whole.slice(first.length).trimStart(), "body", text.body, room)
       return this.pen.write(rest, "body", text.body, x, y + sizes.rowLine)
     }
-    for (const [line, say] of lines.entries()) {
-      const said = say(row)
+    for (const [line, textOf] of lines.entries()) {
+      const value = textOf(row)
       const at = y + line * sizes.rowLine
-      if (said === "") continue
-      const shown = wide === "cut" ? this.pen.fitted(said, "body", text.body, room) : said
+      if (value === "") continue
+      const shown = wide === "cut" ? this.pen.fitted(value, "body", text.body, room) : value
       const words = line + 1 < lines.length ? `${shown}${apart}` : shown
       if (wide === "cut") this.pen.write(words, "body", text.body, x, at)
       else if (align === "left") this.pen.writeWithin(words, "body", text.body, x, at, room)

@@ -39,12 +39,12 @@ interface Lost {
 interface Cut {
   readonly type: "cut"
 }
-type Word = FromThread | Lost | Cut
+type ThreadMessage = FromThread | Lost | Cut
 
 /** A thread and its messages. */
 interface Thread {
   readonly worker: Worker
-  inbox: Queue.Queue<Word>
+  inbox: Queue.Queue<ThreadMessage>
   /** True while the thread is between jobs and healthy. */
   idle: boolean
   /** True while the reader has not taken the thread's output. */
@@ -62,7 +62,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
       const idle: Array<Thread> = []
 
       const open = Effect.gen(function* () {
-        const inbox = yield* Queue.unbounded<Word>()
+        const inbox = yield* Queue.unbounded<ThreadMessage>()
         // Skips threads that died while idle.
         for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
           if (found.ended) continue
@@ -114,7 +114,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
             Effect.gen(function* () {
               const own = yield* thread(job.partnerId)
               const { pieces: _, partnerId: __, ...head } = job
-              tell(own, { type: "job", head })
+              send(own, { type: "job", head })
               return chunksOf(own, yield* readAhead(job.pieces), options.silentMillis)
             })
           )
@@ -125,7 +125,7 @@ export const layerRenderThreads = (given: Partial<RenderThreadsOptions> = {}): L
 const startThread = (
   { program, memoryMegabytes }: Pick<RenderThreadsOptions, "program" | "memoryMegabytes">,
   turns: ProcessorTurns,
-  inbox: Queue.Queue<Word>
+  inbox: Queue.Queue<ThreadMessage>
 ): Thread => {
   const worker = new Worker(program, {
     workerData: { turns: turns.shared } satisfies RenderThreadData,
@@ -154,7 +154,7 @@ const startThread = (
 
 // A message to a worker thread of this process has no target origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
-const tell = ({ worker }: Thread, message: ToThread): void => worker.postMessage(message)
+const send = ({ worker }: Thread, message: ToThread): void => worker.postMessage(message)
 
 /** Emits the pieces in order, then null; the next page is read while the pieces of the last one are processed. */
 const readAhead = (
@@ -185,17 +185,17 @@ const chunksOf = (
   silentMillis: number
 ): Stream.Stream<Uint8Array, Unavailable> => {
   // Every wait is for a reply that is due, so silence beyond the limit means that the thread hangs.
-  const word = Effect.suspend(() =>
+  const nextMessage = Effect.suspend(() =>
     Effect.timeoutOrElse(Queue.take(thread.inbox), {
       duration: silentMillis,
       orElse: () => Effect.succeed<Lost>({ type: "lost", reason: "the thread does not answer" })
     })
   )
   const chunk: Effect.Effect<Option.Option<Uint8Array>, Unavailable> = Effect.gen(function* () {
-    if (thread.isHeldUp) tell(thread, { type: "taken" })
+    if (thread.isHeldUp) send(thread, { type: "taken" })
     thread.isHeldUp = false
     for (;;) {
-      const message = yield* word
+      const message = yield* nextMessage
       if (message.type === "chunk") {
         thread.isHeldUp = true
         return Option.some(message.bytes)
@@ -219,7 +219,7 @@ const chunksOf = (
         )
         return yield* away
       }
-      tell(thread, { type: "piece", piece: yield* nextPiece })
+      send(thread, { type: "piece", piece: yield* nextPiece })
     }
   })
   return Stream.unfold(0, () =>

@@ -29,7 +29,7 @@ const without = async <A>(wait: Promise<A>): Promise<A> => {
   return found
 }
 
-const say = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
+const post = (message: FromThread, transfer: ReadonlyArray<ArrayBuffer> = []): void =>
   // A message to the thread's parent has no target origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   port.postMessage(message, [...transfer])
@@ -43,7 +43,7 @@ const next = async (): Promise<Piece | null> => {
   const piece = await without(
     new Promise<PackedPiece | null>((resolve) => {
       wanted = resolve
-      say({ type: "want" })
+      post({ type: "want" })
     })
   )
   return piece && { ...piece, content: unpacked(piece.content) }
@@ -54,7 +54,7 @@ const write = async (bytes: Uint8Array): Promise<void> => {
   onTheWay++
   // Copies the bytes, because a buffer from Node's shared pool can't be transferred.
   const own = new Uint8Array(bytes)
-  say({ type: "chunk", bytes: own }, [own.buffer])
+  post({ type: "chunk", bytes: own }, [own.buffer])
 }
 
 const render = async (head: JobHead): Promise<void> => {
@@ -81,7 +81,7 @@ port.on("message", (message: ToThread) => {
   render(message.head)
     .finally(() => turns.leave(threadId))
     .then(
-      () => say({ type: "done" }),
-      (error: unknown) => say({ type: "failed", reason: error instanceof Error ? error.message : "unknown" })
+      () => post({ type: "done" }),
+      (error: unknown) => post({ type: "failed", reason: error instanceof Error ? error.message : "unknown" })
     )
 })

@@ -22,14 +22,14 @@ const silence = 5_000
  * The number of checks within the timeout. The timeout counts checks, because after a freeze of the whole process only one
  * check runs before the received lines are read.
  */
-const looks = 10
+const checks = 10
 
 type Answered = Effect.Effect<VenueOutcome, VenueUnanswered>
 
 interface Waiting {
   readonly answer: (answer: Answered) => void
   /** The number of checks since the call was sent. */
-  looks: number
+  checks: number
 }
 
 export class CallSession {
@@ -48,7 +48,7 @@ export class CallSession {
     return Effect.callback<VenueOutcome, VenueUnanswered>((resume) => {
       if (this.open === null || this.open.isOver) this.open = new OpenSession(this.connection, this.patience)
       const session = this.open
-      const id = session.ask(name, request, resume)
+      const id = session.send(name, request, resume)
       return Effect.sync(() => session.forget(id))
     })
   }
@@ -67,8 +67,8 @@ class OpenSession {
   private socket: Duplex | null = null
   /** Lines that are sent at the end of this turn of the event loop, or when the connection is open. */
   private out = ""
-  private asked = 0
-  private quietLooks = 0
+  private lastId = 0
+  private quietChecks = 0
   private hangUp: () => void
 
   constructor(connection: VenueConnection, patience: number) {
@@ -81,13 +81,13 @@ class OpenSession {
     })
     request.on("error", () => this.end("the connection broke"))
     request.end()
-    this.watch = setInterval(() => this.look(patience), patience / looks)
+    this.watch = setInterval(() => this.check(patience), patience / checks)
   }
 
   /** Sends a call. Returns its local id. */
-  ask(name: VenueCallName, request: object, answer: (answer: Answered) => void): number {
-    const id = ++this.asked
-    this.waiting.set(id, { answer, looks: 0 })
+  send(name: VenueCallName, request: object, answer: (answer: Answered) => void): number {
+    const id = ++this.lastId
+    this.waiting.set(id, { answer, checks: 0 })
     if (this.out === "") setImmediate(() => this.flush())
     this.out += `${JSON.stringify({ id, name, request })}\n`
     return id
@@ -108,10 +108,10 @@ class OpenSession {
     this.waiting.clear()
   }
 
-  private look(patience: number): void {
-    if (++this.quietLooks > looks) return this.end(`silent for ${patience} ms`)
+  private check(patience: number): void {
+    if (++this.quietChecks > checks) return this.end(`silent for ${patience} ms`)
     for (const [id, waiting] of this.waiting.entries()) {
-      if (++waiting.looks <= looks) continue
+      if (++waiting.checks <= checks) continue
       this.waiting.delete(id)
       waiting.answer(unanswered(`no answer within ${patience} ms`))
     }
@@ -137,7 +137,7 @@ class OpenSession {
   private take(chunk: Buffer): void {
     for (const line of this.cutter.cut(chunk)) {
       if (this.isOver) return
-      this.quietLooks = 0
+      this.quietChecks = 0
       this.read(line)
     }
   }

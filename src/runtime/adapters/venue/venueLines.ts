@@ -64,8 +64,8 @@ export const venueLines = <A>(
 class StreamOver extends Error {
   readonly status: number | null
 
-  constructor(words: string, status: number | null = null) {
-    super(words)
+  constructor(message: string, status: number | null = null) {
+    super(message)
     this.status = status
   }
 }
@@ -91,10 +91,10 @@ async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<
   const incoming = await answerOf(opened, patience)
   const { statusCode = 0 } = incoming
   if (statusCode !== 200) throw new StreamOver(`status ${statusCode}`, statusCode)
-  let heardAt = performance.now()
+  let receivedAt = performance.now()
   // Data that waits to be read does not count as silence of the venue. Bytes of a line that never ends do.
   const watch = setInterval(() => {
-    if (incoming.readableLength === 0 && performance.now() - heardAt > patience) {
+    if (incoming.readableLength === 0 && performance.now() - receivedAt > patience) {
       incoming.destroy(new StreamOver(`silent for ${patience} ms`))
     }
   }, patience / 10)
@@ -105,7 +105,7 @@ async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<
       if (lines.length === 0) continue
       yield lines
       // The time that the reader took for the lines is not the venue's silence.
-      heardAt = performance.now()
+      receivedAt = performance.now()
     }
   } finally {
     clearInterval(watch)

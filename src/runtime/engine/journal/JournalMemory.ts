@@ -224,20 +224,20 @@ class MemoryWriter {
       for (const waiting of batch) conclude(waiting, { _tag: "Unavailable", unknown: true })
       for (const waiting of this.queue.splice(0)) conclude(waiting, { _tag: "Unavailable", unknown: false })
     }
-    const look = (waitMillis: number, waitedMillis: number, concluded: boolean): void => {
+    const poll = (waitMillis: number, waitedMillis: number, concluded: boolean): void => {
       const left = this.patienceMillis - waitedMillis
       if (!concluded && waitMillis > left) {
         return this.schedule(() => {
           giveUpWaiting()
-          look(waitMillis - left, this.patienceMillis, true)
+          poll(waitMillis - left, this.patienceMillis, true)
         }, left)
       }
       this.schedule(() => {
-        if (this.faults.away?.() === true) look(reconnectMillis, waitedMillis + waitMillis, concluded)
+        if (this.faults.away?.() === true) poll(reconnectMillis, waitedMillis + waitMillis, concluded)
         else this.resolve(batch, committed, concluded)
       }, waitMillis)
     }
-    look(fault.awayMillis ?? 0, 0, false)
+    poll(fault.awayMillis ?? 0, 0, false)
   }
 
   private resolve(batch: ReadonlyArray<Waiting>, committed: boolean, concluded: boolean): void {

@@ -36,7 +36,7 @@ export interface WriterOptions {
 }
 
 /** Pauses between polls of a server that refused to write: each poll costs the server a little log. */
-const askAgainMillis = [250, 500, 1_000, 2_000]
+const pollMillis = [250, 500, 1_000, 2_000]
 const longestPause = 5_000
 
 /** Shows whether the server can write, when no batch is at hand. */
@@ -89,7 +89,7 @@ export class Writer {
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
-        if (this.refused !== null) return this.askAgain(this.refused)
+        if (this.refused !== null) return this.poll(this.refused)
         if (this.queue.length === 0 || this.locks.due) this.deliver()
         if (this.locks.due) return this.queryLocks
         if (this.queue.length === 0) {
@@ -232,7 +232,7 @@ export class Writer {
   }
 
   private readonly queryLocks: Effect.Effect<void> = Effect.catchCause(
-    Effect.suspend(() => this.locks.askAgain),
+    Effect.suspend(() => this.locks.poll),
     (cause) => this.resolve([], 1, { statement: touchWriter, counters: this.counters }, cause)
   )
 
@@ -241,7 +241,7 @@ export class Writer {
     if (this.locks.due) this.work.openUnsafe()
   }).pipe(Effect.repeat(Schedule.spaced("200 millis")), Effect.asVoid)
 
-  /** The server can write nothing: waiting and new commits are refused until `askAgain` succeeds. */
+  /** The server can write nothing: waiting and new commits are refused until `poll` succeeds. */
   private standStill(statement: Statement): void {
     this.refused = statement
     this.polls = 0
@@ -253,9 +253,9 @@ export class Writer {
   }
 
   /** Polls whether the server can write the refused statement. Any result other than the same refusal means that it can. */
-  private askAgain(statement: Statement): Effect.Effect<void> {
+  private poll(statement: Statement): Effect.Effect<void> {
     this.idle.openUnsafe()
-    return Effect.sleep(askAgainMillis[this.polls++] ?? longestPause).pipe(
+    return Effect.sleep(pollMillis[this.polls++] ?? longestPause).pipe(
       Effect.andThen(Effect.suspend(() => this.connection.rehearse(statement.sql, statement.params))),
       Effect.flatMap((exit) => {
         const failure = Exit.isSuccess(exit) ? null : classify(exit.cause)

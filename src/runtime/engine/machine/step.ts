@@ -45,7 +45,7 @@ export interface StepReport {
 /**
  * Publishes each step to subscribers. Only the coverage record of scenarios subscribes (scripts/machineCoverage.ts), no service.
  */
-const told = channel("brokerage.machine.step")
+const steps = channel("brokerage.machine.step")
 
 const compiled = new WeakMap<AnyStateMachine, FlatMachine>()
 
@@ -58,7 +58,7 @@ const flat = (machine: AnyStateMachine): FlatMachine => {
 /** The first row of a machine with the effects of its entry. Throws if the context factory fails. */
 export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const { state, context, effects } = flat(machine).begin(input)
-  if (told.hasSubscribers) told.publish({ machine, before: null, event: null, after: state } satisfies StepReport)
+  if (steps.hasSubscribers) steps.publish({ machine, before: null, event: null, after: state } satisfies StepReport)
   return { state, context: context as ContextFrom<M>, effects, changed: true }
 }
 
@@ -69,8 +69,8 @@ export const step = <M extends AnyStateMachine>(
   event: EventFrom<NoInfer<M>>
 ): Step<M> => {
   const moved = flat(machine).step(stored.state, stored.context as object, event)
-  if (moved !== null && told.hasSubscribers)
-    told.publish({ machine, before: stored, event, after: moved.state } satisfies StepReport)
+  if (moved !== null && steps.hasSubscribers)
+    steps.publish({ machine, before: stored, event, after: moved.state } satisfies StepReport)
   return moved === null
     ? { state: stored.state, context: stored.context, effects: [], changed: false }
     : { state: moved.state, context: moved.context as ContextFrom<M>, effects: moved.effects, changed: true }

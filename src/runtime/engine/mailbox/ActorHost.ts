@@ -27,7 +27,7 @@ import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { Residents } from "./Residents.ts"
 import { SubjectLoading } from "./SubjectLoading.ts"
-import { type Check, type Look, SubjectReads } from "./SubjectReads.ts"
+import { type Check, type Projection, SubjectReads } from "./SubjectReads.ts"
 import { SubjectState } from "./SubjectState.ts"
 import { refusalOf, resultOf } from "./turnResults.ts"
 
@@ -48,15 +48,15 @@ export class ActorHost extends Context.Service<
     /** Writes rows that belong to no subject (the stored answer of a refused request); default: for a caller. */
     record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError>
     /**
-     * The committed state of a subject, now. Never waits for running turns. If `look` throws `ForeignSubject`, it is called again
+     * The committed state of a subject, now. Never waits for running turns. If `project` throws `ForeignSubject`, it is called again
      * with an empty state, after the same work as for a subject that does not exist.
      */
-    read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
+    read<A>(subject: SubjectKey, project: Projection<A>): Effect.Effect<A, Unavailable>
     /**
-     * As `read`, but calls `look` synchronously if the subject is in memory, without a fiber. The caller must run the effect at
+     * As `read`, but calls `project` synchronously if the subject is in memory, without a fiber. The caller must run the effect at
      * once, and once.
      */
-    readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
+    readNow<A>(subject: SubjectKey, project: Projection<A>): Effect.Effect<A, Unavailable>
     /**
      * Calls `check` on the committed state now, after each commit of the subject, and after each reload. Completes with its
      * first result that is not null. Null after `millis` of wall time.
@@ -101,8 +101,8 @@ export class ActorHost extends Context.Service<
         return ActorHost.of({
           dispatch: (command) => host.dispatch(command),
           record: (rows, lane) => host.record(rows, lane),
-          read: (subject, look) => host.reads.read(subject, look),
-          readNow: (subject, look) => host.reads.readNow(subject, look),
+          read: (subject, project) => host.reads.read(subject, project),
+          readNow: (subject, project) => host.reads.readNow(subject, project),
           awaitCommitted: (subject, check, millis) => host.reads.awaitCommitted(subject, check, millis),
           facts: host.facts,
           onCommitted: (table, listener, place = 0) => host.committed.listen(table, listener, place),

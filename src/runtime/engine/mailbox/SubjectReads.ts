@@ -13,7 +13,7 @@ import type { SubjectLoading } from "./SubjectLoading.ts"
 import { noState, SubjectState } from "./SubjectState.ts"
 
 /** Derives a value from a subject's committed state and from the market of the same moment. */
-export type Look<A> = (state: SubjectState, facts: Facts) => A
+export type Projection<A> = (state: SubjectState, facts: Facts) => A
 
 /**
  * Checks a subject's state; null: not satisfied yet. `commit`: the commit that led to this state; null if the state was read or
@@ -49,19 +49,19 @@ export class SubjectReads {
     this.waits = new Waits(parts.limit)
   }
 
-  read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
+  read<A>(subject: SubjectKey, project: Projection<A>): Effect.Effect<A, Unavailable> {
     const { journal, residents } = this.parts
     if (!journal.certain()) return unavailable
     const actor = residents.get(subject)
     const { state } = actor
-    if (state !== null) return Effect.suspend(() => this.look(state, look))
-    return this.reading(actor, (found) => this.look(found, look, true))
+    if (state !== null) return Effect.suspend(() => this.project(state, project))
+    return this.reading(actor, (found) => this.project(found, project, true))
   }
 
-  readNow<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
+  readNow<A>(subject: SubjectKey, project: Projection<A>): Effect.Effect<A, Unavailable> {
     const { journal, residents } = this.parts
     const { state } = residents.get(subject)
-    return state === null || !journal.certain() ? this.read(subject, look) : this.look(state, look)
+    return state === null || !journal.certain() ? this.read(subject, project) : this.project(state, project)
   }
 
   awaitCommitted<A>(subject: SubjectKey, check: Check<A>, millis: number): Effect.Effect<A | null, Unavailable> {
@@ -87,13 +87,13 @@ export class SubjectReads {
    * Runs a read on a state. `isFresh`: the state was loaded for this read. A foreign subject must cost the same as one that
    * does not exist. So if `isFresh` is false, it is loaded again outside its mailbox.
    */
-  private look<A>(state: SubjectState, look: Look<A>, isFresh = false): Effect.Effect<A, Unavailable> {
+  private project<A>(state: SubjectState, project: Projection<A>, isFresh = false): Effect.Effect<A, Unavailable> {
     const { facts } = this.parts
     try {
-      return Effect.succeed(look(seen(state), facts()))
+      return Effect.succeed(project(seen(state), facts()))
     } catch (error) {
       if (!(error instanceof ForeignSubject)) return Effect.die(error)
-      const absent = Effect.sync(() => look(noState(state.subject), facts()))
+      const absent = Effect.sync(() => project(noState(state.subject), facts()))
       return isFresh ? absent : this.reading(newActor(state.subject), () => absent)
     }
   }

@@ -40,7 +40,7 @@ export const momentAt = (
   of: MomentOf & Pick<ClientMoment, "now">
 ): ClientMoment => ({ ...of, state, account: accountIn(state, facts), facts })
 
-interface Looking {
+interface ClientReads {
   readonly host: ActorHost["Service"]
   readonly clock: BusinessClock["Service"]
   readonly directory: Directory["Service"]
@@ -48,13 +48,13 @@ interface Looking {
 
 /** Reads the committed state of a partner's client; null: the client is not the partner's. */
 export const readOwnClient = <A>(
-  { host, clock, directory }: Looking,
+  { host, clock, directory }: ClientReads,
   partnerId: number,
   clientId: number,
-  look: (state: SubjectState, facts: Facts, of: MomentOf & Pick<ClientMoment, "now">) => A
+  project: (state: SubjectState, facts: Facts, of: MomentOf & Pick<ClientMoment, "now">) => A
 ): Effect.Effect<A | null, Unavailable> =>
   host.readNow(clientSubject(clientId), (state, facts) => {
     const client = readersClient(state, partnerId)
     const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
-    return client === null ? null : look(state, facts, { now: clock.now(), client, partnerState })
+    return client === null ? null : project(state, facts, { now: clock.now(), client, partnerState })
   })

@@ -27,12 +27,12 @@ export const findClient = (
     found.ok
       ? host.read(clientSubject(found.value), (state) => {
           const row = state.one("clients")
-          return row === undefined ? nobody : accept(row)
+          return row === undefined ? noClient : accept(row)
         })
       : Effect.succeed(found)
   )
 
-const nobody = refuse(unknown("Client"))
+const noClient = refuse(unknown("Client"))
 
 /** Form of a uid: prefix, hyphen, digits (F31). */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
@@ -44,13 +44,13 @@ const clientIdOf = (sql: PgClient.PgClient, name: string): Effect.Effect<Verdict
   if (id !== undefined) return Effect.succeed(accept(id))
   if (uidShape.test(name)) {
     return Effect.catch(
-      Effect.map(clientIdByUid(sql, name), (found) => (found === null ? nobody : accept(found))),
+      Effect.map(clientIdByUid(sql, name), (found) => (found === null ? noClient : accept(found))),
       whenAway
     )
   }
-  if (/^[0-9]*$/.test(name) || !nameShape.test(name) || !name.isWellFormed()) return Effect.succeed(nobody)
+  if (/^[0-9]*$/.test(name) || !nameShape.test(name) || !name.isWellFormed()) return Effect.succeed(noClient)
   return Effect.map(Effect.catch(clientsNamed(sql, name), whenAway), ([one, ...others]) => {
-    if (one === undefined) return nobody
+    if (one === undefined) return noClient
     return others.length === 0 ? accept(one.id) : refuse(ambiguous(name, [one, ...others]))
   })
 }

@@ -75,15 +75,15 @@ class MarketLevels {
   private readonly notifiedAbove = new LevelHeap(this.entries, "highest")
   private readonly heaps = [null, this.below, this.above, this.notifiedBelow, this.notifiedAbove] as const
 
-  add({ contractId, clientId, side, barrier, takeProfit, said }: OpenLevels): void {
+  add({ contractId, clientId, side, barrier, takeProfit, notified }: OpenLevels): void {
     const slot = this.free.pop() ?? this.used++
     if (slot === this.contracts.length) this.grow()
     this.slots.set(contractId, slot)
     this.contracts[slot] = contractId
     this.clients[slot] = clientId
     const isLong = side === "BUY"
-    this.enter(2 * slot, barrier, isLong, said.includes("BARRIER"))
-    if (takeProfit !== null) this.enter(2 * slot + 1, takeProfit, !isLong, said.includes("TAKE_PROFIT"))
+    this.enter(2 * slot, barrier, isLong, notified.includes("BARRIER"))
+    if (takeProfit !== null) this.enter(2 * slot + 1, takeProfit, !isLong, notified.includes("TAKE_PROFIT"))
   }
 
   remove(contractId: number): void {
@@ -133,9 +133,9 @@ class MarketLevels {
     }
   }
 
-  private enter(entry: number, level: string, isBelow: boolean, said: boolean): void {
+  private enter(entry: number, level: string, isBelow: boolean, notified: boolean): void {
     this.entries.levels[entry] = this.unitsOfText(level)
-    this.move(entry, (isBelow ? 1 : 2) + (said ? 2 : 0))
+    this.move(entry, (isBelow ? 1 : 2) + (notified ? 2 : 0))
   }
 
   private move(entry: number, to: number): void {

@@ -91,8 +91,8 @@ class NearLevels {
   private take(row: ContractRow): void {
     const { id, clientId, symbol, state, context } = row
     if (state !== "OPEN") return this.index.remove(id)
-    const { side, barrier, takeProfit, said } = context
-    this.index.add({ contractId: id, clientId, symbol, side, barrier, takeProfit, said })
+    const { side, barrier, takeProfit, said: notified } = context
+    this.index.add({ contractId: id, clientId, symbol, side, barrier, takeProfit, notified })
   }
 
   private tick(symbol: string, mark: Mark): void {

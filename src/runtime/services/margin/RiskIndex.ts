@@ -161,8 +161,8 @@ export class RiskIndex {
   }
 
   /** Clears the loss steps that were notified, at the start of a day. `again` then finds the consequences. */
-  nothingTold(): void {
-    this.columns.told.fill(0)
+  clearNotified(): void {
+    this.columns.notified.fill(0)
   }
 
   /** Reads the leverage caps of all markets again. Returns whether any cap has changed. */
@@ -198,7 +198,7 @@ export class RiskIndex {
         mark: market.mark,
         live: market.live,
         leverage: chosen === 0 ? cap : Math.min(chosen, cap),
-        told: columns.told[at] as number,
+        notified: columns.notified[at] as number,
         low: 0,
         high: 0
       })
@@ -237,7 +237,7 @@ export class RiskIndex {
     }
   }
 
-  private addPosition(slot: number, { symbol, netQty, avgEntry, chosen, told }: WatchedPosition): void {
+  private addPosition(slot: number, { symbol, netQty, avgEntry, chosen, notified }: WatchedPosition): void {
     const { columns } = this
     const at = columns.newPosition(slot)
     const market = this.marketOf(symbol)
@@ -246,7 +246,7 @@ export class RiskIndex {
     columns.qty[at] = Number(netQty)
     columns.entry[at] = Number(avgEntry)
     columns.chosen[at] = chosen ?? 0
-    columns.told[at] = told
+    columns.notified[at] = notified
   }
 
   private dropPositions(slot: number): void {

@@ -53,7 +53,7 @@ export const layerRiskMonitor = Layer.effectDiscard(
     const monitor = new Monitor({ ...parts, calls: yield* VenueCalls })
     yield* parts.watch.begin
     yield* Effect.forkScoped(monitor.follow)
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), monitor.lookAround)))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), monitor.sweep)))
   })
 )
 
@@ -120,10 +120,10 @@ class Monitor {
     Effect.forever({ disableYield: true })
   )
 
-  readonly lookAround: Effect.Effect<void> = guarded(
+  readonly sweep: Effect.Effect<void> = guarded(
     Effect.suspend(() => {
       const { states, watch } = this.parts
-      watch.lookAround()
+      watch.sweep()
       const waits = states
         .watched()
         .filter((clientId) =>

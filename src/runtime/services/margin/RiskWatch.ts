@@ -175,7 +175,7 @@ class Watch {
   }
 
   /** Checks the day, the listing and the age of marks. A change of these may move the ranges of all accounts. */
-  readonly lookAround = (): void => {
+  readonly sweep = (): void => {
     const now = this.parts.clock.now()
     const day = dayOf(now)
     const { instruments, marks } = this.parts.feed.facts()
@@ -183,7 +183,7 @@ class Watch {
       const mark = marks.get(symbol)
       return mark !== undefined && isFresh(mark, now)
     })
-    if (day !== this.day) this.index.nothingTold()
+    if (day !== this.day) this.index.clearNotified()
     const relisted = instruments !== this.instruments && this.index.relisted()
     const waited = this.index.awaitsMarks && now >= this.marksBy
     if (waited) this.index.awaitsMarks = false

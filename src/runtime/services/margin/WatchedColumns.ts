@@ -27,7 +27,7 @@ export class WatchedColumns {
   entry = new Float64Array(startSize)
   /** The client's chosen leverage. 0: the client has chosen none. */
   chosen = new Uint16Array(startSize)
-  told = new Int32Array(startSize)
+  notified = new Int32Array(startSize)
   /** Entry 2n is the lower end of position n, entry 2n + 1 the upper one. */
   readonly ends: Entries = {
     levels: new Float64Array(2 * startSize),
@@ -103,7 +103,7 @@ export class WatchedColumns {
     this.qty = copied(this.qty, new Float64Array(size))
     this.entry = copied(this.entry, new Float64Array(size))
     this.chosen = copied(this.chosen, new Uint16Array(size))
-    this.told = copied(this.told, new Int32Array(size))
+    this.notified = copied(this.notified, new Int32Array(size))
     growEntries(this.ends, 2 * size)
   }
 }

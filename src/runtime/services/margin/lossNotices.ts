@@ -22,13 +22,13 @@ export const lossesToNotify = (state: SubjectState, { client, risk, now }: LossI
   const positions = state.all("positions").filter(({ state: standing }) => standing === "OPEN")
   if (positions.length === 0) return []
   const parts = new Map(risk.perps.map((part) => [part.holding.symbol, part]))
-  const told = new Map(state.all("lossNotices").map((row) => [row.symbol, row]))
+  const notices = new Map(state.all("lossNotices").map((row) => [row.symbol, row]))
   return positions.flatMap(({ symbol, netQty, avgEntry, openedAt }) => {
     const part = parts.get(symbol)
     if (part === undefined || !part.markFresh) return []
     const { leverage } = part.holding.terms
     const step = lossStep({ netQty, avgEntry, unrealizedPnl: part.unrealizedPnl, leverage })
-    const next: NotifiedLoss | null = lossToNotify(told.get(symbol) ?? null, { step, openedAt, now })
+    const next: NotifiedLoss | null = lossToNotify(notices.get(symbol) ?? null, { step, openedAt, now })
     return next === null ? [] : [{ clientId: client.id, symbol, partnerId: client.partnerId, ...next }]
   })
 }

@@ -37,10 +37,10 @@ const positionsIn = (state: SubjectState, day: number): ReadonlyArray<WatchedPos
   const open = state.all("positions").filter((row) => row.state === "OPEN")
   if (open.length === 0) return []
   const chosen = chosenIn(state)
-  const told = new Map(state.all("lossNotices").map((row) => [row.symbol, row]))
+  const notices = new Map(state.all("lossNotices").map((row) => [row.symbol, row]))
   return open.map(({ symbol, netQty, avgEntry, openedAt }) => {
-    const last = told.get(symbol)
+    const last = notices.get(symbol)
     const counts = last !== undefined && last.day === day && last.openedAt === openedAt
-    return { symbol, netQty, avgEntry, chosen: chosen.get(symbol) ?? null, told: counts ? last.step : 0 }
+    return { symbol, netQty, avgEntry, chosen: chosen.get(symbol) ?? null, notified: counts ? last.step : 0 }
   })
 }

@@ -4,7 +4,7 @@
  * waits for it. An impossible page is quarantined and never cached (A2-114, A2-115).
  */
 import { Deferred, Effect, Exit } from "effect"
-import { askedAgain } from "../../../machines/market/klineWindow.ts"
+import { secondQuery } from "../../../machines/market/klineWindow.ts"
 import type { KlinePage } from "../../../machines/venue/marketData.ts"
 import { type KlineWindow, noVenue, VenueUnanswered, type VenueShape } from "../../ports/Venue.ts"
 import { servedMillis } from "./FeedSession.ts"
@@ -90,7 +90,7 @@ export class KlineReads {
   private requestPage(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered> {
     return this.once(window).pipe(
       Effect.flatMap((page) => {
-        const again = askedAgain(window, page)
+        const again = secondQuery(window, page)
         return again === null ? Effect.succeed(page) : this.once({ ...window, from: again.from })
       })
     )

@@ -3,7 +3,7 @@
  * When that money comes back, the same commit repays write-offs with it, oldest first (F10).
  */
 import { type CloseOutEvent, isGoingOn } from "../../../machines/margin/CloseOut.ts"
-import type { OutsideWord } from "../../../machines/margin/CloseOutDetailWire.ts"
+import type { OutsideKind } from "../../../machines/margin/CloseOutDetailWire.ts"
 import { formatAmount, minorOf } from "../../../machines/shared/Money.ts"
 import { progressOfSwap, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
@@ -48,7 +48,7 @@ export const standsBehind = (
 
 /** Money outside the cash that one object may bring back. */
 export interface OutsideCash {
-  readonly what: OutsideWord
+  readonly what: OutsideKind
   readonly id: number
   readonly state: string
   /** Micro-USDC. The amount of a swap includes its reward. */
@@ -71,7 +71,7 @@ export const outsideCash = (state: SubjectState, episode: CloseOutRow): Readonly
   ]
 }
 
-const nounOf = ({ state }: SwapRow): OutsideWord =>
+const nounOf = ({ state }: SwapRow): OutsideKind =>
   state === "ACCEPTING" ? "TAKE" : state === "DEFAULTED" ? "CLAIM" : "SWAP"
 
 const comesBack = ({ state, context }: SwapRow): bigint =>

@@ -110,7 +110,7 @@ export class VenueComparison extends Context.Service<
         stored,
         unsettled: yield* OutOfSync,
         misfits: yield* MisfitReads,
-        hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
+        handlers: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
       })
       yield* Effect.forkScoped(comparison.run)
       yield* Effect.forkScoped(comparison.wanted.pauses)
@@ -153,7 +153,7 @@ interface Parts {
   readonly stored: RowReads["Service"]
   readonly unsettled: OutOfSync["Service"]
   readonly misfits: MisfitReads["Service"]
-  readonly hears: EventParts
+  readonly handlers: EventParts
 }
 
 interface Pass {
@@ -345,9 +345,9 @@ class Comparison {
           by,
           lane: "internal",
           decide: (turn) => [
-            ...settleDifferences(turn, this.parts.hears, contracts.filter(isFresh)),
+            ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
             ...settleOrderDifferences(turn, orders.filter(isFresh)),
-            ...settleSwapDifferences(turn, this.parts.hears, swaps.filter(isFresh)),
+            ...settleSwapDifferences(turn, this.parts.handlers, swaps.filter(isFresh)),
             ...settleMoneyDifferences(turn, money.filter(isFresh), loss)
           ]
         })

@@ -130,7 +130,7 @@ const settle = (turn: Turn, parts: EventParts, what: What): string | null => {
         if (misfit !== null) return misfit.sentence
         const { account } = row.context
         const fact = { type: "rfq", account, sequence: 0, rfq: what.theirs } as const
-        rfqHandler(parts).said(turn, { id: row.id, at: turn.now, fact })
+        rfqHandler(parts).reported(turn, { id: row.id, at: turn.now, fact })
       }
       return null
     }
@@ -185,7 +185,7 @@ const notHere = (turn: Turn, parts: EventParts, contract: VenueContract): string
     if (misfit !== null) return misfit.sentence
     const { account } = request.context
     const fact = { type: "contract", account, sequence: 0, contract } as const
-    if (rfqHandler(parts).said(turn, { id: request.id, at: turn.now, fact })) return null
+    if (rfqHandler(parts).reported(turn, { id: request.id, at: turn.now, fact })) return null
   }
   const ended = request === null ? "" : `, as contract ${request.context.contractId} ended,`
   const reason = `The venue has contract ${contract.id} of ${contract.qty} ${contract.symbol} open${ended} and the service has not.`

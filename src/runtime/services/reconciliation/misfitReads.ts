@@ -13,14 +13,14 @@ import { misfitSentence } from "../venue/misfits.ts"
 /** The most misfits of a client in one state that are read, newest first. */
 const mostRows = 200
 
-interface LookParts {
+interface MisfitReadParts {
   readonly stored: RowReads["Service"]
   readonly misfits: MisfitReads["Service"]
 }
 
 /** A sentence for each open misfit. */
 export const misfitsOf = (
-  { stored, misfits }: LookParts,
+  { stored, misfits }: MisfitReadParts,
   { id }: ClientRow
 ): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
   Effect.gen(function* () {

@@ -94,7 +94,7 @@ export const settleSwapDifferences = (
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
   return differences.flatMap(({ claim, what }) => {
-    const alarm = what.is === "unknown" ? unknownAtVenue(turn, parts, what.swapId) : heard(turn, parts, what)
+    const alarm = what.is === "unknown" ? unknownAtVenue(turn, parts, what.swapId) : apply(turn, parts, what)
     if (alarm === null) return []
     turn.draft.claim(claim, client.id)
     if (alarm.more !== 0n) breakOfClient(turn, whose, alarm.more, alarm.sentence)
@@ -109,7 +109,7 @@ interface Alarm {
 }
 
 /** Applies the venue's report of a swap. Null: applied; otherwise the alarm. */
-const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: "unknown" }>): Alarm | null => {
+const apply = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: "unknown" }>): Alarm | null => {
   const { theirs: swap } = what
   const named = ownerOfRef(swap.ref)
   const id = what.is === "more" ? what.swapId : named?.owner === "swap" ? named.id : null
@@ -124,7 +124,7 @@ const heard = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
       return sentence === null ? null : { sentence, more: 0n }
     }
     const fact = { type: "swap", account: swap.account, sequence: 0, swap } as const
-    swapHandler(parts).said(turn, { id, at: turn.now, fact })
+    swapHandler(parts).reported(turn, { id, at: turn.now, fact })
     return null
   }
   const sentence = `The venue has swap ${swap.id} of ${swap.notional} in ${swap.symbol} open and the service has not.`

@@ -45,7 +45,7 @@ interface Filing<F, A> extends Omit<Command<Verdict<A>>, "decide"> {
    * needs it; until then the reference counts as free, so a new reference costs no lookup. `late` suits hot paths with
    * few replays.
    */
-  readonly look: "first" | "late"
+  readonly lookup: "first" | "late"
   /**
    * Replays `filed`, refuses, or files a new object and claims the reference. Null: the reference is free, or is
    * assumed to be. A refusal that leaves rows must claim the reference like a filing.
@@ -58,7 +58,7 @@ export const fileOnce = <F, A>(
   { host, stored }: Tools,
   filing: Filing<F, A>
 ): Effect.Effect<Verdict<A>, DispatchError> => {
-  const { claim, read, look, decide } = filing
+  const { claim, read, lookup, decide } = filing
   if (claim === null) return host.dispatch({ ...filing, decide: (turn) => decide(turn, null) })
   const attempt = (filed: F | null, known: (turn: Turn) => boolean) =>
     host.dispatch({
@@ -80,11 +80,11 @@ export const fileOnce = <F, A>(
       return yield* attempt(filed, ({ state }) => state.token === token)
     })
   const held = () => decideHeld(host, { ...filing, read: () => filedUnder(stored, claim, read), decide })
-  const rounds = look === "first" ? [seen, held, held] : [unseen, seen, held, held]
+  const rounds = lookup === "first" ? [seen, held, held] : [unseen, seen, held, held]
   const run = (at: number): Effect.Effect<Verdict<A>, DispatchError> => {
     const round = rounds[at]
     if (round === undefined) return Effect.fail(new Unavailable({ unknown: false }))
-    return Effect.catchIf(round(), needsLook(claim), () => run(at + 1))
+    return Effect.catchIf(round(), needsLookup(claim), () => run(at + 1))
   }
   return run(0)
 }
@@ -93,7 +93,7 @@ export const fileOnce = <F, A>(
  * True if the conflict is about the reference: it was not looked up, or another filing took it. After a conflict about
  * other facts only the decision is repeated.
  */
-const needsLook =
+const needsLookup =
   (claim: string) =>
   (error: DispatchError): error is FactNeeded | ClaimLost =>
     error._tag === "FactNeeded" || (error._tag === "ClaimLost" && error.claims.some(({ name }) => name === claim))

@@ -19,7 +19,7 @@ export class AccountClients {
   private readonly stored: Pick<RowReads["Service"], "clientIds">
   private readonly known = new Map<string, number>()
   /** The waiting callers by account, in order of arrival. */
-  private readonly asked = new ShortLivedMap<string, Array<(found: Found) => void>>()
+  private readonly waiting = new ShortLivedMap<string, Array<(found: Found) => void>>()
   private readonly work = Latch.makeUnsafe(false)
 
   constructor(stored: Pick<RowReads["Service"], "clientIds">) {
@@ -30,14 +30,14 @@ export class AccountClients {
   of(account: string): Found {
     return Effect.suspend(() => {
       const found = this.known.get(account)
-      return found === undefined ? this.ask(account) : Effect.succeed(found)
+      return found === undefined ? this.load(account) : Effect.succeed(found)
     })
   }
 
-  private ask(account: string): Found {
+  private load(account: string): Found {
     return Effect.callback((resume) => {
-      const others = this.asked.get(account)
-      if (others === undefined) this.asked.set(account, [resume])
+      const others = this.waiting.get(account)
+      if (others === undefined) this.waiting.set(account, [resume])
       else others.push(resume)
       this.work.openUnsafe()
     })
@@ -49,10 +49,10 @@ export class AccountClients {
     Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {
-        const accounts = [...this.asked.keys()].slice(0, readAtOnce)
+        const accounts = [...this.waiting.keys()].slice(0, readAtOnce)
         return Effect.map(Effect.exit(this.stored.clientIds(accounts)), (found) => {
           for (const account of accounts) this.answer(account, found)
-          if (this.asked.size === 0) this.work.closeUnsafe()
+          if (this.waiting.size === 0) this.work.closeUnsafe()
         })
       })
     )
@@ -60,8 +60,8 @@ export class AccountClients {
 
   private answer(account: string, found: Exit.Exit<ReadonlyMap<string, number>, DispatchError>): void {
     const answer = Exit.map(found, (ids) => this.keep(account, ids.get(account)))
-    const waiting = this.asked.get(account) ?? []
-    this.asked.delete(account)
+    const waiting = this.waiting.get(account) ?? []
+    this.waiting.delete(account)
     for (const resume of waiting) resume(answer)
   }
 

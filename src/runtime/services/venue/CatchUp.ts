@@ -30,7 +30,7 @@ interface CatchUpParts {
 
 export class CatchUp {
   private readonly parts: CatchUpParts
-  private readonly asked = Latch.makeUnsafe(false)
+  private readonly requested = Latch.makeUnsafe(false)
   /** Accounts with events in progress at the loss. The database may not have rows of these accounts yet. */
   private readonly busy = new Set<string>()
   private wanted = 0
@@ -46,21 +46,21 @@ export class CatchUp {
   }
 
   /** Requests a read of all accounts after a loss of events. */
-  ask(): void {
+  request(): void {
     this.wanted++
     for (const account of this.parts.accounts.busy) this.busy.add(account)
-    this.asked.openUnsafe()
+    this.requested.openUnsafe()
   }
 
   /** Reads all accounts after a loss. A loss during the round starts another round. */
-  readonly round: Effect.Effect<void> = Effect.suspend(() => this.asked.await).pipe(
+  readonly round: Effect.Effect<void> = Effect.suspend(() => this.requested.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
-        this.asked.closeUnsafe()
+        this.requested.closeUnsafe()
         const { wanted } = this
         return this.readAll.pipe(
           // A failed round is retried.
-          Effect.onError(() => Effect.sync(() => this.asked.openUnsafe())),
+          Effect.onError(() => Effect.sync(() => this.requested.openUnsafe())),
           Effect.map(() => {
             this.reached = wanted
             if (this.done) this.parts.caughtUp()

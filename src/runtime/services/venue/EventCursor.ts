@@ -10,13 +10,13 @@ export const heldLimit = 10_000
  * The largest plausible distance of an event number beyond the last heartbeat. Events arrive before the heartbeat with
  * their number.
  */
-export const unheardLimit = 100_000
+export const aheadLimit = 100_000
 
 export class EventCursor {
   /** The checkpoint: every event up to this number is done. */
   mark: number
   /** The venue's last event number, by the last heartbeat of this connection. */
-  private said: number
+  private reported: number
   /** True: this connection has had no heartbeat yet. */
   private fresh = true
   /** The highest event number that is held. */
@@ -26,13 +26,13 @@ export class EventCursor {
 
   constructor(mark: number) {
     this.mark = mark
-    this.said = mark
+    this.reported = mark
     this.furthest = mark
   }
 
   /** Whether an event number is plausible. Events with other numbers are never started. */
   believes(number: number): boolean {
-    return number <= Math.max(this.said, this.mark) + unheardLimit
+    return number <= Math.max(this.reported, this.mark) + aheadLimit
   }
 
   /** Starts an event. False: it is done or in progress. */
@@ -57,14 +57,14 @@ export class EventCursor {
 
   /** True: the next event is missing although later ones have arrived. */
   get hole(): boolean {
-    return Math.max(this.said, this.furthest) > this.mark && !this.pending.has(this.mark + 1)
+    return Math.max(this.reported, this.furthest) > this.mark && !this.pending.has(this.mark + 1)
   }
 
   /** The first plausible event after the missing ones; null: none has arrived. */
   get afterHole(): number | null {
     let first = Number.POSITIVE_INFINITY
     for (const held of [this.pending, this.taken]) for (const number of held) first = Math.min(first, number)
-    return first <= this.said ? first : null
+    return first <= this.reported ? first : null
   }
 
   /** Skips the missing events before this number for good. */
@@ -88,15 +88,15 @@ export class EventCursor {
    * may be far ahead, because later numbers follow events on this connection. Held events beyond the number do not
    * exist at the venue. They are dropped, because they would leave a permanent hole.
    */
-  heard(number: number): boolean {
-    if (!this.fresh && number > Math.max(this.said, this.furthest) + unheardLimit) return false
+  heartbeat(number: number): boolean {
+    if (!this.fresh && number > Math.max(this.reported, this.furthest) + aheadLimit) return false
     this.fresh = false
-    this.said = Math.max(number, this.mark)
-    if (this.furthest > this.said) {
+    this.reported = Math.max(number, this.mark)
+    if (this.furthest > this.reported) {
       for (const held of [this.pending, this.taken]) {
-        for (const each of held) if (each > this.said) held.delete(each)
+        for (const each of held) if (each > this.reported) held.delete(each)
       }
-      this.furthest = this.said
+      this.furthest = this.reported
     }
     return true
   }
@@ -104,6 +104,6 @@ export class EventCursor {
   /** Prepares a new connection, which reads again from the checkpoint. Events that are already done are not applied again. */
   again(): void {
     this.fresh = true
-    this.said = this.mark
+    this.reported = this.mark
   }
 }

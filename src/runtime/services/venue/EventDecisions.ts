@@ -64,7 +64,7 @@ export class EventDecisions {
    * By client: the sequence up to which quotes were published, if it is beyond the stored sequence. After a restart
    * these quotes arrive again.
    */
-  private readonly heard = new Map<number, number>()
+  private readonly received = new Map<number, number>()
 
   constructor(parts: EventDecisionsParts) {
     this.parts = parts
@@ -97,7 +97,7 @@ export class EventDecisions {
     events: () => ReadonlyArray<AccountEvent>
   ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
     const first = events()[0] as AccountEvent
-    if (this.isHeard(first)) return this.hear(clientId, events)
+    if (this.isQuote(first)) return this.publishQuotes(clientId, events)
     return Effect.flatMap(this.judge.wrongWith(first), (wrong) => {
       if (wrong === null) return this.fold(clientId, first, events)
       return Effect.map(this.one(clientId, first, wrong, false), ({ is }) => (is === "gap" ? [] : [first]))
@@ -105,7 +105,7 @@ export class EventDecisions {
   }
 
   /** Whether an event is a plausible quote, which takes no turn. */
-  private isHeard(event: AccountEvent): boolean {
+  private isQuote(event: AccountEvent): boolean {
     return this.listenerOf(event) !== null && this.judge.believes(event)
   }
 
@@ -117,27 +117,32 @@ export class EventDecisions {
   }
 
   /** Publishes quotes at the head of the queue, up to a gap. The next commit stores their sequence. */
-  private hear(
+  private publishQuotes(
     clientId: number,
     events: () => ReadonlyArray<AccountEvent>
   ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
     return Effect.map(this.sequenceOf(clientId), (stored) => {
       const taken: Array<AccountEvent> = []
       for (const event of events()) {
-        if (!this.isHeard(event) || this.hearOne(clientId, event, stored, false) === "gap") break
+        if (!this.isQuote(event) || this.publishQuote(clientId, event, stored, false) === "gap") break
         taken.push(event)
       }
       return taken
     })
   }
 
-  private hearOne(clientId: number, event: AccountEvent, stored: number, past: boolean): "taken" | "known" | "gap" {
+  private publishQuote(
+    clientId: number,
+    event: AccountEvent,
+    stored: number,
+    past: boolean
+  ): "taken" | "known" | "gap" {
     const { sequence } = event.fact
-    const known = Math.max(stored, this.heard.get(clientId) ?? 0)
+    const known = Math.max(stored, this.received.get(clientId) ?? 0)
     if (sequence <= known) return "known"
     if (sequence > known + 1 && !past) return "gap"
     this.listenerOf(event)?.()
-    this.heard.set(clientId, sequence)
+    this.received.set(clientId, sequence)
     return "taken"
   }
 
@@ -155,7 +160,7 @@ export class EventDecisions {
       decide: (turn) => {
         const waiting = events().slice(0, maxBatchLength)
         const other = waiting.findIndex(
-          (event) => event !== first && (!this.judge.believes(event) || this.isHeard(event))
+          (event) => event !== first && (!this.judge.believes(event) || this.isQuote(event))
         )
         const certain = other === -1 ? waiting : waiting.slice(0, other)
         tried = certain.length === 0 ? [first] : certain
@@ -198,11 +203,13 @@ export class EventDecisions {
 
   /** Decides one event. `past`: applies it even after a gap. */
   one(clientId: number, event: AccountEvent, wrong: string | null, past: boolean): Effect.Effect<Taken, DispatchError> {
-    if (wrong === null && this.isHeard(event)) {
-      return Effect.map(this.sequenceOf(clientId), (stored) => ({ is: this.hearOne(clientId, event, stored, past) }))
+    if (wrong === null && this.isQuote(event)) {
+      return Effect.map(this.sequenceOf(clientId), (stored) => ({
+        is: this.publishQuote(clientId, event, stored, past)
+      }))
     }
     if (wrong === null) return this.decided(clientId, event, past)
-    return Effect.flatMap(this.lookedUp(clientId, event), (answer) =>
+    return Effect.flatMap(this.queried(clientId, event), (answer) =>
       this.commit(clientId, event, { wrong, past, answer })
     )
   }
@@ -243,7 +250,7 @@ export class EventDecisions {
    * Queries the object of ours that an implausible event names. Null: the event names no object, it is already applied,
    * or the venue has no definite answer. The attempts are limited, because one bad event must not delay an account.
    */
-  private lookedUp(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
+  private queried(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
     const ref = ownerOfFact(fact) === null ? null : refOfFact(fact)
     if (ref === null) return Effect.succeed(null)
     return Effect.gen({ self: this }, function* () {
@@ -284,20 +291,20 @@ export class EventDecisions {
     isUnproven: boolean
   ): Effect.Effect<void, DispatchError> {
     const { account } = lost
-    const aside = { bytes: JSON.stringify(lost), reason, number: null, account }
+    const quarantined = { bytes: JSON.stringify(lost), reason, number: null, account }
     const losing = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by: byVenue,
       lane: "internal",
       decide: (turn): Taken => {
         const partnerId = turn.state.one("clients")?.partnerId ?? null
-        turn.draft.claim(`venueAccount:${aside.bytes}`, clientId)
-        putQuarantined(turn, aside, { partnerId, clientId })
+        turn.draft.claim(`venueAccount:${quarantined.bytes}`, clientId)
+        putQuarantined(turn, quarantined, { partnerId, clientId })
         if (isUnproven && partnerId !== null) {
           const reasonOfBreak = `${lossSentence(lost)} It keeps no money of the account: the amount is not known, and this one stands for it.`
           breakOfClient(turn, { partnerId, clientId }, leastAmount, reasonOfBreak)
         }
-        return { is: aside }
+        return { is: quarantined }
       }
     })
     return losing.pipe(
@@ -314,7 +321,7 @@ export class EventDecisions {
     { wrong, past, answer }: Judged
   ): Taken {
     const { sequence: stored, takenTo } = accountIn(turn, clientId) ?? { sequence: 0, takenTo: 0 }
-    const known = Math.max(stored, this.heard.get(clientId) ?? 0)
+    const known = Math.max(stored, this.received.get(clientId) ?? 0)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
     const owner = ownerOfFact(fact)
@@ -337,7 +344,7 @@ export class EventDecisions {
       // An event may arrive before the response to the call that made its object. The event then ends the call.
       const made = outcomeOfFact(fact, at)
       if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
-      if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
+      if (handlers[owner.owner].reported(turn, { id: owner.id, at, fact })) return { is: "taken" }
     }
     const followed = wrong === null && owner === null ? handlers.unnamed(turn, fact, { at, isWhole }) : false
     if (followed === true) return { is: "taken" }
@@ -355,18 +362,18 @@ export class EventDecisions {
   }
 
   private quarantinedIn(turn: Turn, clientId: number, event: AccountEvent, why: string): Taken {
-    const aside = quarantinedOf(event, why)
-    putQuarantined(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
-    return { is: aside }
+    const quarantined = quarantinedOf(event, why)
+    putQuarantined(turn, quarantined, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
+    return { is: quarantined }
   }
 
   /** The sequence of the last applied event of a client's account. */
   sequenceOf(clientId: number): Effect.Effect<number, DispatchError> {
     return this.parts.host.read(clientSubject(clientId), (state) => {
       const stored = state.one("venueAccounts")?.sequence ?? 0
-      const heard = this.heard.get(clientId) ?? 0
-      if (heard <= stored) this.heard.delete(clientId)
-      return Math.max(stored, heard)
+      const received = this.received.get(clientId) ?? 0
+      if (received <= stored) this.received.delete(clientId)
+      return Math.max(stored, received)
     })
   }
 }

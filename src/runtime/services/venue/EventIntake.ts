@@ -66,7 +66,7 @@ interface Hole {
   /** Wall time. */
   readonly since: number
   /** Wall time of the next connection that reads for it. */
-  readonly askAt: number
+  readonly readAt: number
 }
 
 export class EventIntake {
@@ -117,10 +117,10 @@ export class EventIntake {
 
   /** Completes when `isAt` is true. */
   reached(number: number): Effect.Effect<void> {
-    const look: Effect.Effect<void> = Effect.suspend(() =>
-      this.isAt(number) ? Effect.void : Effect.delay(look, "20 millis")
+    const check: Effect.Effect<void> = Effect.suspend(() =>
+      this.isAt(number) ? Effect.void : Effect.delay(check, "20 millis")
     )
-    return look
+    return check
   }
 
   private noteTaken(): void {
@@ -197,15 +197,15 @@ export class EventIntake {
   private takeHeartbeat(line: VenueHeartbeat): Effect.Effect<void> {
     const { link } = this.parts
     const { now } = this
-    const believed = this.cursor.heard(line.number)
+    const believed = this.cursor.heartbeat(line.number)
     link.set({
-      heardAt: now,
+      receivedAt: now,
       ...(believed ? { number: line.number } : {}),
       ...(link.state().connected ? {} : { connected: true, since: now })
     })
     this.backoff.reset()
     if (believed) {
-      this.takenTime.heard(line)
+      this.takenTime.heartbeat(line)
       this.noteTaken()
       return Effect.void
     }
@@ -331,7 +331,7 @@ export class EventIntake {
       return this.readLater({ after: mark, since: now })
     } else if (now - this.hole.since >= longestPatience && this.isReading && this.cursor.afterHole !== null) {
       return this.passHole(mark, this.cursor.afterHole)
-    } else if (now >= this.hole.askAt) {
+    } else if (now >= this.hole.readAt) {
       this.cut.openUnsafe()
       const logged = Effect.logInfo("the venue's events have a gap: the reader reads them again", { after: mark })
       return Effect.andThen(logged, this.readLater(this.hole))
@@ -339,8 +339,8 @@ export class EventIntake {
     return Effect.void
   }).pipe(Effect.andThen(Effect.sleep(holePatience)))
 
-  private readLater({ after, since }: Omit<Hole, "askAt">): Effect.Effect<void> {
-    return Effect.map(this.holeBackoff.next, (pause) => void (this.hole = { after, since, askAt: this.now + pause }))
+  private readLater({ after, since }: Omit<Hole, "readAt">): Effect.Effect<void> {
+    return Effect.map(this.holeBackoff.next, (pause) => void (this.hole = { after, since, readAt: this.now + pause }))
   }
 
   /** Whether this connection has existed long enough to deliver the missing event. */
@@ -385,7 +385,7 @@ export class EventIntake {
 
   /** Records that the events after `after` up to `to` are skipped, and requests a read of every account. */
   private lose(after: number, to: number, log: Effect.Effect<void>): Effect.Effect<void> {
-    this.catchUp.ask()
+    this.catchUp.request()
     this.parts.lost()
     const what = { bytes: JSON.stringify({ after, to }), reason: eventsLost, number: null, account: null }
     return this.insistently(what, Effect.annotateLogs(log, { after, to }))

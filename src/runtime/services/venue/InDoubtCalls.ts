@@ -23,17 +23,17 @@ const slack = 250
 /** The age at which a call raises an alarm, ms. */
 const alarmAfter = 60_000
 /** The most concurrent queries. */
-const questionsAtOnce = 4
+const queriesAtOnce = 4
 /** The most outcomes in concurrent writes. Writes run at the same time as the next queries. */
-const writesAtOnce = questionsAtOnce * lookupLimit
+const writesAtOnce = queriesAtOnce * lookupLimit
 
 const pauseBefore = (call: VenueCallName, tries: number): number =>
   call === "acceptQuote" ? acceptPause : (pauses[tries] ?? (pauses.at(-1) as number))
 
 /** The state of the queries for a call. */
-export interface Questions {
+export interface CallQueries {
   /** The number of queries for the call by this process. */
-  readonly asked: number
+  readonly tries: number
   /** The last answer. */
   readonly found: Found
 }
@@ -44,7 +44,7 @@ export interface Questions {
  */
 export type Found = "NO_ANSWER" | "NOTHING" | "EXECUTED_UNSEEN"
 
-interface Lost {
+interface InDoubtCall {
   readonly row: VenueCallRow
   /** Wall time of its commit, Unix ms. */
   readonly since: number
@@ -58,8 +58,8 @@ interface Lost {
 }
 
 /** A call with a known outcome. */
-interface Heard {
-  readonly lost: Lost
+interface AnsweredCall {
+  readonly call: InDoubtCall
   readonly known: DefiniteOutcome
 }
 
@@ -74,10 +74,10 @@ export interface InDoubtCallsParts {
     outcomes: ReadonlyArray<DefiniteOutcome>
   ) => Effect.Effect<ReadonlyArray<string>>
   /**
-   * Raises the alarm of a call that is in flight for too long. `said`: raised. `ended`: the call is no longer in
+   * Raises the alarm of a call that is in flight for too long. `result`: raised. `ended`: the call is no longer in
    * flight. `later`: the alarm could not be written.
    */
-  readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"said" | "ended" | "later">
+  readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"raised" | "ended" | "later">
 }
 
 export class InDoubtCalls {
@@ -85,7 +85,7 @@ export class InDoubtCalls {
   lookups = 0
   alarms = 0
   private readonly parts: InDoubtCallsParts
-  private readonly lost = new ShortLivedMap<string, Lost>()
+  private readonly calls = new ShortLivedMap<string, InDoubtCall>()
   private readonly wake = Latch.makeUnsafe(false)
   private readonly room = Semaphore.makeUnsafe(writesAtOnce)
 
@@ -99,23 +99,23 @@ export class InDoubtCalls {
    */
   add(row: VenueCallRow, since: number, made: boolean): void {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
-    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, found: "NO_ANSWER", writing: false })
+    this.calls.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, found: "NO_ANSWER", writing: false })
     this.wake.openUnsafe()
   }
 
   /** Removes a call with a known outcome. */
   forget(ref: string): void {
-    this.lost.delete(ref)
+    this.calls.delete(ref)
   }
 
   get size(): number {
-    return this.lost.size
+    return this.calls.size
   }
 
   /** The queries for a call so far; null: the call is being sent, or its outcome is known. */
-  questionsOn(ref: string): Questions | null {
-    const lost = this.lost.get(ref)
-    return lost === undefined ? null : { asked: lost.tries, found: lost.found }
+  queriesOn(ref: string): CallQueries | null {
+    const call = this.calls.get(ref)
+    return call === undefined ? null : { tries: call.tries, found: call.found }
   }
 
   /** Queries in an endless loop. */
@@ -138,41 +138,41 @@ export class InDoubtCalls {
     this.wake.closeUnsafe()
     const due = this.due()
     if (due.length > 0) {
-      const questions = Array.from({ length: Math.ceil(due.length / lookupLimit) }, (_, n) =>
+      const batches = Array.from({ length: Math.ceil(due.length / lookupLimit) }, (_, n) =>
         due.slice(n * lookupLimit, (n + 1) * lookupLimit)
       )
-      const asked = Effect.forEach(questions, (question) => this.ask(question), {
-        concurrency: questionsAtOnce,
+      const queried = Effect.forEach(batches, (batch) => this.query(batch), {
+        concurrency: queriesAtOnce,
         discard: true
       })
-      return Effect.andThen(asked, this.alarmLate)
+      return Effect.andThen(queried, this.alarmLate)
     }
     let next = Number.POSITIVE_INFINITY
-    for (const { nextAt, writing } of this.lost.values()) if (!writing) next = Math.min(next, nextAt)
+    for (const { nextAt, writing } of this.calls.values()) if (!writing) next = Math.min(next, nextAt)
     return next === Number.POSITIVE_INFINITY
       ? this.wake.await
       : Effect.race(this.wake.await, Effect.sleep(Math.max(1, next - this.now)))
   })
 
   /** The calls that are due now, the most overdue first. */
-  private due(): ReadonlyArray<Lost> {
+  private due(): ReadonlyArray<InDoubtCall> {
     const { now } = this
-    const due: Array<Lost> = []
+    const due: Array<InDoubtCall> = []
     let any = false
-    for (const lost of this.lost.values()) {
-      if (lost.writing || lost.nextAt > now + slack) continue
-      any ||= lost.nextAt <= now
-      due.push(lost)
+    for (const call of this.calls.values()) {
+      if (call.writing || call.nextAt > now + slack) continue
+      any ||= call.nextAt <= now
+      due.push(call)
     }
     return any ? due.sort((one, other) => one.nextAt - other.nextAt).slice(0, writesAtOnce) : []
   }
 
-  private ask(due: ReadonlyArray<Lost>): Effect.Effect<void> {
+  private query(due: ReadonlyArray<InDoubtCall>): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.lookups++
-      for (const lost of due) {
-        lost.tries++
-        lost.nextAt = this.now + pauseBefore(lost.row.call, lost.tries)
+      for (const call of due) {
+        call.tries++
+        call.nextAt = this.now + pauseBefore(call.row.call, call.tries)
       }
       return this.parts.venue.voidRefs(due.map(({ row }) => row.ref))
     }).pipe(
@@ -183,14 +183,14 @@ export class InDoubtCalls {
       }),
       Effect.flatMap((outcomes) => {
         const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
-        const heard = due.flatMap((lost) => {
-          const outcome = byRef.get(lost.row.ref)
-          lost.found = outcome !== undefined && isUnseen(outcome) ? "EXECUTED_UNSEEN" : "NOTHING"
+        const answered = due.flatMap((call) => {
+          const outcome = byRef.get(call.row.ref)
+          call.found = outcome !== undefined && isUnseen(outcome) ? "EXECUTED_UNSEEN" : "NOTHING"
           const known = outcome === undefined ? null : definite(outcome)
-          return known === null ? [] : [{ lost, known }]
+          return known === null ? [] : [{ call, known }]
         })
-        const ofClients = Map.groupBy(heard, ({ lost }) => lost.row.clientId)
-        return Effect.forEach(ofClients, ([clientId, ends]) => this.hear(clientId, ends), { discard: true })
+        const ofClients = Map.groupBy(answered, ({ call }) => call.row.clientId)
+        return Effect.forEach(ofClients, ([clientId, ends]) => this.write(clientId, ends), { discard: true })
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
         Effect.logDebug("the venue does not answer the query for the outcomes of calls: it is retried", reason)
@@ -205,16 +205,16 @@ export class InDoubtCalls {
    * Writes the outcomes of one client's calls together, while the next queries run. After a failed write the calls are
    * queried again.
    */
-  private hear(clientId: number, ends: ReadonlyArray<Heard>): Effect.Effect<void> {
-    for (const { lost } of ends) lost.writing = true
+  private write(clientId: number, ends: ReadonlyArray<AnsweredCall>): Effect.Effect<void> {
+    for (const { call } of ends) call.writing = true
     const outcomes = ends.map(({ known }) => known)
     const written = Effect.map(this.parts.conclude(clientId, outcomes), (refs) => {
-      for (const ref of refs) this.lost.delete(ref)
+      for (const ref of refs) this.calls.delete(ref)
     })
     const ended = Effect.sync(() => {
-      for (const { lost } of ends) {
-        lost.writing = false
-        if (this.lost.get(lost.row.ref) === lost) this.wake.openUnsafe()
+      for (const { call } of ends) {
+        call.writing = false
+        if (this.calls.get(call.row.ref) === call) this.wake.openUnsafe()
       }
       return this.room.release(ends.length)
     })
@@ -226,15 +226,15 @@ export class InDoubtCalls {
   }
 
   private readonly alarmLate: Effect.Effect<void> = Effect.suspend(() => {
-    const late = [...this.lost.values()].filter(({ alarmed, since }) => !alarmed && this.now - since >= alarmAfter)
+    const late = [...this.calls.values()].filter(({ alarmed, since }) => !alarmed && this.now - since >= alarmAfter)
     return Effect.forEach(
       late,
-      (lost) =>
-        Effect.map(this.parts.alarm(lost.row, lost.found === "EXECUTED_UNSEEN"), (said) => {
-          if (said === "ended") this.lost.delete(lost.row.ref)
-          if (said !== "said") return
+      (call) =>
+        Effect.map(this.parts.alarm(call.row, call.found === "EXECUTED_UNSEEN"), (result) => {
+          if (result === "ended") this.calls.delete(call.row.ref)
+          if (result !== "raised") return
           this.alarms++
-          lost.alarmed = true
+          call.alarmed = true
         }),
       { concurrency: writesAtOnce, discard: true }
     )

@@ -66,8 +66,8 @@ export const outOfSyncOrders = (): OutOfSync["Service"] => {
       if (!waiting.has(orderId)) orders.delete(orderId)
     },
     take: () => {
-      const asked = [...waiting].flatMap((orderId) => orders.get(orderId) ?? [])
-      const taken = { everything, orders: asked }
+      const found = [...waiting].flatMap((orderId) => orders.get(orderId) ?? [])
+      const taken = { everything, orders: found }
       everything = false
       waiting.clear()
       some.closeUnsafe()

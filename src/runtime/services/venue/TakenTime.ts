@@ -8,7 +8,7 @@ export class TakenTime {
   /** The oldest and the newest heartbeat with events that are not taken yet. */
   private readonly beats: Array<VenueHeartbeat> = []
 
-  heard(beat: VenueHeartbeat): void {
+  heartbeat(beat: VenueHeartbeat): void {
     this.beats.splice(1, 1, beat)
   }
 

@@ -19,7 +19,7 @@ import { subscribe, subscribeToEndedCalls } from "../../subscriptions.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { CallLanes, callsAtOnce, callsOfClient, type Waiting } from "./CallLanes.ts"
 import { answerWithin } from "./VenueGateway.ts"
-import { InDoubtCalls, type Questions } from "./InDoubtCalls.ts"
+import { InDoubtCalls, type CallQueries } from "./InDoubtCalls.ts"
 import { takeUntilFull } from "./batches.ts"
 import { type OfAccount, openAccount } from "./openAccount.ts"
 import { definite, endCall, takeItsEvents } from "./outcomes.ts"
@@ -41,7 +41,7 @@ const accountsKept = 100_000
 export interface CallFigures {
   /** Committed calls without an outcome, including in-doubt calls. */
   readonly inFlight: number
-  readonly lost: number
+  readonly inDoubt: number
   readonly made: number
   /** Calls that missed their deadline. */
   readonly tooLate: number
@@ -59,7 +59,7 @@ export class VenueCalls extends Context.Service<
      */
     readonly room: Effect.Effect<void>
     /** The queries for a call in flight; null: it is being sent. */
-    questionsOn(ref: string): Questions | null
+    queriesOn(ref: string): CallQueries | null
     readonly figures: () => CallFigures
   }
 >()("brokerage/runtime/services/venue/VenueCalls") {
@@ -81,10 +81,10 @@ export class VenueCalls extends Context.Service<
         })
         for (const row of yield* Effect.orDie(stored.all("venueCalls"))) executor.found(row)
         yield* Effect.forkScoped(executor.run)
-        yield* Effect.forkScoped(executor.lost.run)
+        yield* Effect.forkScoped(executor.inDoubt.run)
         return VenueCalls.of({
           room: executor.room,
-          questionsOn: (ref) => executor.lost.questionsOn(ref),
+          queriesOn: (ref) => executor.inDoubt.queriesOn(ref),
           figures: () => executor.figures()
         })
       })
@@ -103,7 +103,7 @@ interface ExecutorParts {
 }
 
 class Executor {
-  readonly lost: InDoubtCalls
+  readonly inDoubt: InDoubtCalls
   private readonly parts: ExecutorParts
   private readonly lanes = new CallLanes({
     atOnce: callsAtOnce,
@@ -121,7 +121,7 @@ class Executor {
   constructor(parts: ExecutorParts) {
     this.parts = parts
     const { host, venue, wall } = parts
-    this.lost = new InDoubtCalls({
+    this.inDoubt = new InDoubtCalls({
       venue,
       wall,
       scope: parts.scope,
@@ -137,7 +137,7 @@ class Executor {
     })
     subscribeToEndedCalls(host, "VenueCalls", (ref) => {
       this.lanes.forget(ref)
-      this.lost.forget(ref)
+      this.inDoubt.forget(ref)
       this.openRoom()
       if (this.lanes.startable) this.wake.openUnsafe()
     })
@@ -148,25 +148,25 @@ class Executor {
   }
 
   figures(): CallFigures {
-    const { lost, lanes, made, tooLate } = this
+    const { inDoubt, lanes, made, tooLate } = this
     return {
-      inFlight: lanes.size + lost.size,
-      lost: lost.size,
+      inFlight: lanes.size + inDoubt.size,
+      inDoubt: inDoubt.size,
       made,
       tooLate,
-      lookups: lost.lookups,
-      alarms: lost.alarms
+      lookups: inDoubt.lookups,
+      alarms: inDoubt.alarms
     }
   }
 
   /** Adds a row of an earlier process as an in-doubt call. */
   found(row: VenueCallRow): void {
-    if (!this.lanes.has(row.ref)) this.lost.add(row, this.committedAt(row), false)
+    if (!this.lanes.has(row.ref)) this.inDoubt.add(row, this.committedAt(row), false)
   }
 
   /** Adds a call that was not answered or not sent to the in-doubt calls. Its age counts from the commit in wall time. */
   private lose({ row, deadline }: Waiting, made: boolean): void {
-    if (this.lanes.has(row.ref)) this.lost.add(row, deadline - callWithin, made)
+    if (this.lanes.has(row.ref)) this.inDoubt.add(row, deadline - callWithin, made)
   }
 
   /** Sends calls, in an endless loop. */
@@ -193,22 +193,22 @@ class Executor {
     if (!this.lanes.startable) return Effect.void
     // The commit of the call itself has usually just confirmed the ownership.
     const owned = this.parts.journal.ownedAt()
-    const asked = this.now
-    if (asked - owned <= ownsFor / 2) return this.begin(true, owned)
-    return Effect.flatMap(this.parts.journal.owns, (owns) => this.begin(owns, asked))
+    const checkedAt = this.now
+    if (checkedAt - owned <= ownsFor / 2) return this.begin(true, owned)
+    return Effect.flatMap(this.parts.journal.owns, (owns) => this.begin(owns, checkedAt))
   })
 
-  private begin(owns: boolean, asked: number): Effect.Effect<void> {
+  private begin(owns: boolean, checkedAt: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       for (let next = this.lanes.next(); next !== null; next = this.lanes.next()) {
         const over = this.now >= next.deadline
         // The confirmation came too late, or the process was frozen. The next round checks again.
-        if (!over && owns && this.now - asked > ownsFor) {
+        if (!over && owns && this.now - checkedAt > ownsFor) {
           this.lanes.free(next, false)
           return this.wake.openUnsafe()
         }
         if (over || owns) {
-          yield* Effect.forkIn(this.call(next, asked), this.parts.scope, { startImmediately: true })
+          yield* Effect.forkIn(this.call(next, checkedAt), this.parts.scope, { startImmediately: true })
           continue
         }
         // The ownership is not confirmed: check again soon, until the deadline of the call.
@@ -219,14 +219,14 @@ class Executor {
     })
   }
 
-  private call(waiting: Waiting, asked: number): Effect.Effect<void> {
+  private call(waiting: Waiting, checkedAt: number): Effect.Effect<void> {
     const { row } = waiting
     const { account } = row.request as OfAccount
     return Effect.suspend((): Effect.Effect<void> => {
       // The last check before the request leaves, which detects that the process was frozen.
       if (!this.lanes.has(row.ref)) return Effect.sync(() => this.finish(waiting))
       if (this.now >= waiting.deadline) return Effect.sync(() => this.missed(waiting))
-      if (this.now - asked > ownsFor) return this.again(waiting)
+      if (this.now - checkedAt > ownsFor) return this.again(waiting)
       return this.opened.has(account) ? this.make(waiting) : this.open(waiting, account)
     })
   }
@@ -370,7 +370,7 @@ class Executor {
     })
   }
 
-  private alarm(row: VenueCallRow, unseen: boolean): Effect.Effect<"said" | "ended" | "later"> {
+  private alarm(row: VenueCallRow, unseen: boolean): Effect.Effect<"raised" | "ended" | "later"> {
     const { ref, clientId, partnerId, call } = row
     const named = ownerOfRef(ref)
     const action = unseen ? "venue.executedUnseen" : "venue.unanswered"
@@ -386,12 +386,12 @@ class Executor {
         applyEffects(turn, { partnerId, clientId, object: `${named.owner}:${named.id}` }, [
           { type: "audit", action, before: null, after: null, reason: `${call} ${ref}` }
         ])
-        return "said"
+        return "raised"
       }
     })
     const logged = Effect.annotateLogs(Effect.logError(sentence), { ref, call, client: clientId })
     return noted.pipe(
-      Effect.tap((said) => (said === "said" ? logged : Effect.void)),
+      Effect.tap((result) => (result === "raised" ? logged : Effect.void)),
       Effect.catch(() => Effect.succeed("later" as const))
     )
   }

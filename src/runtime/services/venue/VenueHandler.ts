@@ -78,14 +78,14 @@ export interface VenueHandler {
    * Checks whether the message fits the service's call. The check precedes every booking. A message that names no
    * object of ours fits.
    */
-  readonly verdict: (turn: Turn, said: ObjectReport) => Verdict
+  readonly verdict: (turn: Turn, report: ObjectReport) => Verdict
   /**
    * Applies an outcome, also one that the venue gives after an implausible event. A kind that holds money opens a break
    * for a difference here.
    */
   readonly ended: (turn: Turn, end: CallEnd) => void
   /** Applies an event. False: the object does not exist, so the event is quarantined. */
-  readonly said: (turn: Turn, said: ObjectFact) => boolean
+  readonly reported: (turn: Turn, report: ObjectFact) => boolean
   /**
    * Publishes a quote to memory beside the mailboxes. It takes no turn and no commit, because a quote is not a row. The
    * same quote may arrive again. Null: objects of this kind have no quotes.
@@ -103,7 +103,7 @@ export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler } & {
    * Applies an event that the venue itself caused, without a ref of ours. Returns false or a reason if it can't be
    * applied.
    */
-  readonly unnamed: (turn: Turn, fact: AccountFact, said: Unnamed) => boolean | string
+  readonly unnamed: (turn: Turn, fact: AccountFact, report: Unnamed) => boolean | string
   /** Called if events of the turn's client may be lost. Null: events of any client. */
   readonly doubted: (turn: Turn | null) => void
 }

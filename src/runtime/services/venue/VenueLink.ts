@@ -6,7 +6,7 @@ export interface LinkState {
   /** Wall time of the last change of `connected`, Unix ms; null: it has never changed. */
   readonly since: number | null
   /** Wall time of the last heartbeat, Unix ms. */
-  readonly heardAt: number | null
+  readonly receivedAt: number | null
   /** The number of the venue's last reported event. */
   readonly number: number | null
   /** Business time up to which every event of the venue is applied, Unix ms; null: no heartbeat has arrived yet. */
@@ -15,7 +15,7 @@ export interface LinkState {
    * The venue's business time in its last heartbeat, and the wall time of its arrival, Unix ms. Only in a sandbox; null
    * before the first heartbeat.
    */
-  readonly time: { readonly at: number; readonly heardAt: number } | null
+  readonly time: { readonly at: number; readonly receivedAt: number } | null
 }
 
 export class VenueLink extends Context.Service<
@@ -23,7 +23,7 @@ export class VenueLink extends Context.Service<
   { readonly state: () => LinkState; readonly set: (change: Partial<LinkState>) => void }
 >()("brokerage/runtime/services/venue/VenueLink") {
   static readonly layer: Layer.Layer<VenueLink> = Layer.sync(VenueLink, () => {
-    let state: LinkState = { connected: false, since: null, heardAt: null, number: null, takenTo: null, time: null }
+    let state: LinkState = { connected: false, since: null, receivedAt: null, number: null, takenTo: null, time: null }
     return VenueLink.of({ state: () => state, set: (change) => void (state = { ...state, ...change }) })
   })
 }

@@ -18,9 +18,9 @@ export const openAccount = (
   now: () => number
 ): Effect.Effect<VenueOutcome, VenueUnanswered> => {
   const ref = accountRef(account)
-  return Effect.flatMap(write({ ref, account }), (said) =>
-    said.outcome === "EXECUTED"
-      ? Effect.succeed(said)
+  return Effect.flatMap(write({ ref, account }), (outcome) =>
+    outcome.outcome === "EXECUTED"
+      ? Effect.succeed(outcome)
       : Effect.suspend(() => write({ ref: accountRef(account, now()), account }))
   )
 }

@@ -14,7 +14,7 @@ export const probeHandler: VenueHandler = {
     // A repeated outcome changes nothing.
     if (row !== undefined) advance(turn, "venueProbes", row, eventOf(turn.now, outcome))
   },
-  said: (turn, { id, fact }) => {
+  reported: (turn, { id, fact }) => {
     const row = probeOf(turn, id)
     if (row === undefined) return false
     if (fact.type === "order") advance(turn, "venueProbes", row, executed(turn.now, fact.order))

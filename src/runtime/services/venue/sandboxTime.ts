@@ -56,7 +56,7 @@ interface WatchParts {
 }
 
 /** The pause after a clock query that confirmed nothing, wall ms. It limits the load from lines with wrong times. */
-const askAgain = 1_000
+const retryMillis = 1_000
 
 class Watch {
   private readonly parts: WatchParts
@@ -75,7 +75,7 @@ class Watch {
     const { link, wall } = this.parts
     let latest = 0
     for (const line of lines) {
-      if ("heartbeat" in line) link.set({ time: { at: line.at, heardAt: wall() } })
+      if ("heartbeat" in line) link.set({ time: { at: line.at, receivedAt: wall() } })
       else latest = Math.max(latest, timeOf(line))
     }
     return latest
@@ -88,7 +88,7 @@ class Watch {
   reach(latest: number): Effect.Effect<void, VenueUnanswered> {
     return Effect.suspend(() => {
       const { venue, clock, wall } = this.parts
-      const isAhead = latest > clock.venueTime().latest && wall() - this.deniedAt >= askAgain
+      const isAhead = latest > clock.venueTime().latest && wall() - this.deniedAt >= retryMillis
       if (!isAhead) return Effect.void
       return Effect.map(venue.clock, (now) => {
         if (now + clockSlackMillis >= latest) clock.expect(now)
@@ -104,7 +104,7 @@ class Watch {
   try(latest: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { wall } = this.parts
-      if (wall() - this.silentAt < askAgain) return Effect.void
+      if (wall() - this.silentAt < retryMillis) return Effect.void
       return Effect.catch(this.reach(latest), () => Effect.sync(() => void (this.silentAt = wall())))
     })
   }

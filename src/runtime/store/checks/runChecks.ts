@@ -48,13 +48,13 @@ const checksAfter = 3
 /** The results on one snapshot: every SQL check, every replay, and the snapshot's last seal. */
 export const runChecks = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const tell = yield* CheckProgress
+  const report = yield* CheckProgress
   return yield* longTransaction(sql, (sql) =>
     Effect.gen(function* () {
       // Every check reads whole tables once, without nested loops. It is slow on large books by design.
       yield* sql.unsafe("SET LOCAL enable_nestloop = off")
       const results: Array<CheckResult> = []
-      const begins = (check: string) => tell({ done: results.length, of: checksHere + checksAfter, check })
+      const begins = (check: string) => report({ done: results.length, of: checksHere + checksAfter, check })
       for (const check of ledgerChecks) {
         begins(check.name)
         const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)

@@ -23,7 +23,7 @@ export interface ExposedPosition {
   /** The chosen leverage; null if none is chosen. */
   readonly chosen: number | null
   /** The loss in the last notice of the day, percent of the margin at entry. */
-  readonly told: number
+  readonly notified: number
 }
 
 export interface ExposurePage {
@@ -107,13 +107,13 @@ const accountsOf = (lines: ReadonlyArray<string>): ReadonlyArray<ExposedAccount>
       account = { clientId, categorization, cash: BigInt(cash), premiums: BigInt(premiums), recorded, positions: [] }
       accounts.push(account)
     }
-    const [symbol, netQty, avgEntry, chosen, told] = position
+    const [symbol, netQty, avgEntry, chosen, notified] = position
     account.positions.push({
       symbol,
       netQty,
       avgEntry,
       chosen: chosen === "0" ? null : Number(chosen),
-      told: Number(told)
+      notified: Number(notified)
     })
   }
   return accounts
@@ -130,5 +130,5 @@ type Columns = [
   netQty: string,
   avgEntry: string,
   chosen: string,
-  told: string
+  notified: string
 ]

@@ -13,7 +13,7 @@ export interface OpenLevels {
   readonly barrier: string
   readonly takeProfit: string | null
   /** Levels with a stored near notice that have not been re-armed since. */
-  readonly said: ReadonlyArray<Level>
+  readonly notified: ReadonlyArray<Level>
 }
 
 /** The end of a page: the next page begins after it. */
@@ -29,7 +29,7 @@ const usualPage = 25_000
  * Common columns are grouped, and every other column is one joined text: separate rows for a hundred thousand contracts would
  * cost both sides more than the figures. No figure contains a comma.
  */
-const pageText = `SELECT symbol, side, said,
+const pageText = `SELECT symbol, side, said AS notified,
     string_agg(id::text, ',') AS ids, string_agg(client_id::text, ',') AS clients,
     string_agg(barrier, ',') AS barriers, string_agg(COALESCE("takeProfit", ''), ',') AS take_profits
   FROM (SELECT id, client_id, symbol, context FROM barrier_contracts
@@ -40,7 +40,7 @@ const pageText = `SELECT symbol, side, said,
 interface Group {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
-  readonly said: string
+  readonly notified: string
   readonly ids: string
   readonly clients: string
   readonly barriers: string
@@ -75,12 +75,12 @@ const isBehind = (one: LevelsCursor, other: LevelsCursor): boolean =>
 
 const eachOf = (group: Group, take: (contract: OpenLevels) => void): void => {
   const { symbol, side } = group
-  const said = JSON.parse(group.said) as ReadonlyArray<Level>
+  const notified = JSON.parse(group.notified) as ReadonlyArray<Level>
   const [ids, clients] = [group.ids.split(","), group.clients.split(",")]
   const [barriers, takeProfits] = [group.barriers.split(","), group.take_profits.split(",")]
   for (let at = 0; at < ids.length; at++) {
     const [contractId, clientId] = [Number(ids[at]), Number(clients[at])]
     const [barrier, takeProfit] = [barriers[at] as string, takeProfits[at] as string]
-    take({ contractId, clientId, symbol, side, barrier, takeProfit: takeProfit === "" ? null : takeProfit, said })
+    take({ contractId, clientId, symbol, side, barrier, takeProfit: takeProfit === "" ? null : takeProfit, notified })
   }
 }

@@ -106,7 +106,7 @@ const waitingText = [
 ].join("\nUNION ALL\n")
 
 /** Objects that wait for an approval, and are left out here. */
-export interface AskedFor {
+export interface PendingObjects {
   readonly withdrawals: ReadonlyArray<number>
   readonly swaps: ReadonlyArray<number>
   /** Refs of calls. */
@@ -114,7 +114,11 @@ export interface AskedFor {
 }
 
 /** The statement, for a test of its plan. */
-export const waitingStatement = (limit: number, doubtBefore: number, { withdrawals, swaps, calls }: AskedFor) => ({
+export const waitingStatement = (
+  limit: number,
+  doubtBefore: number,
+  { withdrawals, swaps, calls }: PendingObjects
+) => ({
   text: waitingText,
   values: [BigInt(limit), BigInt(doubtBefore), int8s(withdrawals), int8s(swaps), texts(calls)]
 })
@@ -124,8 +128,8 @@ export const waitingRows = (
   sql: PgClient.PgClient,
   limit: number,
   doubtBefore: number,
-  asked: AskedFor
+  pending: PendingObjects
 ): Effect.Effect<ReadonlyArray<WaitingRow>, SqlError.SqlError> => {
-  const { text, values } = waitingStatement(limit, doubtBefore, asked)
+  const { text, values } = waitingStatement(limit, doubtBefore, pending)
   return sql.unsafe<WaitingRow>(text, values)
 }

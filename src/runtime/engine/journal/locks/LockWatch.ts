@@ -46,7 +46,7 @@ export class LockWatch {
   }
 
   /** Polls the remembered locks, those polled longest ago first, with at most one batch of commits. */
-  readonly askAgain: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
+  readonly poll: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     const commits = this.held.oldest()
     const { held, unasked } = yield* this.find(commits)
     this.held.dropShownBy(new Set(commits.filter((commit) => !unasked.has(commit))), held)

@@ -79,7 +79,7 @@ export class Compliance extends Context.Service<
      * Clears every open case of the client, and runs the grant again. Refused if a case or a revision was added after
      * the review.
      */
-    clear(caller: OperatorCaller, client: string, note: string | null, looked?: ReadCase): Ruled
+    clear(caller: OperatorCaller, client: string, note: string | null, reviewed?: ReadCase): Ruled
     /** Requests the underlying documents from the partner. */
     requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
     /** Selects the client's accepted package as a sample for review. */
@@ -132,13 +132,13 @@ export class Compliance extends Context.Service<
         })
 
       /** Clears the client. Refused if a revision or a case was added after the caller's review. */
-      const clear = (caller: OperatorCaller, client: string, note: string | null, looked: ReadCase): Ruled =>
+      const clear = (caller: OperatorCaller, client: string, note: string | null, reviewed: ReadCase): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (!found.ok) return found
           const seen = yield* host.read(clientSubject(found.value.id), fileMark)
           const decide = (at: ClientTurn, row: ClientRow, again: Rescreening | null): Verdict<number> => {
-            const refusal = changedSinceReview(at.turn.state, looked)
+            const refusal = changedSinceReview(at.turn.state, reviewed)
             if (refusal !== null) return refuse(refusal)
             if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
             return idOf(clearClient(at, row, note, again))
@@ -163,8 +163,8 @@ export class Compliance extends Context.Service<
           onClient(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
         lift: (caller, client, restriction, reason) =>
           onClient(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
-        clear: (caller, client, note, looked = {}) =>
-          clear(caller, client, note === null ? null : cleanText(note), looked),
+        clear: (caller, client, note, reviewed = {}) =>
+          clear(caller, client, note === null ? null : cleanText(note), reviewed),
         requestDocuments: (caller, client, note) =>
           onClient(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
         sample: (caller, client) => onClient(caller, client, sampleClient),

@@ -4,7 +4,7 @@
  * that the client already used, then runs standing and economic gates (collateralGates.ts). A report that an economic
  * gate refuses is a row too, and is committed although the verdict is a refusal.
  *
- * This is the hot path: a new reference costs no lookup (`fileOnce` with `look: "late"`).
+ * This is the hot path: a new reference costs no lookup (`fileOnce` with `lookup: "late"`).
  *
  * D11; doc 3, Collateral report rules.
  */
@@ -87,7 +87,7 @@ export class CollateralReports extends Context.Service<
               partner: () => directory.stamp(partnerId),
               claim: collateralClaim(partnerId, request.partnerRef),
               read: (reportId) => Effect.flatMap(filedAs(reportId), (row) => withBalances(stored, row)),
-              look: "late",
+              lookup: "late",
               decide: (turn, filed) => {
                 const client = ownClient(turn.state, partnerId)
                 if (client === null) return refuse(unknown("Client"))

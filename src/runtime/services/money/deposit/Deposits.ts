@@ -126,7 +126,7 @@ export class Deposits extends Context.Service<
               partner: () => directory.stamp(partnerId),
               claim: depositClaim(partnerId, request.partnerRef),
               read: filedAs,
-              look: "first",
+              lookup: "first",
               decide: (turn, filed) => decideFiling(turn, caller, directory, request, filed, threshold),
               store
             }

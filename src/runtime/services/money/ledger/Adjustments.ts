@@ -89,7 +89,7 @@ export class Adjustments extends Context.Service<
                 claim: claimOf(found.id, reference),
                 // The claim holds the id of the ledger transaction: the refusal needs only this id, no row.
                 read: Effect.succeed<number>,
-                look: "late",
+                lookup: "late",
                 decide: (turn, booked): Verdict<Adjustment> => {
                   if (booked !== null) return refuse(alreadyBooked(booked))
                   const row = turn.state.one("clients")

@@ -149,7 +149,7 @@ export class Payouts extends Context.Service<
                 partner: () => directory.stamp(found.partnerId),
                 claim: claimOf(found, movement),
                 read: filedBy(found),
-                look: "first",
+                lookup: "first",
                 decide: (turn, paid): Verdict<Payout> => {
                   if (paid !== null) return replayOf(found, movement, paid)
                   const row = turn.state.one("clients")
@@ -218,7 +218,7 @@ interface Paying {
 }
 
 /** True if the partner has a route to request the currency: collateral is USDC only. */
-const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
+const canBeRequested = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Refuses money that the partner can request itself, and money that a withdrawal would not let out. */
@@ -226,7 +226,7 @@ const payoutRefusal = (
   { client, partner, account, paused, open }: Paying,
   { currency, minor }: Movement
 ): Refusal | null => {
-  if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
+  if (client.level !== "NONE" && canBeRequested(partner, currency)) {
     return conflict(
       "PARTNER_CAN_ASK",
       `The client is at level ${client.level}, so the partner can ask for the money itself.`

@@ -119,7 +119,7 @@ export class Interfirm extends Context.Service<
                 by: caller.by,
                 claim: claimOf(partnerId, payment),
                 read: recordOf,
-                look: "first",
+                lookup: "first",
                 decide: (turn, recorded): Verdict<InterfirmRecord> => {
                   if (recorded !== null) return replayOf(recorded, payment)
                   const row = turn.state.one("partners")

@@ -242,7 +242,7 @@ export class Withdrawals extends Context.Service<
               partner: () => directory.stamp(partnerId),
               claim: withdrawalClaim(partnerId, request.partnerRef),
               read: filedAs,
-              look: "first",
+              lookup: "first",
               decide: (turn, filed) =>
                 decideFiling(turn, {
                   caller,

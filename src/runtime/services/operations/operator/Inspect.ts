@@ -283,7 +283,7 @@ export interface OpenCall {
 const openCalls = (
   state: SubjectState,
   { kind, id }: { readonly kind: Kind; readonly id: number },
-  { questionsOn }: Pick<VenueCalls["Service"], "questionsOn">
+  { queriesOn }: Pick<VenueCalls["Service"], "queriesOn">
 ): ReadonlyArray<OpenCall> =>
   state
     .all("venueCalls")
@@ -295,6 +295,6 @@ const openCalls = (
     })
     .toSorted((one, other) => one.at - other.at)
     .map(({ ref, call, at }) => {
-      const questions = questionsOn(ref)
-      return { ref, call, at, asked: questions?.asked ?? 0, found: questions?.found ?? "BEING_MADE" }
+      const queries = queriesOn(ref)
+      return { ref, call, at, asked: queries?.tries ?? 0, found: queries?.found ?? "BEING_MADE" }
     })

@@ -12,7 +12,12 @@ import { BusinessClock } from "../../../engine/clock/BusinessClock.ts"
 import { ActorHost, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../../engine/withinTime.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import { type AskedFor, deliveriesCounted, waitingRows, type WaitingRow } from "../../../store/reads/waitingReads.ts"
+import {
+  type PendingObjects,
+  deliveriesCounted,
+  waitingRows,
+  type WaitingRow
+} from "../../../store/reads/waitingReads.ts"
 import { type ClientOwner, ownersOf } from "../../../store/reads/clientReads.ts"
 import type { ApprovalRow } from "../../../tables/operator.ts"
 import type { ReconBreakRow } from "../../../tables/reconciliation.ts"
@@ -171,7 +176,9 @@ const ofApproval = (row: ApprovalRow, breaks: ReadonlyArray<ReconBreakRow>): Dra
  * Objects with a pending approval. The queue shows the approval instead of the object, because staff can't decide by
  * requesting it again.
  */
-const pendingObjects = (approvals: ReadonlyArray<ApprovalRow>): AskedFor & { readonly breaks: ReadonlySet<number> } => {
+const pendingObjects = (
+  approvals: ReadonlyArray<ApprovalRow>
+): PendingObjects & { readonly breaks: ReadonlySet<number> } => {
   const pending = { withdrawals: new Array<number>(), swaps: new Array<number>(), calls: new Array<string>() }
   const breaks = new Set<number>()
   for (const { command, args } of approvals) {

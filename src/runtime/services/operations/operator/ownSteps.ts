@@ -28,7 +28,7 @@ export interface OwnStep {
   /** The guard that selected the transition, where the event has several. */
   readonly guard?: string
   /** A description of the step. */
-  readonly said: string
+  readonly reason: string
 }
 
 type Reader = (
@@ -56,9 +56,9 @@ const step = <K extends Kind>(
   _kind: K,
   event: EventFrom<MachineOf<K>>["type"],
   at: number | null,
-  said: string,
+  reason: string,
   guard?: string
-): OwnStep => ({ at, event, said, ...(guard === undefined ? {} : { guard }) })
+): OwnStep => ({ at, event, reason, ...(guard === undefined ? {} : { guard }) })
 
 const orderSteps: Reader = (sql, order, window) =>
   Effect.gen(function* () {
@@ -129,8 +129,8 @@ const swapSteps: Reader = (sql, swap) =>
       // A correction without an effect has no posting.
       ...corrections.flatMap((correctionId) => {
         const at = posted.get(feeKey(correctionId))
-        const said = correctionId === 0 ? "The fee of the take." : `Correction ${correctionId} of the fee.`
-        return at === undefined ? [] : [step("swap", "FEE", at, said)]
+        const reason = correctionId === 0 ? "The fee of the take." : `Correction ${correctionId} of the fee.`
+        return at === undefined ? [] : [step("swap", "FEE", at, reason)]
       })
     ]
   })
@@ -150,8 +150,8 @@ const contractSteps: Reader = (sql, contract, window) =>
     const closes = yield* requestedCloses(sql, clientId, id, alive)
     return [
       ...notices.map(({ kind, at }) => {
-        const [event, said] = warnings[kind as keyof typeof warnings]
-        return step("barrierContract", event, at, said)
+        const [event, reason] = warnings[kind as keyof typeof warnings]
+        return step("barrierContract", event, at, reason)
       }),
       ...closes.map(({ rfqId, at }) => step("barrierContract", "CLOSE_REQUESTED", at, `By the request ${rfqId}.`))
     ]

@@ -60,7 +60,7 @@ export class ClockMeeting {
     const { link, clock, wall } = this.parts
     const { connected, time } = link.state()
     if (!connected || time === null) return false
-    const there = time.at + wall.currentTimeMillisUnsafe() - time.heardAt
+    const there = time.at + wall.currentTimeMillisUnsafe() - time.receivedAt
     const ahead = there - clock.now()
     if (ahead < -together) clock.noteBehind()
     return Math.abs(ahead) > together

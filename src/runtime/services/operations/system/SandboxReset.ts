@@ -20,7 +20,7 @@ import {
   type ResetMade,
   resetStamp,
   reportedReset,
-  untoldReset
+  unreportedReset
 } from "../../../store/SandboxResets.ts"
 import { whenAway, whenUnsure } from "../../../store/whenAway.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
@@ -58,9 +58,9 @@ export class SandboxReset extends Context.Service<
     /** Stores the request. This process resets after the accepted work has ended; after a crash the next start does. */
     reset(caller: OperatorCaller): Effect.Effect<Verdict<ResetView>, DispatchError>
     /** Completes when a reset is requested: the process then ends this run of the service. */
-    readonly asked: Effect.Effect<void>
+    readonly requested: Effect.Effect<void>
     /** In a run that a reset began: writes the first audit row. In other runs: nothing. */
-    readonly tell: Effect.Effect<void, DispatchError>
+    readonly report: Effect.Effect<void, DispatchError>
   }
 >()("brokerage/runtime/services/operations/system/SandboxReset") {
   static readonly layer = Layer.effect(
@@ -70,9 +70,9 @@ export class SandboxReset extends Context.Service<
       const host = yield* ActorHost
       const clock = yield* BusinessClock
       const { sandbox, namedVenue: hasNamedVenue } = yield* Settings
-      const asked = yield* Deferred.make<void>()
+      const requested = yield* Deferred.make<void>()
       const show = Effect.catch(resetStamp(sql), whenAway).pipe(
-        Effect.map(({ resets, asked: resetting, since }) => ({ sandbox, resets, resetting, since }))
+        Effect.map(({ resets, requested: resetting, since }) => ({ sandbox, resets, resetting, since }))
       )
       const reset = (caller: OperatorCaller) =>
         Effect.gen(function* () {
@@ -89,11 +89,11 @@ export class SandboxReset extends Context.Service<
           yield* Effect.logInfo("a reset of this sandbox is requested: the service restarts on an empty database", {
             by: keyLabel
           })
-          Deferred.doneUnsafe(asked, Effect.void)
+          Deferred.doneUnsafe(requested, Effect.void)
           return accept<ResetView>({ ...state, resetting: true, goes })
         })
-      const tell = Effect.gen(function* () {
-        const made = yield* Effect.catch(untoldReset(sql), whenAway)
+      const report = Effect.gen(function* () {
+        const made = yield* Effect.catch(unreportedReset(sql), whenAway)
         if (made === null) return
         const { number, by } = made
         yield* host
@@ -111,7 +111,7 @@ export class SandboxReset extends Context.Service<
           .pipe(Effect.catchTag("ClaimLost", () => Effect.void))
         yield* Effect.catch(reportedReset(sql), whenUnsure)
       })
-      return SandboxReset.of({ show, reset, asked: Deferred.await(asked), tell })
+      return SandboxReset.of({ show, reset, requested: Deferred.await(requested), report })
     })
   )
 }

@@ -109,11 +109,11 @@ export class SimVenue extends Context.Service<
           account,
           () => wall.currentTimeMillisUnsafe()
         ).pipe(
-          Effect.mapError(({ reason }) => new VenueControlError({ why: "unreached", words: reason })),
+          Effect.mapError(({ reason }) => new VenueControlError({ why: "unreached", detail: reason })),
           Effect.flatMap(({ outcome, reason }) =>
             outcome === "EXECUTED"
               ? Effect.void
-              : Effect.fail(new VenueControlError({ why: "refused", words: reason ?? "it opens no account" }))
+              : Effect.fail(new VenueControlError({ why: "refused", detail: reason ?? "it opens no account" }))
           )
         )
 
@@ -214,6 +214,6 @@ const restarted = (control: VenueControl["Service"]): Effect.Effect<CommandAnswe
     })
     return yield* Effect.timeoutOrElse(back, {
       duration: backWithin,
-      orElse: () => Effect.fail(new VenueControlError({ why: "lost", words: "it has not come back within 30 s" }))
+      orElse: () => Effect.fail(new VenueControlError({ why: "lost", detail: "it has not come back within 30 s" }))
     })
   })

@@ -110,7 +110,7 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     ]),
     gauge("brokerage_venue_calls", "Calls to the venue without a known outcome, and those of them that are queried.", [
       { labels: { state: "in_flight" }, value: venue.inFlight },
-      { labels: { state: "lost" }, value: venue.lost }
+      { labels: { state: "lost" }, value: venue.inDoubt }
     ]),
     counter("brokerage_venue_calls_made_total", "Calls of the venue that this process has made.", [
       { value: venue.made }

@@ -7,7 +7,7 @@ import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
 import type { VenueCommand } from "../../../../venue/VenueCommand.ts"
 import type { VenueControlError } from "../../../ports/VenueControl.ts"
 
-export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
+export const venueRefusal = ({ why, detail }: VenueControlError): Refusal => {
   switch (why) {
     case "none":
       return { _tag: "NoVenue", sentence: "No venue is attached to this service." }
@@ -15,24 +15,24 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
       return {
         _tag: "VenueAway",
         reason: "VENUE_UNREACHABLE",
-        sentence: `The venue can't be reached (${words}): nothing was done.`
+        sentence: `The venue can't be reached (${detail}): nothing was done.`
       }
     case "closed":
       return {
         _tag: "VenueAway",
         reason: "VENUE_UNREACHABLE",
-        sentence: `The venue takes nothing now (${words}): nothing was done.`
+        sentence: `The venue takes nothing now (${detail}): nothing was done.`
       }
     case "lost":
       return {
         _tag: "VenueAway",
         reason: "OUTCOME_UNKNOWN",
-        sentence: `The venue did not answer (${words}), and may have done it: look at sim venue show before repeating the command.`
+        sentence: `The venue did not answer (${detail}), and may have done it: look at sim venue show before repeating the command.`
       }
     case "foreign":
-      return conflict("FOREIGN_VENUE", `The venue is not a simulator that this service controls: ${words}.`)
+      return conflict("FOREIGN_VENUE", `The venue is not a simulator that this service controls: ${detail}.`)
     case "refused":
-      return invalidWhole("REFUSED_BY_SIMULATOR", `The venue refuses this: ${words}`)
+      return invalidWhole("REFUSED_BY_SIMULATOR", `The venue refuses this: ${detail}`)
   }
 }
 

@@ -267,7 +267,7 @@ const fileOneByOne = (
   })
 
 /** The interval of checks for due retries. */
-const retryLook = "20 seconds"
+const retryCheck = "20 seconds"
 const retriedAtOnce = 16
 
 const retryDue = (tools: JobsTools): Effect.Effect<void, DispatchError> =>
@@ -282,7 +282,7 @@ const retryDue = (tools: JobsTools): Effect.Effect<void, DispatchError> =>
       { limit: retriedAtOnce }
     )
     for (const failure of due) yield* retry(tools, failure)
-    if (due.length < retriedAtOnce) yield* Effect.sleep(retryLook)
+    if (due.length < retriedAtOnce) yield* Effect.sleep(retryCheck)
   })
 
 const retry = (tools: JobsTools, failure: StatementJobFailureRow): Effect.Effect<void, DispatchError> =>

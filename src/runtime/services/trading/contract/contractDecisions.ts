@@ -49,36 +49,36 @@ export const openContract = (
   venue: VenueContract,
   quoteId: number
 ): ContractRow => {
-  const asked = rfq.context
-  const figures = executedFigures(asked, venue)
+  const request = rfq.context
+  const figures = executedFigures(request, venue)
   const id = turn.nextId("barrierContract")
-  const by = asked.accepting === null ? turn.by : { ...turn.by, actor: asked.accepting.by }
+  const by = request.accepting === null ? turn.by : { ...turn.by, actor: request.accepting.by }
   const opened = start({ ...turn, by }, "barrierContracts", {
     of,
     input: {
       contractId: id,
       rfqId: rfq.id,
-      venueRfqId: asked.venueRfqId ?? 0,
+      venueRfqId: request.venueRfqId ?? 0,
       quoteId,
       clientId: rfq.clientId,
-      account: asked.account,
+      account: request.account,
       symbol: venue.symbol,
       side: venue.side,
-      qty: onGrid(venue.qty, asked.qtyDecimals),
-      entry: onGrid(venue.entry, asked.priceDecimals),
-      barrier: onGrid(venue.barrier, asked.priceDecimals),
-      takeProfit: venue.takeProfit === null ? null : onGrid(venue.takeProfit, asked.priceDecimals),
+      qty: onGrid(venue.qty, request.qtyDecimals),
+      entry: onGrid(venue.entry, request.priceDecimals),
+      barrier: onGrid(venue.barrier, request.priceDecimals),
+      takeProfit: venue.takeProfit === null ? null : onGrid(venue.takeProfit, request.priceDecimals),
       expiryTs: venue.expiryAt,
-      expiryDefaulted: asked.expiryDefaulted,
+      expiryDefaulted: request.expiryDefaulted,
       strict: venue.strict,
-      premiumBps: asked.premiumBps,
+      premiumBps: request.premiumBps,
       premium: usdc(figures.premium),
       potentialProfit: figures.potentialProfit === null ? null : usdc(figures.potentialProfit),
       commission: usdc(figures.commission),
       leverage: figures.leverage,
       notional: usdc(figures.notional),
-      priceDecimals: asked.priceDecimals,
-      qtyDecimals: asked.qtyDecimals,
+      priceDecimals: request.priceDecimals,
+      qtyDecimals: request.qtyDecimals,
       venueContractId: venue.id,
       tradeId: venue.tradeId,
       openedAt: venue.openedAt

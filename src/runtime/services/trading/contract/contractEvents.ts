@@ -29,7 +29,7 @@ export const contractHandler = (parts: EventParts): VenueHandler => ({
     const reason = isLost ? (outcome.reason ?? notReceived) : refusalReason(outcome)
     advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason, isLost })
   },
-  said: (turn, { id }) => contractInTurn(turn, id) !== undefined,
+  reported: (turn, { id }) => contractInTurn(turn, id) !== undefined,
   quoted: null
 })
 

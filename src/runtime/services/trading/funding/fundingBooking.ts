@@ -45,37 +45,37 @@ const isPosted = "its stamp of funding is posted already"
  */
 export const onFundingStamp = (
   at: FundingTurn,
-  said: VenueFunding,
-  { at: saidAt, isWhole }: Unnamed
+  reported: VenueFunding,
+  { at: reportedAt, isWhole }: Unnamed
 ): boolean | string => {
   const { turn, recall } = at
-  const isLater = saidAt > said.settledAt && openFundingOf(turn, said) === undefined
-  const key = fundingKey(said, owner(at).clientId)
+  const isLater = reportedAt > reported.settledAt && openFundingOf(turn, reported) === undefined
+  const key = fundingKey(reported, owner(at).clientId)
   if (isLater && recall.matching(turn, "ledgerTransactions", { key }) !== null) return isPosted
-  return bookFunding(at, said, isWhole)
+  return bookFunding(at, reported, isWhole)
 }
 
 /**
  * Applies the venue's report of a stamp. Returns false for a second report of a priced stamp, and for a market without
  * funding. `isWhole`: no earlier event of the account is missing.
  */
-export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolean): boolean => {
-  const open = openFundingOf(at.turn, said)
-  if (open !== undefined) return price(at, open, said)
-  const position = positionInTurn(at.turn, said.symbol)
+export const bookFunding = (at: FundingTurn, reported: VenueFunding, isWhole: boolean): boolean => {
+  const open = openFundingOf(at.turn, reported)
+  if (open !== undefined) return price(at, open, reported)
+  const position = positionInTurn(at.turn, reported.symbol)
   if (position?.state === "SPOT") return false
-  const qty = position === undefined ? "0" : heldAt(at, position, said)
-  const stamp = pricedBy(said)
-  const agrees = isSame(qty, said.netQty)
+  const qty = position === undefined ? "0" : heldAt(at, position, reported)
+  const stamp = pricedBy(reported)
+  const agrees = isSame(qty, reported.netQty)
   if (stamp !== null && agrees) {
-    const { amount, netQty } = said
+    const { amount, netQty } = reported
     post(at, stamp, qty)
     // For the same quantity with another amount our posting stays. The row written below causes a comparison of the
     // account.
     if (amount !== null && new MoneyDecimal(amount).eq(usdc(fundingPayment(netQty, stamp)))) return true
   }
   const { partnerId, clientId } = owner(at)
-  const { symbol, settledAt, mark, rate } = said
+  const { symbol, settledAt, mark, rate } = reported
   const posted = stamp !== null && (agrees || (isWhole && !isQueried(at.turn, at.unsettled)))
   if (posted && !agrees) post(at, stamp, qty)
   const live = !(posted && agrees)
@@ -88,7 +88,7 @@ export const bookFunding = (at: FundingTurn, said: VenueFunding, isWhole: boolea
     mark,
     rate,
     qty,
-    venueQty: said.netQty,
+    venueQty: reported.netQty,
     posted,
     live
   })
@@ -112,10 +112,10 @@ const makeRoom = (at: OwnedTurn): void => {
  * Adds mark and rate to an open stamp that lacks them. Posts it on the position at the stamp, at once or after the
  * query of the account's orders.
  */
-const price = (at: FundingTurn, open: OpenFundingRow, said: VenueFunding): boolean => {
-  const stamp = pricedBy(said)
+const price = (at: FundingTurn, open: OpenFundingRow, reported: VenueFunding): boolean => {
+  const stamp = pricedBy(reported)
   if (open.mark !== null || stamp === null) return false
-  const row = { ...open, mark: stamp.mark, rate: stamp.rate, venueQty: said.netQty }
+  const row = { ...open, mark: stamp.mark, rate: stamp.rate, venueQty: reported.netQty }
   if (isSame(row.qty, row.venueQty) || !isQueried(at.turn, at.unsettled)) settle(at, row)
   else {
     at.turn.draft.put("openFundings", row)

@@ -31,13 +31,13 @@ const pageLength = lookupLimit
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
 
-interface Asked {
+interface QueriedOrder {
   readonly clientId: number
   readonly orderId: number
   readonly wasOver: boolean
 }
 
-interface Found extends Asked {
+interface Found extends QueriedOrder {
   /** The venue's record. */
   readonly order: VenueOrder
 }
@@ -97,8 +97,8 @@ class Resync {
   private readonly round: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const { everything, orders: taken } = this.parts.unsettled.take()
     const orders = yield* this.behind(taken)
-    yield* this.askAll(orders.filter(({ wasOver }) => !wasOver))
-    yield* this.askAll(orders.filter(({ wasOver }) => wasOver))
+    yield* this.queryAll(orders.filter(({ wasOver }) => !wasOver))
+    yield* this.queryAll(orders.filter(({ wasOver }) => wasOver))
     if (everything) yield* this.everything
   })
 
@@ -120,9 +120,9 @@ class Resync {
     })
   }
 
-  private askAll(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+  private queryAll(orders: ReadonlyArray<QueriedOrder>): Effect.Effect<void> {
     const starts = Array.from({ length: Math.ceil(orders.length / lookupLimit) }, (_, page) => page * lookupLimit)
-    return Effect.forEach(starts, (at) => this.ask(orders.slice(at, at + lookupLimit)), { discard: true })
+    return Effect.forEach(starts, (at) => this.query(orders.slice(at, at + lookupLimit)), { discard: true })
   }
 
   /** Queries every working order. */
@@ -134,7 +134,7 @@ class Resync {
           .page("orders", [{ column: "state", value: state }], query)
           .pipe(Effect.catch(() => Effect.as(this.later, [])))
         if (rows.length > 0)
-          yield* this.ask(rows.map(({ id, clientId }) => ({ orderId: id, clientId, wasOver: false })))
+          yield* this.query(rows.map(({ id, clientId }) => ({ orderId: id, clientId, wasOver: false })))
         before = rows.at(-1)?.id
         if (rows.length < pageLength) break
       }
@@ -153,7 +153,7 @@ class Resync {
    * Queries orders. Ended orders are queried by `voidRefs`, whose answer is final; a lookup may lag behind the venue's
    * events.
    */
-  private ask(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+  private query(orders: ReadonlyArray<QueriedOrder>): Effect.Effect<void> {
     const { venue } = this.parts
     const refs = orders.map(({ orderId }) => orderRef(orderId))
     const areOver = orders.every(({ wasOver }) => wasOver)
@@ -173,19 +173,19 @@ class Resync {
         const unknown = orders.filter(({ orderId }) => !found.has(orderId))
         return Effect.andThen(
           this.forget(unknown),
-          Effect.forEach(clients, ([clientId, found]) => this.hear(clientId, found), {
+          Effect.forEach(clients, ([clientId, found]) => this.book(clientId, found), {
             concurrency: atOnce,
             discard: true
           })
         )
       }),
-      Effect.catchTag("VenueUnanswered", () => this.askLater(orders))
+      Effect.catchTag("VenueUnanswered", () => this.queryLater(orders))
     )
   }
 
   /** Handles orders that the venue does not know: clears their timers, and counts the answer in their misfits. */
-  private forget(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
-    const one = ({ clientId, orderId }: Asked) =>
+  private forget(orders: ReadonlyArray<QueriedOrder>): Effect.Effect<void> {
+    const one = ({ clientId, orderId }: QueriedOrder) =>
       this.parts.host
         .dispatch({
           subject: clientSubject(clientId),
@@ -201,7 +201,7 @@ class Resync {
     return Effect.forEach(orders, (order) => Effect.ignore(one(order)), { discard: true })
   }
 
-  private askLater(orders: ReadonlyArray<Asked>): Effect.Effect<void> {
+  private queryLater(orders: ReadonlyArray<QueriedOrder>): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(againAfter),
       Effect.sync(() => {
@@ -213,7 +213,7 @@ class Resync {
   }
 
   /** Books the venue's records of a client's orders, with missing trades. */
-  private hear(clientId: number, found: ReadonlyArray<Found>): Effect.Effect<void> {
+  private book(clientId: number, found: ReadonlyArray<Found>): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { host, orders, unsettled } = this.parts
       let left: ReadonlyArray<WholeOrder> | null = yield* Effect.forEach(found, (each) => this.whole(each))
@@ -241,15 +241,15 @@ class Resync {
     })
   }
 
-  private notNow(orders: ReadonlyArray<Asked>, fault: VenueUnanswered | DispatchError): Effect.Effect<void> {
+  private notNow(orders: ReadonlyArray<QueriedOrder>, fault: VenueUnanswered | DispatchError): Effect.Effect<void> {
     return Effect.andThen(
       Effect.logDebug("orders could not be booked now; the venue is queried again", fault),
-      this.askLater(orders)
+      this.queryLater(orders)
     )
   }
 
-  private inTime<A>(question: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> {
-    return Effect.timeoutOrElse(question, {
+  private inTime<A>(query: Effect.Effect<A, VenueUnanswered>): Effect.Effect<A, VenueUnanswered> {
+    return Effect.timeoutOrElse(query, {
       duration: answerWithin,
       orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
     })

@@ -35,10 +35,17 @@ import { Directory } from "../../partners/Directory.ts"
 import { answerWithin, type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { firstRow } from "../../shared/firstRow.ts"
 import { Recall } from "../../account/Recall.ts"
-import { asking, explainOrder } from "./requestedOrder.ts"
+import { readOrder, explainOrder } from "./requestedOrder.ts"
 import { newOrder } from "./newOrder.ts"
 import { cancelOrder, orderInTurn, placeOrder } from "./orderDecisions.ts"
-import { type Asked, clientAt, clientInTurn, type ClientNow, judgedOrder, previewFigures } from "./orderFacts.ts"
+import {
+  type OrderOnMarket,
+  clientAt,
+  clientInTurn,
+  type ClientNow,
+  judgedOrder,
+  previewFigures
+} from "./orderFacts.ts"
 import { type OrderMarkets, orderMarkets } from "./orderMarkets.ts"
 import { armAttachment, endAttempts } from "./protection.ts"
 import { isOutOfSync, OutOfSync } from "../../venue/OutOfSync.ts"
@@ -105,14 +112,14 @@ class Trading {
   place(caller: Caller, write: KeyedWrite): Effect.Effect<Kept<PlacedWire>, DispatchError> {
     const { gateway, markets } = this.parts
     const { clientId, body, key } = write
-    const { asked, refusal } = asking(body, markets)
+    const { requested, refusal } = readOrder(body, markets)
     // With a key, a stored result takes precedence over the refusal: since the first attempt the market may have gone,
     // or the venue may have disconnected.
-    if (asked === null && key === null) return Effect.succeed(unkept(refusal))
+    if (requested === null && key === null) return Effect.succeed(unkept(refusal))
     return Effect.gen({ self: this }, function* () {
       const request = gateway.request<PlacedWire>(caller, write, refusingOrder)
       const sent = yield* request.begin((turn) =>
-        asked === null ? refuse(refusal) : this.placeIn(turn, caller, asked)
+        requested === null ? refuse(refusal) : this.placeIn(turn, caller, requested)
       )
       if (!sent.ok) return request.refused(sent)
       const orderId = sent.value
@@ -126,20 +133,23 @@ class Trading {
 
   preview(caller: Caller, clientId: number, body: unknown): Answered<MarginPreviewWire> {
     const { markets } = this.parts
-    const { asked, refusal } = asking(body, markets, decodePreview)
-    if (asked === null) return Effect.succeed(refuse(refusal._tag === "Invalid" ? previewRefusal(refusal) : refusal))
-    return this.looking(caller, clientId, (at) => {
-      const { facts, figures } = judgedOrder(at, asked, markets, { previews: true, fired: false })
+    const { requested, refusal } = readOrder(body, markets, decodePreview)
+    if (requested === null)
+      return Effect.succeed(refuse(refusal._tag === "Invalid" ? previewRefusal(refusal) : refusal))
+    return this.view(caller, clientId, (at) => {
+      const { facts, figures } = judgedOrder(at, requested, markets, { previews: true, fired: false })
       return marginPreviewOf(facts, previewFigures(figures))
     })
   }
 
   explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation> {
     const { markets } = this.parts
-    const found = asking(body, markets)
-    return Effect.flatMap(this.hasFired(clientId, found.asked), (fired) =>
-      this.looking(of, clientId, (at) =>
-        accept(explainOrder(found, (asked) => judgedOrder(at, asked, markets, { previews: false, fired }).facts))
+    const found = readOrder(body, markets)
+    return Effect.flatMap(this.hasFired(clientId, found.requested), (fired) =>
+      this.view(of, clientId, (at) =>
+        accept(
+          explainOrder(found, (requested) => judgedOrder(at, requested, markets, { previews: false, fired }).facts)
+        )
       )
     )
   }
@@ -181,20 +191,20 @@ class Trading {
     return notFound(this.parts.host, { partnerId: partner.row.id, clientId, thing: noOrder })
   }
 
-  private placeIn(turn: Turn, caller: Caller, asked: Asked): Verdict<number> {
+  private placeIn(turn: Turn, caller: Caller, requested: OrderOnMarket): Verdict<number> {
     const { directory, markets, recall } = this.parts
     const partner = partnerNow(directory, caller)
     const client = ownClient(turn.state, partner.row.id)
     if (client === null) return refuse(noClient)
-    const { symbol, ocoGroup } = asked.order
+    const { symbol, ocoGroup } = requested.order
     const fired =
       ocoGroup !== null &&
       recall.matching(turn, "firedGroups", { client_id: client.id, symbol, name: ocoGroup }) !== null
     const at = clientInTurn(turn, { client, partnerState: partner.row.state })
-    const { facts, figures } = judgedOrder(at, asked, markets, { previews: false, fired })
+    const { facts, figures } = judgedOrder(at, requested, markets, { previews: false, fired })
     const refusal = firstRefusal(orderGates, facts)
     if (refusal !== null) return refuse(refusal)
-    const order = newOrder({ asked, figures, terms: markets.terms })
+    const order = newOrder({ requested, figures, terms: markets.terms })
     const of = instanceOf(client, partner)
     const row = placeOrder({ turn, of }, client, order)
     armAttachment(turn, of, row)
@@ -259,14 +269,14 @@ class Trading {
     )
   }
 
-  private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
-    const seen = readOwnClient(this.parts, of.partner.row.id, clientId, (...at) => look(clientAt(...at)))
+  private view<A>(of: OfPartner, clientId: number, project: (at: ClientNow) => Verdict<A>): Answered<A> {
+    const seen = readOwnClient(this.parts, of.partner.row.id, clientId, (...at) => project(clientAt(...at)))
     return Effect.mapEager(seen, (found) => found ?? refuse(noClient))
   }
 
-  private hasFired(clientId: number, asked: Asked | null): Effect.Effect<boolean, Unavailable> {
-    if (asked === null || asked.order.ocoGroup === null) return Effect.succeed(false)
-    const { symbol, ocoGroup: name } = asked.order
+  private hasFired(clientId: number, requested: OrderOnMarket | null): Effect.Effect<boolean, Unavailable> {
+    if (requested === null || requested.order.ocoGroup === null) return Effect.succeed(false)
+    const { symbol, ocoGroup: name } = requested.order
     const conditions = Object.entries({ client_id: clientId, symbol, name }).map(([column, value]) => ({
       column,
       value

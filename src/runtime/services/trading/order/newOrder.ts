@@ -6,16 +6,16 @@ import type { Reserved } from "../../../../machines/order/Order.ts"
 import type { PreTrade } from "../../../../machines/order/preTrade.ts"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
 import type { OrderToPlace } from "./orderDecisions.ts"
-import type { Asked } from "./orderFacts.ts"
+import type { OrderOnMarket } from "./orderFacts.ts"
 
 interface Placing {
-  readonly asked: Asked
+  readonly requested: OrderOnMarket
   readonly figures: PreTrade
   readonly terms: MarketTerms
 }
 
-export const newOrder = ({ asked, figures, terms }: Placing): OrderToPlace => {
-  const { order, market } = asked
+export const newOrder = ({ requested, figures, terms }: Placing): OrderToPlace => {
+  const { order, market } = requested
   const { symbol, family, side, type, qty, price, tif, venueTif, reduceOnly, trigger, attach, ocoGroup } = order
   return {
     symbol,

@@ -63,15 +63,15 @@ export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads
 interface HandlerTurn extends BookingTurn, Pick<OrderParts, "unsettled"> {}
 
 export const orderHandler = (parts: OrderParts): VenueHandler => ({
-  verdict: (turn, said) => {
-    const row = parts.recall.row(turn, "orders", said.id)
-    return row === null ? null : orderVerdict({ turn, recall: parts.recall }, row, said)
+  verdict: (turn, report) => {
+    const row = parts.recall.row(turn, "orders", report.id)
+    return row === null ? null : orderVerdict({ turn, recall: parts.recall }, row, report)
   },
   ended: (turn, { id, outcome, fills = [] }) => {
     const row = parts.recall.row(turn, "orders", id)
     if (row !== null) onCallResult(ownedTurn(turn, parts), row, outcome, fills)
   },
-  said: (turn, { id, fact }) => {
+  reported: (turn, { id, fact }) => {
     const row = parts.recall.row(turn, "orders", id)
     if (row === null) return false
     if (fact.type === "order") onOrderFact(ownedTurn(turn, parts), row, fact.order)
@@ -85,8 +85,8 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
 })
 
 /** Applies a venue event that names no order of ours. Returns false or a reason if it can't be applied. */
-export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, said: Unnamed): boolean | string => {
-  if (fact.type === "funding") return onFundingStamp(ownedTurn(turn, parts), fact.funding, said)
+export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, report: Unnamed): boolean | string => {
+  if (fact.type === "funding") return onFundingStamp(ownedTurn(turn, parts), fact.funding, report)
   if (fact.type === "fill" && fact.fill.reason !== null) return adopted(ownedTurn(turn, parts), fact.fill, fact.order)
   if (fact.type === "bust") return busted(ownedTurn(turn, parts), fact)
   return false
@@ -256,12 +256,12 @@ const onOrderFact = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void =>
   if (!isWorking(row)) return onReportAfterEnd(at, row, order)
   const there = confirmed(at, amended(at, row, order), order)
   const booked = scaled(there.context.filledQty)
-  const said = scaled(order.filledQty)
-  if (isLess(booked, said)) return unsettled(at, row, order)
+  const reported = scaled(order.filledQty)
+  if (isLess(booked, reported)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
     const { turn, of } = at
     // The report is outdated: it counts fewer fills than are booked.
-    if (isLess(said, booked)) return unsettled(at, row, order)
+    if (isLess(reported, booked)) return unsettled(at, row, order)
     advance(
       turn,
       "orders",
@@ -390,10 +390,10 @@ const busted = (
   if (client === undefined) return false
   const fill = recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId })
   if (fill === null) return false
-  const said = `The venue has taken trade ${tradeId} of its order ${orderId} back: ${reason}.`
+  const sentence = `The venue has taken trade ${tradeId} of its order ${orderId} back: ${reason}.`
   applyEffects(turn, { ...at.of, object: `order:${fill.orderId}` }, [
-    { type: "audit", action: "order.bust", before: null, after: null, reason: said }
+    { type: "audit", action: "order.bust", before: null, after: null, reason: sentence }
   ])
-  if (fill.notional !== 0n) breakOfClient(turn, fill, fill.notional, said)
+  if (fill.notional !== 0n) breakOfClient(turn, fill, fill.notional, sentence)
   return true
 }

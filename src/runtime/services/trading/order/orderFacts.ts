@@ -46,7 +46,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
 })
 
 /** An order whose fields are valid, in its market. */
-export interface Asked {
+export interface OrderOnMarket {
   readonly order: RequestedOrder
   readonly market: OrderMarket
   /** The refusal of values off the market's grids. The gates place it in their order. */
@@ -64,15 +64,15 @@ export interface Judged {
  */
 export const judgedOrder = (
   at: ClientNow,
-  asked: Asked,
+  requested: OrderOnMarket,
   markets: OrderMarkets,
   { previews, fired }: { readonly previews: boolean; readonly fired: boolean }
 ): Judged => {
-  const { order, market, grid } = asked
+  const { order, market, grid } = requested
   const { client, state, account, facts } = at
   const { risk, recorded } = account
   const quoted = markets.quoted(order.symbol)
-  const figures = figuresOf(at, asked, markets, previews)
+  const figures = figuresOf(at, requested, markets, previews)
   const mark = facts.marks.get(order.symbol) ?? null
   return {
     figures,
@@ -114,7 +114,12 @@ const groupOf = ({ orders }: ClientNow, { symbol, ocoGroup }: RequestedOrder, fi
   return { members: members.length, fired: fired || members.some(({ context }) => context.lastTradeId > 0) }
 }
 
-const figuresOf = (at: ClientNow, { order, market }: Asked, markets: OrderMarkets, previews: boolean): PreTrade => {
+const figuresOf = (
+  at: ClientNow,
+  { order, market }: OrderOnMarket,
+  markets: OrderMarkets,
+  previews: boolean
+): PreTrade => {
   const { account, facts } = at
   const { terms } = markets
   const { bestBid, bestAsk } = markets.quoted(order.symbol)

@@ -20,18 +20,18 @@ interface Judging {
 export const orderVerdict = (
   at: Judging,
   row: OrderRow,
-  { order = null, fill, fills = [], at: saidAt, ...said }: ObjectReport
+  { order = null, fill, fills = [], at: reportedAt, ...rest }: ObjectReport
 ): Verdict => {
-  if ((said.rfq ?? said.contract ?? said.swap ?? null) !== null) {
+  if ((rest.rfq ?? rest.contract ?? rest.swap ?? null) !== null) {
     return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
   }
-  if (contradicts(said, order, fills.length)) {
+  if (contradicts(rest, order, fills.length)) {
     return {
       reason: "the venue refused the order and reports trades of it",
       worth: worthOf(at, row, fills[0]?.fill ?? null)
     }
   }
-  const verdict = order === null ? null : reportVerdict(at, row, order, saidAt)
+  const verdict = order === null ? null : reportVerdict(at, row, order, reportedAt)
   if (verdict !== null) return verdict
   if (fill !== undefined) return tradeVerdict(at, row, fill, order)
   let judged = row
@@ -66,10 +66,10 @@ const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
 })
 
 /** Whether a report of an order fits. */
-export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, saidAt: number): Verdict =>
+export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, reportedAt: number): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: saidAt, of: [`order:${row.id}`] },
+    { symbol: row.symbol, at: reportedAt, of: [`order:${row.id}`] },
     (seen) => orderMisfit(report, { order: row.context, ...seen }),
     () => worthOf(at, row, null)
   )

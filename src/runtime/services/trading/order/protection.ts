@@ -105,7 +105,7 @@ const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
   if (plan.cancelParent) cancelIfThere(at, row.id, hasFired)
   const placed = placeLegs(at, row, plan)
   const standing = { ...plan.standing, legs: [...plan.standing.legs, ...placed] }
-  tellParent(at, row.id, placed, plan.notes)
+  reportToParent(at, row.id, placed, plan.notes)
   setAttemptTimer(turn, row.id, standing)
   return advance(turn, "attachments", row, { type: plan.event, at: turn.now, standing }, { of }) !== null
 }
@@ -138,12 +138,12 @@ export const protectionTimers = {
 export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRow): boolean => {
   const { parentOrderId, type } = context
   const row = parentOrderId === null ? undefined : turn.state.get("attachments", String(parentOrderId))
-  const asked = row?.context.standing.unplaced.find((each) => isLegOf(each, type))
-  if (row === undefined || asked === undefined || state === "FILLED") return false
+  const waiting = row?.context.standing.unplaced.find((each) => isLegOf(each, type))
+  if (row === undefined || waiting === undefined || state === "FILLED") return false
   const { standing } = row.context
-  const unplaced = standing.unplaced.filter((each) => each !== asked)
+  const unplaced = standing.unplaced.filter((each) => each !== waiting)
   const ofRound = standing.legs.filter(({ round }) => round === standing.round)
-  for (const { orderId } of ofRound.filter(({ role }) => role === asked.role)) {
+  for (const { orderId } of ofRound.filter(({ role }) => role === waiting.role)) {
     const leg = orderInTurn(turn, orderId)
     if (leg !== undefined) cancelOrder({ turn, of }, leg, null)
   }
@@ -241,7 +241,7 @@ const triggerOf = ({ attach, side }: OrderContext, role: LegRole): Trigger => {
 }
 
 /** Records new legs and notes of refused legs on the order that they protect. A new leg replaces a refused one. */
-const tellParent = (
+const reportToParent = (
   { turn, of, recall }: ProtectedTurn,
   id: number,
   placed: ReadonlyArray<Leg>,

@@ -17,7 +17,7 @@ import { cancelAgain } from "./orderDecisions.ts"
 import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
 /** The time until a query timer fires, business ms. It is longer than a query usually takes. */
-const askAfter = 5_000
+const queryAfter = 5_000
 /** The interval at which a query timer fires again while there is no answer, business ms. */
 const queryAgainAfter = 60_000
 
@@ -31,7 +31,7 @@ const setTimer = (turn: Turn, orderId: number, dueAt: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: nameOf(orderId), dueAt })
 
 /** Sets the durable timer that queries the order. */
-export const scheduleQuery = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + askAfter)
+export const scheduleQuery = (turn: Turn, orderId: number): void => setTimer(turn, orderId, turn.now + queryAfter)
 
 /** Clears the query timer, in the turn that applies the answer. A timer that this turn has set for a further query stays. */
 export const queryScheduled = (turn: Turn, orderId: number): void => {

@@ -4,7 +4,7 @@
  * F18).
  */
 import { Context, Layer } from "effect"
-import type { Heard } from "../../../../machines/rfq/Rfq.ts"
+import type { ReceivedQuotes } from "../../../../machines/rfq/Rfq.ts"
 import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
 import { ShortLivedMap } from "../../../engine/ShortLivedMap.ts"
 
@@ -50,7 +50,7 @@ export class Board {
   }
 
   /** Applies a new or changed quote. A quote that has ended never becomes live again. */
-  hear(rfqId: number, quote: VenueQuote): void {
+  receive(rfqId: number, quote: VenueQuote): void {
     if (this.keep(rfqId, quote)) this.notify(rfqId)
   }
 
@@ -76,7 +76,7 @@ export class Board {
   }
 
   /** The data that the end of a request stores: its quotes, newest last, and the router's note. */
-  heard(rfqId: number): Heard {
+  received(rfqId: number): ReceivedQuotes {
     return { quotes: this.of(rfqId).map(({ quote }) => quote), note: this.note(rfqId) }
   }
 

@@ -34,7 +34,7 @@ import { firstRow } from "../../shared/firstRow.ts"
 import { contractMarkets } from "./contractMarkets.ts"
 import { callsEnded, type Kept, type KeyedWrite, unkept, VenueGateway } from "../../venue/VenueGateway.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
-import { askedOf, explainRequest } from "./requestRfq.ts"
+import { readRfq, explainRequest } from "./requestRfq.ts"
 import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
 import { clientAt, clientInTurn, type ClientNow, quoteJudge, rfqFacts } from "./rfqFacts.ts"
 import {
@@ -116,14 +116,14 @@ class Requests {
 
   request(caller: Caller, write: KeyedWrite): Sent<RfqWire> {
     const { clock, markets } = this.parts
-    const asked = askedOf(write.body, clock.now(), markets)
+    const requested = readRfq(write.body, clock.now(), markets)
     // With a key, a stored result takes precedence over the refusal: since the first attempt the expiry may have
     // passed, or the market may have gone.
-    if (!asked.ok && write.key === null) return Effect.succeed(unkept(asked.refusal))
+    if (!requested.ok && write.key === null) return Effect.succeed(unkept(requested.refusal))
     return this.begun(caller, write, (turn) =>
       this.inTurn(turn, caller, (at) => {
-        if (!asked.ok) return asked
-        const { rfq, market } = asked.value
+        if (!requested.ok) return requested
+        const { rfq, market } = requested.value
         const facts = rfqFacts(at, rfq, market, markets)
         const refusal = firstRefusal(rfqGates, facts)
         if (refusal !== null) return refuse(refusal)
@@ -155,16 +155,16 @@ class Requests {
 
   preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview> {
     const { clock, markets } = this.parts
-    const asked = askedOf(body, clock.now(), markets)
-    if (!asked.ok) return Effect.succeed(asked)
-    const { rfq, market } = asked.value
+    const requested = readRfq(body, clock.now(), markets)
+    if (!requested.ok) return Effect.succeed(requested)
+    const { rfq, market } = requested.value
     const { terms } = markets
-    return this.looking(caller, clientId, (at) => previewOf({ rfq, terms, facts: rfqFacts(at, rfq, market, markets) }))
+    return this.view(caller, clientId, (at) => previewOf({ rfq, terms, facts: rfqFacts(at, rfq, market, markets) }))
   }
 
   explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation> {
     const { clock, markets } = this.parts
-    return this.looking(of, clientId, (at) =>
+    return this.view(of, clientId, (at) =>
       accept(explainRequest(body, clock.now(), markets, ({ rfq, market }) => rfqFacts(at, rfq, market, markets)))
     )
   }
@@ -182,7 +182,7 @@ class Requests {
     return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
       row === null || row.state === "CREATING"
         ? Effect.map(this.notFound(caller, clientId), refuse)
-        : this.looking(caller, clientId, (at) => accept(this.wire(row, at)))
+        : this.view(caller, clientId, (at) => accept(this.wire(row, at)))
     )
   }
 
@@ -262,20 +262,24 @@ class Requests {
   }
 
   /** Reads the committed state of the caller's client; null: another partner's client. */
-  private seen<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => A): Effect.Effect<A | null, Unavailable> {
-    return this.seenOf(of.partner.row.id, clientId, look)
+  private seen<A>(
+    of: OfPartner,
+    clientId: number,
+    project: (at: ClientNow) => A
+  ): Effect.Effect<A | null, Unavailable> {
+    return this.seenOf(of.partner.row.id, clientId, project)
   }
 
   private seenOf<A>(
     partnerId: number,
     clientId: number,
-    look: (at: ClientNow) => A
+    project: (at: ClientNow) => A
   ): Effect.Effect<A | null, Unavailable> {
-    return readOwnClient(this.parts, partnerId, clientId, (...at) => look(clientAt(...at)))
+    return readOwnClient(this.parts, partnerId, clientId, (...at) => project(clientAt(...at)))
   }
 
-  private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
-    return Effect.mapEager(this.seen(of, clientId, look), (found) => found ?? refuse(noClient))
+  private view<A>(of: OfPartner, clientId: number, project: (at: ClientNow) => Verdict<A>): Answered<A> {
+    return Effect.mapEager(this.seen(of, clientId, project), (found) => found ?? refuse(noClient))
   }
 
   /** The client's request, from its mailbox or, once ended, from stored rows. */
@@ -322,7 +326,7 @@ class Requests {
         }
         return { verdict: refuse(refusal), settle }
       }
-      return { verdict: yield* this.looking(caller, clientId, (at) => accept(this.wire(row, at))), settle: null }
+      return { verdict: yield* this.view(caller, clientId, (at) => accept(this.wire(row, at))), settle: null }
     })
   }
 

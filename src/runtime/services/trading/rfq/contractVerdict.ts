@@ -25,15 +25,15 @@ interface Judging {
 }
 
 /** Checks a request, and the contract that an accept of it has opened or closed. */
-export const requestVerdict = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
-  const verdict = verdictOn(at, row, said)
+export const requestVerdict = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
+  const verdict = verdictOn(at, row, report)
   return verdict === null || row.closeContractId === null ? verdict : { ...verdict, contractId: row.closeContractId }
 }
 
-const verdictOn = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
-  const { rfq, contract, ref } = said
+const verdictOn = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
+  const { rfq, contract, ref } = report
   const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
-  if ((said.order ?? said.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
+  if ((report.order ?? report.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
   if (rfq !== null && rfq !== undefined) {
     const reason = requestMisfit(rfq, row.context)
     if (reason !== null) return { reason, worth }
@@ -42,25 +42,25 @@ const verdictOn = (at: Judging, row: RfqRow, said: ObjectReport): Verdict => {
   const { closeContractId } = row
   const quoteId = quoteOfRef(ref)
   const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
-  if (closed !== null) return contractVerdict(at, closed, contract, said.at)
+  if (closed !== null) return contractVerdict(at, closed, contract, report.at)
   // Only accepts of ours open contracts. A contract under another ref is not checked here.
   if (closeContractId !== null || quoteId === null) return null
   const opened = openedBy(at, row)
-  if (opened !== null) return contractVerdict(at, opened, contract, said.at)
+  if (opened !== null) return contractVerdict(at, opened, contract, report.at)
   return judgedOn(
     at.turn,
-    { symbol: row.symbol, at: said.at, of: [`rfq:${row.id}`] },
-    (seen) => contractMisfit(contract, askedBy(at, row, quoteId, seen)),
+    { symbol: row.symbol, at: report.at, of: [`rfq:${row.id}`] },
+    (seen) => contractMisfit(contract, requestedTerms(at, row, quoteId, seen)),
     () => worth
   )
 }
 
 /** Checks a contract that the service knows. */
-export const contractVerdict = (at: Judging, row: ContractRow, said: VenueContract, saidAt: number): Verdict =>
+export const contractVerdict = (at: Judging, row: ContractRow, report: VenueContract, reportedAt: number): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: saidAt, of: contractNames(row) },
-    (seen) => contractMisfit(said, frozenIn(at, row, said, seen)),
+    { symbol: row.symbol, at: reportedAt, of: contractNames(row) },
+    (seen) => contractMisfit(report, frozenIn(at, row, report, seen)),
     () => row.amount
   )
 
@@ -76,7 +76,12 @@ const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): ContractR
   (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
 
 /** The terms of a request, with the accepted quote. */
-const askedBy = ({ board }: Judging, { id, context }: RfqRow, quoteId: number, seen: MarketSeen): RequestedContract => {
+const requestedTerms = (
+  { board }: Judging,
+  { id, context }: RfqRow,
+  quoteId: number,
+  seen: MarketSeen
+): RequestedContract => {
   const { accepting, createdAt, quotes } = context
   const inFlight = accepting?.quoteId === quoteId ? accepting : null
   return {
@@ -108,14 +113,14 @@ const acceptOf = (
 }
 
 const quotesOf = (board: QuoteBoard["Service"], rfqId: number, kept: ReadonlyArray<VenueQuote>) => {
-  const { quotes } = board.heard(rfqId)
+  const { quotes } = board.received(rfqId)
   return quotes.length > 0 ? quotes : kept
 }
 
 const priceOf = (quotes: ReadonlyArray<VenueQuote>, quoteId: number): string | null =>
   quotes.find(({ id }) => id === quoteId)?.price ?? null
 
-const frozenIn = (at: Judging, row: ContractRow, said: VenueContract, seen: MarketSeen): RequestedContract => {
+const frozenIn = (at: Judging, row: ContractRow, report: VenueContract, seen: MarketSeen): RequestedContract => {
   const { state, context } = row
   const { contractId, tearing, tearUps, isTearUpLost } = context
   const mayBeTorn = tearing || isTearUpLost || state === "TORN_UP"
@@ -123,7 +128,7 @@ const frozenIn = (at: Judging, row: ContractRow, said: VenueContract, seen: Mark
   return {
     ...frozenTerms(context),
     ...seen,
-    close: closingRequest(at, row, said)?.close ?? null,
+    close: closingRequest(at, row, report)?.close ?? null,
     tearUp: mayBeTorn ? { sentAt: isTearUpLost ? null : (tearUpCall?.at ?? null) } : null
   }
 }

@@ -15,30 +15,30 @@ import type { ContractMarkets } from "./contractMarkets.ts"
 const steps = ["fields", "market", "marketFields"] as const
 
 /** A request whose fields are valid on its market. */
-export interface Asked {
+export interface RfqOnMarket {
   readonly rfq: RequestedRfq
   readonly market: VenueMarket
 }
 
 /** Checks the fields, the market, and the fields that depend on the market. */
-export const askedOf = (body: unknown, now: number, markets: ContractMarkets): Verdict<Asked> => {
-  const { asked, refusal } = asking(body, now, markets)
-  return asked === null ? refuse(refusal) : accept(asked)
+export const readRfq = (body: unknown, now: number, markets: ContractMarkets): Verdict<RfqOnMarket> => {
+  const { requested, refusal } = checkFields(body, now, markets)
+  return requested === null ? refuse(refusal) : accept(requested)
 }
 
-type Asking =
-  | { readonly asked: Asked; readonly at: number; readonly refusal: null }
-  | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
+type RfqRequest =
+  | { readonly requested: RfqOnMarket; readonly at: number; readonly refusal: null }
+  | { readonly requested: null; readonly at: number; readonly refusal: Refusal }
 
 /** Runs the checks that need no client. `at`: the index of the step that refuses, or the number of steps. */
-const asking = (body: unknown, now: number, markets: ContractMarkets): Asking => {
+const checkFields = (body: unknown, now: number, markets: ContractMarkets): RfqRequest => {
   const decoded = decodeRfq(body, { now })
-  if (!decoded.ok) return { asked: null, at: 0, refusal: invalidBody(decoded) }
+  if (!decoded.ok) return { requested: null, at: 0, refusal: invalidBody(decoded) }
   const market = markets.find(decoded.body.symbol)
-  if (!market.ok) return { asked: null, at: 1, refusal: market.refusal }
+  if (!market.ok) return { requested: null, at: 1, refusal: market.refusal }
   const placed = rfqOnMarket(decoded.body, { market: market.value, terms: markets.terms, now })
-  if (!placed.ok) return { asked: null, at: 2, refusal: invalidBody(placed) }
-  return { asked: { rfq: placed.rfq, market: market.value }, at: steps.length, refusal: null }
+  if (!placed.ok) return { requested: null, at: 2, refusal: invalidBody(placed) }
+  return { requested: { rfq: placed.rfq, market: market.value }, at: steps.length, refusal: null }
 }
 
 /** Explains every gate of a request, in order. Calls `factsOf` only if the fields are valid. */
@@ -46,15 +46,16 @@ export const explainRequest = (
   body: unknown,
   now: number,
   markets: ContractMarkets,
-  factsOf: (asked: Asked) => RfqFacts
+  factsOf: (requested: RfqOnMarket) => RfqFacts
 ): Explanation => {
-  const { asked, at, refusal } = asking(body, now, markets)
+  const { requested, at, refusal } = checkFields(body, now, markets)
   const early = steps.map((gate, step): Gate<null> => ({
     gate,
     refusal: () => (step === at ? refusal : null),
     compared: () => null
   }))
-  const rest = asked === null ? rfqGates.map(({ gate }) => notReached(gate)) : walkGates(rfqGates, factsOf(asked))
+  const rest =
+    requested === null ? rfqGates.map(({ gate }) => notReached(gate)) : walkGates(rfqGates, factsOf(requested))
   const gates = [...walkGates(early, null), ...rest]
   const failed = gates.find(({ result }) => result === "failed")?.refusal ?? null
   return { write: "rfq", outcome: failed === null ? "ACCEPTED" : "REFUSED", refusal: failed, gates }

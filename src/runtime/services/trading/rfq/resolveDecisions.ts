@@ -45,18 +45,18 @@ export const openCall = (state: SubjectState, row: RfqRow): string | null =>
   callInFlight(state, row) ?? standingMisfit(state, [`rfq:${row.id}`])?.ref ?? null
 
 /**
- * The reason why staff can't end a request in this way; null: they can. `looked`: the ref of the call that was in
+ * The reason why staff can't end a request in this way; null: they can. `known`: the ref of the call that was in
  * flight when staff read the evidence. The evidence proves nothing about another call.
  */
 export const requestRefusal = (
   state: SubjectState,
   row: RfqRow,
   as: "executed" | "void",
-  looked: string | null = null
+  known: string | null = null
 ): Refusal | null => {
   const ref = openCall(state, row)
   if (ref === null) return nothingInFlight
-  if (looked !== null && looked !== ref) return otherInFlight
+  if (known !== null && known !== ref) return otherInFlight
   if (as === "void") return null
   const { accepting, contractId } = row.context
   if (accepting !== null) return quoteOfRef(ref) === accepting.quoteId ? null : notAnAccept

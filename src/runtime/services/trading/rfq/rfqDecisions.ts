@@ -34,8 +34,13 @@ export interface AtRequest {
 }
 
 /** Starts a request to open a contract, and its call to the venue. */
-export const startRfq = (turn: Turn, client: ClientRow, asked: RequestedRfq, { mark, figures }: AtRequest): RfqRow => {
-  const { premiumBudget, ...rest } = asked
+export const startRfq = (
+  turn: Turn,
+  client: ClientRow,
+  requested: RequestedRfq,
+  { mark, figures }: AtRequest
+): RfqRow => {
+  const { premiumBudget, ...rest } = requested
   return begin(turn, client, figures.premium, {
     ...rest,
     premiumBudget: premiumBudget === null ? null : usdc(premiumBudget),
@@ -94,20 +99,27 @@ const begin = (
   turn: Turn,
   client: ClientRow,
   amount: bigint,
-  asked: Omit<RfqInput, "rfqId" | "clientId" | "account" | "createdAt" | "updatedAt">
+  requested: Omit<RfqInput, "rfqId" | "clientId" | "account" | "createdAt" | "updatedAt">
 ): RfqRow => {
   const id = turn.nextId("rfq")
   return start(turn, "rfqs", {
-    input: { rfqId: id, clientId: client.id, account: client.uid, createdAt: turn.now, updatedAt: turn.now, ...asked },
+    input: {
+      rfqId: id,
+      clientId: client.id,
+      account: client.uid,
+      createdAt: turn.now,
+      updatedAt: turn.now,
+      ...requested
+    },
     columns: {
       id,
       partnerId: client.partnerId,
       clientId: client.id,
-      symbol: asked.symbol,
+      symbol: requested.symbol,
       currency: "USDC",
       amount,
       createdAt: turn.now,
-      closeContractId: asked.closes?.contractId ?? null
+      closeContractId: requested.closes?.contractId ?? null
     }
   })
 }
@@ -174,14 +186,14 @@ export const cancelOpeningRequests = (
  * The longest wait for the venue's end report of a request that has ended here, ms. After it the service requests a
  * withdrawal.
  */
-const endSaidWithin = 2_000
+const endReportWithin = 2_000
 
 /** Requests the withdrawal of requests that have ended here. The venue's end report may be lost. */
 export const withdrawEndedRequests = (turn: Turn): void => {
   for (const row of rfqsInTurn(turn)) {
     const { accepting, cancelling, updatedAt, withdrawals } = row.context
     const isHeld = !isOpen(row) && row.venueOpen && row.closeContractId === null
-    if (!isHeld || accepting !== null || cancelling !== null || turn.now < updatedAt + endSaidWithin) continue
+    if (!isHeld || accepting !== null || cancelling !== null || turn.now < updatedAt + endReportWithin) continue
     advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: withdrawals + 1 })
   }
 }
@@ -193,7 +205,7 @@ export const withdrawEndedRequests = (turn: Turn): void => {
 export const cancelCloseRequests = (turn: Turn, board: Board, contractId: number): void => {
   for (const row of rfqsInTurn(turn)) {
     if (row.closeContractId === contractId && isOpen(row)) {
-      advance(turn, "rfqs", row, { type: "CONTRACT_ENDED", at: turn.now, ...board.heard(row.id) })
+      advance(turn, "rfqs", row, { type: "CONTRACT_ENDED", at: turn.now, ...board.received(row.id) })
     }
   }
 }

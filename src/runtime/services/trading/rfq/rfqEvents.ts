@@ -47,14 +47,14 @@ export interface EventParts {
 }
 
 export const rfqHandler = (parts: EventParts): VenueHandler => ({
-  verdict: (turn, said) => {
+  verdict: (turn, report) => {
     const at = { turn, recall: parts.recall, board: parts.board }
-    const { id, rfq = null, contract = null } = said
+    const { id, rfq = null, contract = null } = report
     const known = rfq === null || rfq.state === "ACCEPTED" ? contractOfRfq(turn, id) : undefined
     // The check needs only the contract, which is in memory. The request may have left memory.
-    if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, said.at)
+    if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, report.at)
     const row = parts.recall.row(turn, "rfqs", id)
-    return row === null ? null : requestVerdict(at, row, said)
+    return row === null ? null : requestVerdict(at, row, report)
   },
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "rfqs", id)
@@ -66,36 +66,36 @@ export const rfqHandler = (parts: EventParts): VenueHandler => ({
     else if (quoteId === null) onWithdrawResult(at, row, outcome)
     else onAcceptResult(ownedTurn(turn, parts), row, quoteId, outcome)
   },
-  said: (turn, { id, fact }) => {
+  reported: (turn, { id, fact }) => {
     if (fact.type === "contract") return onContractReport(ownedTurn(turn, parts), id, fact.contract)
     // The contract is booked, so the request, which has left memory, need not be loaded.
     if (fact.type === "rfq" && fact.rfq.state === "ACCEPTED" && contractOfRfq(turn, id) !== undefined) return true
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return false
-    if (fact.type === "rfq") heardState({ turn, board: parts.board }, row, fact.rfq)
+    if (fact.type === "rfq") onRfqState({ turn, board: parts.board }, row, fact.rfq)
     return true
   },
-  quoted: ({ id, quote }) => parts.board.hear(id, quote)
+  quoted: ({ id, quote }) => parts.board.receive(id, quote)
 })
 
 /** The turn, and the board with the received quotes. */
-type Listening = Pick<HandlerTurn, "turn" | "board">
+type QuoteTurn = Pick<HandlerTurn, "turn" | "board">
 
 /** The received quotes of a request. The commit of its end stores them if the venue's report has none. */
-const quotesOf = ({ board }: Listening, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.heard(id).quotes
+const quotesOf = ({ board }: QuoteTurn, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.received(id).quotes
 
-const onRequestResult = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
+const onRequestResult = (at: QuoteTurn, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
   const { turn } = at
   if (outcome === "EXECUTED") {
-    if (rfq !== null) heardState(at, row, rfq)
+    if (rfq !== null) onRfqState(at, row, rfq)
     return
   }
   advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: refusalReason({ outcome, reason }) })
 }
 
 /** Applies the venue's state of a request: confirmed, open there after its end here, or ended. */
-const heardState = (
-  { turn, board }: Listening,
+const onRfqState = (
+  { turn, board }: QuoteTurn,
   row: RfqRow,
   { id: venueRfqId, state, reason, quotes }: VenueRfq
 ): void => {
@@ -110,7 +110,7 @@ const heardState = (
   advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
 }
 
-const onWithdrawResult = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
+const onWithdrawResult = (at: QuoteTurn, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
   const { turn, board } = at
   // An accept was executed before the withdrawal. The contract has a report of its own, or the comparison finds it.
   if (rfq?.state === "ACCEPTED") {
@@ -122,20 +122,26 @@ const onWithdrawResult = (at: Listening, row: RfqRow, { outcome, rfq }: Definite
       reason: row.context.rejectReason ?? "no longer open at the venue"
     })
   }
-  if (rfq !== null && rfq.state !== "OPEN") return heardState(at, row, rfq)
+  if (rfq !== null && rfq.state !== "OPEN") return onRfqState(at, row, rfq)
   if (outcome === "VOID") {
     advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
   } else if (turn.state.get("venueCalls", requestRef(row.id)) !== undefined) {
     advance(turn, "rfqs", row, { type: "NOT_WITHDRAWN" })
   } else {
     const reason = row.context.rejectReason
-    advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, how: "CANCELLED", reason, ...board.heard(row.id) })
+    advance(turn, "rfqs", row, {
+      type: "VENUE_ENDED",
+      at: turn.now,
+      how: "CANCELLED",
+      reason,
+      ...board.received(row.id)
+    })
   }
 }
 
-const onAcceptResult = (owned: HandlerTurn, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
+const onAcceptResult = (owned: HandlerTurn, row: RfqRow, quoteId: number, result: DefiniteOutcome): void => {
   const { turn } = owned
-  const { outcome, reason, rfq, contract } = heard
+  const { outcome, reason, rfq, contract } = result
   if (outcome === "EXECUTED") {
     // Without a contract in the result the accept stays in flight until a later result (`definite`).
     if (contract === null) return
@@ -147,7 +153,7 @@ const onAcceptResult = (owned: HandlerTurn, row: RfqRow, quoteId: number, heard:
   }
   const why = refusalReason({ outcome, reason })
   const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
-  if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(owned, next, rfq)
+  if (next !== null && rfq !== null && rfq.state !== "OPEN") onRfqState(owned, next, rfq)
 }
 
 /**
@@ -267,10 +273,10 @@ interface ClosedBy {
 /** Derives the executed quote from the report of the contract, if no accept is in flight. */
 const closedByAccept = (owned: HandlerTurn, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
   const { accepting } = row.context
-  const heard = quotesOf(owned, row)
-  const quotes = heard.length > 0 ? heard : row.context.quotes
+  const received = quotesOf(owned, row)
+  const quotes = received.length > 0 ? received : row.context.quotes
   const settledAt = quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))
-  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: heard }
+  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: received }
 }
 
 /**

@@ -26,8 +26,8 @@ export const rfqWire = (row: RfqRow, { at, board, markets }: ViewParts): RfqWire
   const { context } = row
   const { side } = context
   const open = isOpen(row)
-  const heard = board.of(row.id).map(({ quote }) => quote)
-  const quotes = open || context.quotes.length === 0 ? heard : context.quotes
+  const received = board.of(row.id).map(({ quote }) => quote)
+  const quotes = open || context.quotes.length === 0 ? received : context.quotes
   const judge = quoteJudge(at, row, markets)
   return {
     rfqId: row.id,

@@ -89,12 +89,12 @@ interface Parts {
 }
 
 /** An offer, and the requested quantity as text. */
-type Asked = Offered & { readonly qty: string }
+type OfferedTake = Offered & { readonly qty: string }
 
 /** The result of the checks that need no client. `at`: the index of the step that refuses, or the number of steps. */
-type Asking =
-  | { readonly asked: Asked; readonly at: number; readonly refusal: null }
-  | { readonly asked: null; readonly at: number; readonly refusal: Refusal }
+type TakeRequest =
+  | { readonly take: OfferedTake; readonly at: number; readonly refusal: null }
+  | { readonly take: null; readonly at: number; readonly refusal: Refusal }
 
 const steps = ["fields", "offer"] as const
 const noClient = unknown("Client")
@@ -110,12 +110,12 @@ class Staking {
   take(caller: Caller, offerId: number | null, write: KeyedWrite): Effect.Effect<Kept<SwapWire>, DispatchError> {
     const { clientId, body, key } = write
     return Effect.gen({ self: this }, function* () {
-      const { asked, refusal } = yield* this.asking(offerId, body)
+      const { take, refusal } = yield* this.readTake(offerId, body)
       // With a key, a stored result takes precedence over the refusal: since the first attempt the offer may have gone,
       // or the venue may have disconnected.
-      if (asked === null && key === null) return unkept(refusal)
+      if (take === null && key === null) return unkept(refusal)
       const request = this.parts.gateway.request<SwapWire>(caller, write)
-      const sent = yield* request.begin((turn) => (asked === null ? refuse(refusal) : this.takeIn(turn, caller, asked)))
+      const sent = yield* request.begin((turn) => (take === null ? refuse(refusal) : this.takeIn(turn, caller, take)))
       if (!sent.ok) return request.refused(sent)
       const swapId = sent.value
       const answered = yield* request.outcome(swapRef(swapId), (turn) => {
@@ -128,7 +128,7 @@ class Staking {
 
   explain({ partner }: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation> {
     const { markets } = this.parts
-    return Effect.flatMap(this.asking(offerId, body), ({ asked, at, refusal }) => {
+    return Effect.flatMap(this.readTake(offerId, body), ({ take, at, refusal }) => {
       const early = walkGates(
         steps.map((gate, step) => ({
           gate,
@@ -138,9 +138,9 @@ class Staking {
         null
       )
       const seen = readOwnClient(this.parts, partner.row.id, clientId, (state, facts, of) =>
-        asked === null
+        take === null
           ? takeGates.map(({ gate }) => notReached(gate))
-          : walkGates(takeGates, takeFacts(momentAt(state, facts, of), asked, markets))
+          : walkGates(takeGates, takeFacts(momentAt(state, facts, of), take, markets))
       )
       return Effect.map(seen, (rest) => (rest === null ? refuse(noClient) : accept(explanationOf([...early, ...rest]))))
     })
@@ -179,29 +179,29 @@ class Staking {
     )
   }
 
-  private asking(offerId: number | null, body: unknown): Effect.Effect<Asking> {
+  private readTake(offerId: number | null, body: unknown): Effect.Effect<TakeRequest> {
     const decoded = decodeTake(body)
-    if (!decoded.ok) return Effect.succeed({ asked: null, at: 0, refusal: invalidBody(decoded) })
-    return Effect.map(this.parts.markets.find(offerId), (found): Asking =>
+    if (!decoded.ok) return Effect.succeed({ take: null, at: 0, refusal: invalidBody(decoded) })
+    return Effect.map(this.parts.markets.find(offerId), (found): TakeRequest =>
       found.ok
-        ? { asked: { ...found.value, qty: decoded.body.qty }, at: steps.length, refusal: null }
-        : { asked: null, at: 1, refusal: found.refusal }
+        ? { take: { ...found.value, qty: decoded.body.qty }, at: steps.length, refusal: null }
+        : { take: null, at: 1, refusal: found.refusal }
     )
   }
 
-  private takeIn(turn: Turn, caller: Caller, asked: Asked): Verdict<number> {
+  private takeIn(turn: Turn, caller: Caller, take: OfferedTake): Verdict<number> {
     const { directory, markets } = this.parts
     const partner = partnerNow(directory, caller)
     const client = ownClient(turn.state, partner.row.id)
     if (client === null) return refuse(noClient)
-    const facts = takeFacts(momentInTurn(turn, { client, partnerState: partner.row.state }), asked, markets)
+    const facts = takeFacts(momentInTurn(turn, { client, partnerState: partner.row.state }), take, markets)
     const refusal = firstRefusal(takeGates, facts)
     if (refusal !== null) return refuse(refusal)
     const { figures } = facts
     if (figures === null) throw new Error("a take passed its gates without figures")
     const { commissionRewardBps } = markets
     return accept(
-      takeSwap({ turn, of: instanceOf(client, partner) }, client, { asked, figures, commissionRewardBps }).id
+      takeSwap({ turn, of: instanceOf(client, partner) }, client, { take, figures, commissionRewardBps }).id
     )
   }
 

@@ -108,8 +108,8 @@ const endTake = (
   { id }: SwapRow,
   evidence: Pick<DefiniteOutcome, "outcome" | "reason" | "swap">
 ): void => {
-  const said = { ref: swapRef(id), at: turn.now, order: null, rfq: null, contract: null, ...evidence }
-  endCall(turn, handlers, said, { isTrusted: true })
+  const report = { ref: swapRef(id), at: turn.now, order: null, rfq: null, contract: null, ...evidence }
+  endCall(turn, handlers, report, { isTrusted: true })
 }
 
 /** Builds the venue's report of the executed swap. Id 0: the venue's contract id is not known yet. */

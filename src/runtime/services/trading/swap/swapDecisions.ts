@@ -18,7 +18,7 @@ export const swapInTurn = (turn: Turn, id: number): SwapRow | undefined =>
   turn.draft.peek("swaps", String(id)) ?? turn.state.get("swaps", String(id))
 
 interface Taking {
-  readonly asked: RequestedTake
+  readonly take: RequestedTake
   readonly figures: TakeFigures
   readonly commissionRewardBps: number
 }
@@ -27,7 +27,7 @@ interface Taking {
 export const takeSwap = (
   { turn, of }: OwnedTurn,
   client: Pick<ClientRow, "id" | "partnerId" | "uid">,
-  { asked: { offer, market, asset }, figures, commissionRewardBps }: Taking
+  { take: { offer, market, asset }, figures, commissionRewardBps }: Taking
 ): SwapRow => {
   const id = turn.nextId("swap")
   const amount = (minor: bigint): string => formatAmount(minor, asset)

@@ -49,9 +49,9 @@ export interface SwapParts {
 }
 
 export const swapHandler = (parts: SwapParts): VenueHandler => ({
-  verdict: (turn, said) => {
-    const row = parts.recall.row(turn, "swaps", said.id)
-    return row === null ? null : verdictOf(turn, row, said)
+  verdict: (turn, report) => {
+    const row = parts.recall.row(turn, "swaps", report.id)
+    return row === null ? null : verdictOf(turn, row, report)
   },
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "swaps", id)
@@ -67,7 +67,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
       stepSwap(owned, row, { type: "MISSED", at: turn.now, releaseAt: turn.now + releaseMillis })
     }
   },
-  said: (turn, { id, at, fact }) => {
+  reported: (turn, { id, at, fact }) => {
     const row = parts.recall.row(turn, "swaps", id)
     if (row === null) return false
     if (fact.type === "swap") onSwapReport(ownedTurn(turn, parts), row, fact.swap, at)
@@ -76,7 +76,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
   quoted: null
 })
 
-const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: ObjectReport): Verdict => {
+const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...rest }: ObjectReport): Verdict => {
   const asset = assetOf(row)
   const worthOf = (): bigint => {
     const mark = holdingMark(asset, turn.facts)
@@ -87,7 +87,7 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...said }: ObjectReport
     turn,
     { symbol, at, of: [`swap:${row.id}`] },
     (seen) => {
-      if ((said.order ?? said.rfq ?? said.contract ?? null) !== null) return "the message of its ref has no swap"
+      if ((rest.order ?? rest.rfq ?? rest.contract ?? null) !== null) return "the message of its ref has no swap"
       return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, ...seen })
     },
     worthOf
@@ -231,8 +231,8 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
   const inOrder = payments.toSorted((one, other) => one.id - other.id)
   const last = end === "FINAL_SETTLEMENT" ? inOrder.at(-1)?.id : undefined
   let more = 0
-  for (const { id: paymentId, amount: said, at } of inOrder) {
-    const amount = formatAmount(minorOf(said, asset), asset)
+  for (const { id: paymentId, amount: paid, at } of inOrder) {
+    const amount = formatAmount(minorOf(paid, asset), asset)
     const booked = now.context.payments.find(({ id }) => id === paymentId)
     if (booked === undefined) {
       // Commits are bounded: a later report or the comparison books the remaining payments.

@@ -10,12 +10,12 @@ const isOpen = ({ state, closedAt }: SwapRow): boolean => closedAt === null && s
 
 export const takeFacts = (
   at: ClientMoment,
-  asked: RequestedTake & Pick<Offered, "isRecent">,
+  take: RequestedTake & Pick<Offered, "isRecent">,
   markets: SwapMarkets
 ): TakeFacts => {
   const { client, state, account, partnerState } = at
   const { risk, recorded, cashOf } = account
-  const { asset, market } = asked
+  const { asset, market } = take
   const balance = state.all("balances").find(({ currency }) => currency === asset)
   return {
     client: {
@@ -28,10 +28,10 @@ export const takeFacts = (
     risk: { riskState: risk.riskState, recorded },
     openSwaps: state.all("swaps").filter(isOpen).length,
     // An outdated board counts as a disconnected venue.
-    venueConnected: markets.connected() && asked.isRecent,
+    venueConnected: markets.connected() && take.isRecent,
     halt: markets.haltOf(market.symbol),
-    asked,
-    figures: takeFigures(asked),
+    take,
+    figures: takeFigures(take),
     free: asset === "USDC" ? risk.free : cashOf(asset),
     atMost: balance === undefined ? 0n : cashAtMost(state, balance),
     marksFresh: risk.marksFresh
