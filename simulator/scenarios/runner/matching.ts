@@ -5,9 +5,9 @@
 
 /** The tags of matchers with their rules. */
 export const matchers = {
-  any: "something is there, and not null",
-  absent: "nothing is there",
-  not: "anything but this",
+  any: "present, and not null",
+  absent: "not present",
+  not: "any other value",
   has: "a list that has an item like this, or like each of these",
   size: "a list or text of this length",
   matches: "text that fits the regular expression",
