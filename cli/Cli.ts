@@ -344,7 +344,7 @@ interface Service {
   readonly query: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
 }
 
-/** Assumed width of the terminal that shows a question when stdout is no terminal. */
+/** Columns of the text above a confirmation prompt when stdout is no terminal. The prompt's own terminal may be wider. */
 const promptColumns = 80
 const progressMillis = 1_000
 

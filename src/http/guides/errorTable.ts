@@ -3,7 +3,7 @@ import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 import { markdownTable } from "../api/markdownTable.ts"
 import { wireErrors } from "../api/WireErrors.ts"
 
-/** Quotes facts in braces as code, so that Markdown shows them unchanged. */
+/** Marks object shapes in braces as Markdown code, so that they are shown unchanged. */
 const quoted = (data: string): string => data.replace(/\{(?:[^{}]|\{[^}]*\})*\}/g, (braces) => `\`${braces}\``)
 
 export const errorTable = (): ReadonlyArray<string> =>

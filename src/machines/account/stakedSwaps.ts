@@ -22,7 +22,7 @@ export interface LiveSwap {
 
 /** One asset's swaps; amounts in its minor units. */
 export interface StakedAsset {
-  /** Open swaps and those with a claim. */
+  /** The number of open swaps and of defaulted swaps with an unpaid claim. */
   readonly swaps: number
   /** Principal of the open swaps that is not yet repaid: payments repay principal first. */
   readonly staked: bigint

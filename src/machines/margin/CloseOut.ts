@@ -88,7 +88,7 @@ export type CloseOutEvent =
   | { readonly type: "WAIT"; readonly missing: Missing; readonly reason: string }
   /** Staff let the episode's orders trade further from the mark. */
   | { readonly type: "WIDEN"; readonly bps: number; readonly reason: string }
-  /** No exposure is open any more. */
+  /** No exposure is left. The episode waits for its calls in flight; a shortfall is then written off. */
   | { readonly type: "PROTECT" }
   /** Negative balance protection credits `amount`. */
   | { readonly type: "WRITE_OFF"; readonly amount: string; readonly behind: Behind }

@@ -92,7 +92,7 @@ export const heldOf = ({ reservation, consumed, released }: SpotRunning): bigint
 export interface SpotSettlement {
   /** The price paid for the asset: a BUY pays it, a SELL receives it. */
   readonly quote: bigint
-  /** The asset, in the opposite direction. */
+  /** The traded quantity: a BUY receives it, a SELL delivers it. */
   readonly base: bigint
   /** Taken from the reserve of a BUY, or from the proceeds of a SELL. */
   readonly commission: bigint

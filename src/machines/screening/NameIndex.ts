@@ -1,6 +1,7 @@
 /**
- * Finds names with one minimum likeness. One group has all names, for texts that share at most one first character. Each pair
- * of first characters has another group, because Winkler's bonus allows more differences between such names (F26).
+ * An index of names for searches with a minimum likeness. A search reads two groups. The group of all names finds those that
+ * share at most the first character with the text. The group of names with the text's first two characters finds the others:
+ * Winkler's bonus for the common beginning allows more differences between them (F26).
  */
 import { NameGroup } from "./NameGroup.ts"
 import { beginningOf, type NamePattern } from "./NamePattern.ts"

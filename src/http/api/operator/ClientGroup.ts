@@ -15,7 +15,7 @@ import { indexed } from "../Parameters.ts"
 
 const riskStates = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"] as const
 
-/** The client row of doc 1, with the client's partner. */
+/** A client as the lists of the partner surface show it, with the partner's id (doc 1). */
 export const ClientRowView = Schema.Struct({
   clientId: Schema.Int,
   clientUid: Schema.String,

@@ -51,7 +51,7 @@ ${script === "" ? "" : `<script>${script}</script>`}
   ].join("; ")
 })
 
-/** The data of all machines, which the script embeds. */
+/** The data of all machines. The page embeds it, and the page's script reads it. */
 const known = () =>
   Object.fromEntries(
     kinds.map((kind) => {

@@ -313,7 +313,7 @@ export class Writer {
     })
   }
 
-  /** The connection or its epoch was lost: a new one shows the owner and the last batch. `unknown`: it may be committed. */
+  /** Reconnects and reads whether an unconfirmed batch is committed; if not, writes it again. `unknown`: it may be committed. */
   private resolve(
     batch: ReadonlyArray<Waiting>,
     attempt: number,

@@ -15,7 +15,7 @@ import type { JournalUnavailable } from "../journal/Journal.ts"
 
 /** The action of a due timer; runs in its subject's mailbox. `dueAt` in Unix ms; `id`: the object's, null without one. */
 export type TimerHandler = (turn: Turn, dueAt: number, id: string | null) => void
-/** The handlers by the name before the first colon. */
+/** The handlers by the part of a timer's name before its first colon. */
 export type TimerHandlers = Readonly<Record<string, TimerHandler>>
 
 export class Timers extends Context.Service<

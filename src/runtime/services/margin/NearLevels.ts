@@ -118,7 +118,11 @@ class NearLevels {
       decide: (turn) => levels.forEach((level) => notifyNear(turn, level))
     })
     return Effect.catchCause(dispatched, (cause) =>
-      Effect.logWarning("the notice of a near level could not be written; it is retried in a second", cause).pipe(
+      Effect.logWarning(
+        "the notice that a contract is near its knock-out or take-profit could not be written: it is retried in a second",
+        cause
+      ).pipe(
+        Effect.annotateLogs({ clientId }),
         Effect.andThen(Effect.sleep(againMillis)),
         Effect.andThen(Effect.sync(() => this.add(levels)))
       )

@@ -46,7 +46,7 @@ export interface Filing {
 
 type PeriodOf = Pick<RequestedPeriod, "kind" | "from" | "to">
 
-/** The newest version of a period. */
+/** The newest stored version of a client's statement for a period; null if none is stored. */
 export const newestVersion = (
   stored: RowReads["Service"],
   clientId: number,

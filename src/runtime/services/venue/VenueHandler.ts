@@ -31,7 +31,7 @@ export interface CallEnd {
   readonly fills?: ReadonlyArray<VenueFill>
 }
 
-/** A venue event of an object. */
+/** A venue event that names one of the service's objects by its ref; `id` is the object's id. */
 export interface ObjectFact {
   readonly id: number
   /** Business time at the venue. */

@@ -87,8 +87,8 @@ export class KeptMarks {
   }
 
   /**
-   * A reason if the report names one time too many. Once the misfit stores the most bands, a report at a further time
-   * with unknown marks does not fit. So the venue can't try times until one fits.
+   * The reason to refuse the report, or null. A report does not fit if the marks of its time are unknown and the misfit
+   * already stores `mostBands` bands. This limit stops a venue that repeats a report at other times until one fits.
    */
   tooManyTimes(): string | null {
     return this.lacks ? `it was reported at more than ${mostBands} times, and the marks of the last are unknown` : null

@@ -117,7 +117,7 @@ export const sectionsAfter = ({ kyc }: KycUpdateBody, stored: PersonSections): P
   taxResidency: kyc.taxResidency ?? stored.taxResidency
 })
 
-/** True if an update changes the client's identity. */
+/** True if the update changes a screened fact: a name, the birth date or the set of citizenships. */
 export const changesIdentity = ({ kyc }: KycUpdateBody, stored: PersonSections): boolean =>
   kyc.personalInfo !== undefined && identityChanged(stored.personalInfo, kyc.personalInfo)
 

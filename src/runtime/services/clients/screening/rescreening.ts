@@ -37,7 +37,7 @@ export interface Rescreening extends ScreenedAgain {
   readonly identityKey: string
 }
 
-/** The candidates that a case shows. */
+/** The screening candidates in a case's details; empty for a case without a screening result. */
 export const candidatesOf = ({ details }: CaseRow): ReadonlyArray<ScreeningCandidate> => {
   const { candidates } = details as { readonly candidates?: ReadonlyArray<ScreeningCandidate> }
   return candidates ?? []

@@ -108,7 +108,7 @@ export class BulkReports extends Context.Service<
           )
         const again = (tries: number): Effect.Effect<ReadonlyArray<PlacedRow>, DispatchError> =>
           Effect.gen(function* () {
-            // The winner may be an earlier attempt of this request with an unknown result.
+            // The report that changed the items may be an earlier attempt of this request whose result was unknown.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
             const done = parts.find((part) => part.clientId === clientId)

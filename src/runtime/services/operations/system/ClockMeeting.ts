@@ -128,7 +128,7 @@ export class ClockMeeting {
       )
       yield* offset === null
         ? Effect.logWarning(
-            "the venue's clock is past the last date of the service, whose clock stays; sim reset starts both again",
+            "the venue's clock is past the last date that the service supports: the service's clock stays; sim reset restarts both",
             {
               millis
             }

@@ -61,7 +61,7 @@ export class AccountReplay {
     })
   }
 
-  /** The account's equity at these marks. */
+  /** USDC cash plus the unrealized PnL of positions and contracts at these marks. Other assets do not count. */
   equityAt(marks: MarksThen): EquityThen {
     const { positions, contracts } = this
     return equityOf(
