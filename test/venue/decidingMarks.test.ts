@@ -1,6 +1,6 @@
 /**
  * The venue publishes each mark that decides an event before the event, however short a path shows it. The service's own checks
- * judge every event by the published marks alone (A2-115).
+ * judge every event by the published marks alone. No event has a time before the earlier events of its account (A2-115).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
@@ -8,12 +8,12 @@ import { outsideBand } from "../../src/machines/market/PriceBand.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import type { OrderContext } from "../../src/machines/order/Order.ts"
 import { perpInput } from "../../src/machines/order/orderSamples.ts"
-import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import type { VenueListing } from "../../src/machines/venue/VenueMarket.ts"
 import type { VenueContract, VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import { contractMisfit } from "../../src/machines/venueChecks/contractChecks.ts"
 import { orderMisfit } from "../../src/machines/venueChecks/orderChecks.ts"
-import { anyTime } from "../../src/machines/venue/timeChecks.ts"
+import { anyTime, clockSlackMillis, timeMisfit, type VenueTime } from "../../src/machines/venue/timeChecks.ts"
 import { MarketMirror } from "../../src/runtime/services/market/MarketMirror.ts"
 import { isDeep } from "../support/every.ts"
 import { opened } from "./openedVenue.ts"
@@ -27,8 +27,12 @@ const judge = (listing: VenueListing, published: ReturnType<typeof opened>["publ
   mirror.list(listing)
   const { recent } = mirror.factsAt(listing.at)
   const opening = new Map<string, VenueContract>()
+  const fired = new Set<number>()
   const judged: Array<string> = []
   const misfits: Array<string> = []
+  /** The latest event time of each account. The judge allows no slack after it. */
+  const takenTo = new Map<string, number>()
+  let venueTime: VenueTime = anyTime
   const verdict = (kind: string, misfit: string | null): void => {
     judged.push(kind)
     if (misfit !== null) misfits.push(`${kind}: ${misfit}`)
@@ -39,11 +43,18 @@ const judge = (listing: VenueListing, published: ReturnType<typeof opened>["publ
     return band
   }
   const take = ({ at, fact }: VenueEvent): void => {
-    if (fact.type === "order" && fact.order.triggeredAt === at)
-      verdict(
-        "trigger",
-        orderMisfit(fact.order, { order: sentAs(fact.order), bandAt: bandOf(perp), venueTime: anyTime })
-      )
+    if (!("account" in fact)) return
+    const last = takenTo.get(fact.account) ?? 0
+    takenTo.set(fact.account, at)
+    venueTime = { ...anyTime, takenTo: last + clockSlackMillis }
+    for (const time of [at, ...timesOf(fact)]) {
+      const misfit = timeMisfit({ called: `a time of ${fact.type}`, at: time, sentAt: null }, venueTime)
+      if (misfit !== null) misfits.push(misfit)
+    }
+    if (fact.type === "order" && fact.order.triggeredAt !== null && !fired.has(fact.order.id)) {
+      fired.add(fact.order.id)
+      verdict("trigger", orderMisfit(fact.order, { order: sentAs(fact.order), bandAt: bandOf(perp), venueTime }))
+    }
     if (fact.type === "fill" && fact.fill.reason !== null)
       verdict("own trade", outsideBand(fact.fill.price, bandOf(perp)(at)))
     if (fact.type === "funding") verdict("stamp", outsideBand(fact.funding.mark ?? "0", bandOf(perp)(at)))
@@ -62,13 +73,20 @@ const judge = (listing: VenueListing, published: ReturnType<typeof opened>["publ
     tearUp: { sentAt: null },
     bandAt: bandOf(knockOut),
     isListed: false,
-    venueTime: anyTime
+    venueTime
   })
   for (const one of published) {
     if (!("channel" in one)) take(one)
     else if (one.channel === "ticker") assert.isNull(mirror.take(one, Infinity).absurd)
   }
   return { judged, misfits }
+}
+
+/** The times of an account's event that no earlier event of its object has. */
+const timesOf = (fact: AccountFact): ReadonlyArray<number> => {
+  if (fact.type === "fill") return [fact.fill.at]
+  if (fact.type === "contract") return [fact.contract.endedAt ?? fact.contract.openedAt]
+  return fact.type === "funding" ? [fact.funding.settledAt] : []
 }
 
 /** The order of a stop as the service sent it. */

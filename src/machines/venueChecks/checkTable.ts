@@ -42,7 +42,7 @@ const type = row("The schema lists the types; a fact with the ref of another kin
 const event: Rows<VenueEvent> = {
   number: row("Numbers grow by one, and a number far beyond the last one is quarantined (EventCursor.ts, believes)."),
   at: row(
-    "It lies at most 5 s ahead of the venue's clock (EventJudge.ts, isAhead), and no time in the event is later."
+    "It lies at most 5 s ahead of the venue's clock (EventJudge.ts, isAhead), no time in the event is later, and no new one is before the account's earlier events (timeChecks.ts, timeMisfit)."
   ),
   fact: seen
 }

@@ -154,15 +154,20 @@ export const contractChecks: Checks<VenueContract, RequestedContract> = {
   tradeId: asBefore("trade", ({ tradeId }) => tradeId, "tradeId"),
   openedAt: (report, expected) =>
     sameOpening(report, expected) ??
-    timeMisfit({ called: "the opening time", at: report.openedAt, sentAt: expected.sentAt }, expected.venueTime),
+    timeMisfit(
+      { called: "the opening time", at: report.openedAt, sentAt: expected.sentAt, mayBeOld: expected.sentAt === null },
+      expected.venueTime
+    ),
   state: endMisfit,
   settlePrice: settleMisfit,
   endedAt: (report, expected) => {
-    const { openedAt, expiryAt, endedAt } = report
+    const { openedAt, expiryAt, endedAt, state } = report
     if (endedAt === null) return null
     if (endedAt < openedAt) return "it has ended before its opening"
     if (isTouched(report) && endedAt > expiryAt) return "a level was touched after its expiry"
-    return timeMisfit({ called: "the end", at: endedAt, sentAt: endSentAt(report, expected) }, expected.venueTime)
+    // The time of an expiry is a frozen term, however late the venue processes it.
+    const end = { called: "the end", at: endedAt, sentAt: endSentAt(report, expected), mayBeOld: state === "EXPIRED" }
+    return timeMisfit(end, expected.venueTime)
   }
 }
 

@@ -106,10 +106,11 @@ export const orderChecks: Checks<VenueOrder, ExpectedOrder> = {
     const { order, venueTime } = expected
     if (triggeredAt !== null) {
       if (order.trigger === null) return "it has fired, but it has no trigger"
+      // The trigger of an order that is already recorded as triggered was checked when its report arrived.
+      const mayBeOld = order.triggeredAt !== null
       return (
-        timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt }, venueTime) ??
-        // The trigger of an order that is already recorded as triggered was checked when its report arrived.
-        (order.triggeredAt === null ? unreached(triggeredAt, expected) : null)
+        timeMisfit({ called: "the trigger time", at: triggeredAt, sentAt: order.createdAt, mayBeOld }, venueTime) ??
+        (mayBeOld ? null : unreached(triggeredAt, expected))
       )
     }
     return order.trigger !== null && scaled(filledQty).units > 0n ? "it is filled, but it has not fired" : null

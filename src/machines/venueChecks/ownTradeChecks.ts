@@ -6,7 +6,7 @@ import { outsideBand, type PriceBand } from "../market/PriceBand.ts"
 import { absolute, isLess, scaled } from "../shared/Exact.ts"
 import type { VenueFill, VenueOrder } from "../venue/venueObjects.ts"
 import { type Checks, differs, exactly, misfitBy } from "./check.ts"
-import { clockSlackMillis, timeMisfit, timeText, type VenueTime } from "../venue/timeChecks.ts"
+import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface ExpectedOwnTrade {
   readonly account: string
@@ -15,19 +15,11 @@ export interface ExpectedOwnTrade {
   /** The band of the marks around the trade's time; null when the marks are unknown. */
   readonly band: PriceBand | null
   readonly venueTime: VenueTime
-  /**
-   * The latest venue time of the account's events before this trade. The venue's own trades come only by events, and events
-   * are in order of time.
-   */
-  readonly takenTo: number
 }
 
 export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
   // This check comes first, because the trade's time determines the position.
-  at: ({ at }, { venueTime, takenTo }) =>
-    at < takenTo - clockSlackMillis
-      ? `the trade time ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`
-      : timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
+  at: ({ at }, { venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
   tradeId: { because: "It finds a trade that is already booked (orderEvents.ts, adopted)." },
   orderId: { because: "The order is the venue's own: it is booked under this id." },
   ref: ({ ref }) => (ref === null ? null : differs("ref of the trade", ref, null)),

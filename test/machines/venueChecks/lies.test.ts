@@ -5,23 +5,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { lieOfFact } from "../../../simulator/venue/core/lies.ts"
 import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
-import { bandOfMarks, outsideBand, type PriceBand } from "../../../src/machines/market/PriceBand.ts"
+import { outsideBand, type PriceBand } from "../../../src/machines/market/PriceBand.ts"
 import type { OrderContext } from "../../../src/machines/order/Order.ts"
-import { perpInput } from "../../../src/machines/order/orderSamples.ts"
-import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
-import { requestRef, type RfqContext } from "../../../src/machines/rfq/Rfq.ts"
-import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
-import type { SwapContext } from "../../../src/machines/swap/Swap.ts"
 import { dayMillis } from "../../../src/machines/swap/swapFigures.ts"
+import { anyTime, type VenueTime } from "../../../src/machines/venue/timeChecks.ts"
 import type { VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import { notReceived, refusalReason } from "../../../src/machines/venue/venueCalls.ts"
-import type {
-  VenueContract,
-  VenueFill,
-  VenueOrder,
-  VenueRfq,
-  VenueSwap
-} from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueContract, VenueOrder, VenueSwap } from "../../../src/machines/venue/venueObjects.ts"
 import { type RequestedContract, contractMisfit } from "../../../src/machines/venueChecks/contractChecks.ts"
 import { fillMisfit } from "../../../src/machines/venueChecks/fillChecks.ts"
 import { orderMisfit } from "../../../src/machines/venueChecks/orderChecks.ts"
@@ -29,146 +19,26 @@ import { ownOrderMisfit, ownTradeMisfit } from "../../../src/machines/venueCheck
 import { requestMisfit } from "../../../src/machines/venueChecks/requestChecks.ts"
 import { swapMisfit } from "../../../src/machines/venueChecks/swapChecks.ts"
 import { reportOf } from "../../support/venueOrders.ts"
-
-const at = 1_764_000_000_000
-const stamp = { account: perpInput.account, sequence: 1 }
-const bandAt = (price: string, bps = 1_000): PriceBand => {
-  const mark = new MoneyDecimal(price)
-  return { ...bandOfMarks(mark, mark, bps), isWhole: true }
-}
-const band = bandAt("60000")
-
-/** A limit order on a perpetual, in the service's state after the venue received it. */
-const order: OrderContext = {
-  ...perpInput,
-  createdAt: at - 1_000,
-  venuePrice: "60000.0",
-  venueOrderId: 900,
-  filledQty: "0.0000",
-  lastTradeId: 0,
-  consumed: "0",
-  released: "0",
-  quoteTotal: "0",
-  cancelling: null,
-  cancels: 0,
-  amending: null,
-  amends: 0,
-  triggeredAt: null,
-  reject: null,
-  legs: []
-}
-const fill: VenueFill = {
-  tradeId: 70,
-  orderId: 900,
-  ref: `O-${perpInput.orderId}`,
-  account: perpInput.account,
-  symbol: perpInput.symbol,
-  side: perpInput.side,
-  price: "59990.0",
-  qty: perpInput.qty,
-  liquidity: "TAKER",
-  reason: null,
-  at
-}
-const request = { ...openRfqInput, venueRfqId: 70 } as unknown as RfqContext
-const rfq: VenueRfq = {
-  id: 70,
-  ref: requestRef(openRfqInput.rfqId),
-  account: openRfqInput.account,
-  symbol: openRfqInput.symbol,
-  side: openRfqInput.side,
-  qty: openRfqInput.qty,
-  barrier: openRfqInput.barrierLevel,
-  takeProfit: openRfqInput.takeProfit,
-  expiryAt: openRfqInput.expiryTs,
-  strict: openRfqInput.strict,
-  windowEndsAt: openRfqInput.windowEndsAt,
-  closes: null,
-  state: "OPEN",
-  reason: null,
-  quotes: []
-}
-const contract: VenueContract = {
-  id: 50,
-  ref: "A-1-7",
-  account: openRfqInput.account,
-  symbol: openRfqInput.symbol,
-  side: openRfqInput.side,
-  qty: openRfqInput.qty,
-  entry: "60010.0",
-  barrier: openRfqInput.barrierLevel,
-  takeProfit: openRfqInput.takeProfit,
-  expiryAt: at + 60_000,
-  strict: openRfqInput.strict,
-  premiumBps: openRfqInput.premiumBps,
-  tradeId: 90,
-  openedAt: at,
-  state: "OPEN",
-  settlePrice: null,
-  endedAt: null
-}
-const asked: RequestedContract = {
-  ...openRfqInput,
-  barrier: openRfqInput.barrierLevel,
-  entry: "60010.0",
-  expiryTs: at + 60_000,
-  ref: "A-1-7",
-  accept: "SENT",
-  sentAt: at - 1_000,
-  known: null,
-  close: null,
-  tearUp: null,
-  bandAt: () => band,
-  isListed: true,
-  venueTime: { latest: at + 90_000, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 }
-}
-const knockedOut: VenueContract = { ...contract, state: "KNOCKED_OUT", settlePrice: contract.barrier, endedAt: at }
-const lent = {
-  swapId: 1,
-  estimatedFee: "0.00100000",
-  createdAt: at - 1_000,
-  rejectReason: null,
-  account: openRfqInput.account,
-  symbol: "BTC-SWAP",
-  offerId: 3,
-  notional: "1.00000000",
-  rateBps: 500,
-  tenorDays: 30,
-  reward: "0.00410958",
-  contractId: null,
-  tradeId: null,
-  openedTs: null
-} as unknown as SwapContext
-const swap: VenueSwap = {
-  id: 5,
-  ref: "S-1",
-  account: openRfqInput.account,
-  symbol: "BTC-SWAP",
-  offerId: 3,
-  tradeId: 91,
-  notional: "1",
-  rateBps: 500,
-  tenorDays: 30,
-  reward: "0.00410958",
-  fee: "0.001",
-  openedAt: at,
-  maturityAt: at + 30 * dayMillis,
-  corrections: [],
-  payments: [],
-  short: false,
-  end: null
-}
-
-const latest = at + 5_000
-const venueTime = { latest, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 }
-const known = { order, bandAt: () => band, venueTime }
-
-/** A stop that waits for its trigger. */
-const stop: OrderContext = {
-  ...order,
-  trigger: { source: "MARK", price: "59000", direction: "AT_OR_BELOW", limitPrice: "60000.0" }
-}
-const funding = { symbol: fill.symbol, settledAt: at, mark: "60000", rate: "0.0001", netQty: "1", amount: "-6" }
+import {
+  asked,
+  at,
+  band,
+  bandAt,
+  contract,
+  fill,
+  funding,
+  knockedOut,
+  known,
+  latest,
+  lent,
+  order,
+  request,
+  rfq,
+  stamp,
+  stop,
+  swap,
+  venueTime
+} from "./reports.ts"
 
 /** The misfit of a fact, by the check of its object. */
 const misfitOf = (fact: VenueFact): string | null => {
@@ -360,10 +230,79 @@ describe("A2-115: a venue that lies", () => {
       [true, false, false, false, false]
     )
     const own = { ...fill, ref: null, side: "SELL", qty: "0.03", reason: "deleverage", at: latest + 1 } as const
-    const terms = { account: fill.account, netQty: "0.04", band: null, venueTime }
-    assert.isString(ownTradeMisfit(own, { ...terms, takenTo: 0 }))
-    const ownAt = (time: number) => ownTradeMisfit({ ...own, at: time }, { ...terms, takenTo: at }) === null
-    assert.deepStrictEqual([at - 5_000, at - 5_001, 1].map(ownAt), [true, false, false])
+    assert.isString(ownTradeMisfit(own, { account: fill.account, netQty: "0.04", band: null, venueTime }))
+  })
+
+  /** By kind: the misfit of a report with a new time. */
+  const newTimes: Readonly<Record<string, (time: number, venueTime: VenueTime) => string | null>> = {
+    trade: (time, venueTime) => fillMisfit({ ...fill, at: time }, { ...known, report: null, venueTime }),
+    "own trade": (time, venueTime) => {
+      const own = { ...fill, ref: null, side: "SELL", reason: "deleverage", at: time } as const
+      return ownTradeMisfit(own, { account: fill.account, netQty: fill.qty, band, venueTime })
+    },
+    trigger: (time, venueTime) =>
+      orderMisfit(reportOf(stop, 900, { triggeredAt: time }), { ...known, order: stop, venueTime }),
+    "opening of a contract": (time, venueTime) =>
+      contractMisfit({ ...contract, openedAt: time }, { ...asked, venueTime }),
+    "knock-out": (time, venueTime) =>
+      contractMisfit({ ...knockedOut, endedAt: time }, { ...asked, ...open, venueTime }),
+    "take profit": (time, venueTime) => {
+      const ends = { state: "TAKE_PROFIT", settlePrice: contract.takeProfit, endedAt: time } as const
+      return contractMisfit({ ...contract, ...ends }, { ...asked, ...open, venueTime })
+    },
+    "tear-up": (time, venueTime) => {
+      const ends = { state: "TORN_UP", settlePrice: "60000.0", endedAt: time } as const
+      return contractMisfit({ ...contract, ...ends }, { ...asked, ...open, tearUp: { sentAt: null }, venueTime })
+    },
+    "early close": (time, venueTime) => {
+      const ends = { state: "EARLY_CLOSE", settlePrice: "60000.0", endedAt: time } as const
+      const close = { price: "60000.0", sentAt: null }
+      return contractMisfit({ ...contract, ...ends }, { ...asked, ...open, close, venueTime })
+    },
+    settlement: (time, venueTime) => {
+      const ends = { state: "CLOSED", settlePrice: "60000.0", endedAt: time } as const
+      return contractMisfit({ ...contract, ...ends }, { ...asked, ...open, isListed: false, venueTime })
+    },
+    "opening of a swap": (time, venueTime) => lentAt({ openedAt: time, maturityAt: time + 30 * dayMillis }, venueTime),
+    payment: (time, venueTime) => lentAt({ payments: [{ id: 2, amount: "1", at: time }] }, venueTime, taken),
+    "fee correction": (time, venueTime) => lentAt({ corrections: [{ id: 2, fee: "0", at: time }] }, venueTime, taken)
+  }
+  /** An open contract, whose market the marks have moved through both of its levels. */
+  const open = {
+    sentAt: null,
+    known: contract,
+    bandAt: () => ({ ...bandAt("60000"), low: bandAt("1").low, high: bandAt("99999").high })
+  }
+  const taken = { ...lent, contractId: swap.id, tradeId: swap.tradeId, openedTs: at }
+  const lentAt = (change: Partial<VenueSwap>, venueTime: VenueTime, of = lent) =>
+    swapMisfit({ ...swap, ...change }, { swap: of, isListed: true, venueTime })
+  const takenTo = at + 50_000
+
+  it.each(Object.entries(newTimes))("%s: an event of it is not before the account's earlier events", (_, misfit) => {
+    const event = { ...anyTime, takenTo }
+    const times = [takenTo, takenTo - 5_000, takenTo - 5_001]
+    assert.deepStrictEqual(
+      times.map((time) => misfit(time, event) === null),
+      [true, true, false]
+    )
+    assert.isNull(misfit(takenTo - 5_001, anyTime), "a look-up brings old times")
+    const corrected = { ...event, pastLead: 700, lag: 300 }
+    assert.deepStrictEqual(
+      [takenTo - 6_000, takenTo - 6_001].map((time) => misfit(time, corrected) === null),
+      [true, false],
+      "the clock has led by 700 ms, and lags by 300 ms since its correction"
+    )
+  })
+
+  it("an event may repeat a time, and the time of an expiry is a frozen term", () => {
+    const venueTime = { ...anyTime, takenTo: at + 3_600_000 }
+    const fired = { ...stop, triggeredAt: at }
+    assert.isNull(orderMisfit(reportOf(fired, 900), { ...known, order: fired, venueTime }))
+    const expired = { state: "EXPIRED", settlePrice: "60000.0", endedAt: contract.expiryAt } as const
+    assert.isNull(contractMisfit({ ...contract, ...expired }, { ...asked, ...open, venueTime }))
+    const payments = [{ id: 2, amount: "1", at }]
+    const paid = { ...taken, corrections: [2], payments }
+    assert.isNull(lentAt({ payments, corrections: [{ id: 2, fee: "0", at }] }, venueTime, paid))
   })
 
   it("a refusal is final, and a call that the venue never received may turn up", () => {
@@ -426,10 +365,7 @@ describe("A2-115: a venue that lies", () => {
     ["ends a short one", "-0.04", "BUY", "0.04", true]
   ] as const)("a trade of the venue's own that %s", (_, netQty, side, qty, fits) => {
     const own = { ...fill, ref: null, side, qty, reason: "deleverage" } as const
-    assert.strictEqual(
-      ownTradeMisfit(own, { account: fill.account, netQty, band, venueTime, takenTo: at }) === null,
-      fits
-    )
+    assert.strictEqual(ownTradeMisfit(own, { account: fill.account, netQty, band, venueTime }) === null, fits)
   })
 
   it("the order of the venue's own trade is an order of that trade", () => {
@@ -449,10 +385,7 @@ describe("A2-115: a venue that lies", () => {
     ]
     for (const change of others) assert.isString(ownOrderMisfit({ ...of, ...change }, own), JSON.stringify(change))
     assert.isString(
-      ownTradeMisfit(
-        { ...own, ref: "O-1", side: "SELL" },
-        { account: fill.account, netQty: "1", band, venueTime, takenTo: 0 }
-      )
+      ownTradeMisfit({ ...own, ref: "O-1", side: "SELL" }, { account: fill.account, netQty: "1", band, venueTime })
     )
   })
 

@@ -77,7 +77,7 @@ interface TradingOptions {
 }
 
 /** Service and venue have the same time. */
-const oneClock: VenueTime = { latest: Infinity, lag: 0, pastLag: 0, lead: 0, behindUntil: -Infinity }
+const oneClock: VenueTime = { latest: Infinity, lag: 0, pastLag: 0, lead: 0, pastLead: 0, behindUntil: -Infinity }
 
 /** How far the best prices are from the mark. */
 const halfSpread = 10

@@ -38,7 +38,10 @@ const nextTurn = (first: Turn, latest = Infinity): Turn => {
   const answered = new CommitBuilder()
   answered.endCall(contract.ref)
   turn.state.adopt(answered.build(null, null))
-  const facts: Facts = { ...turn.facts, venueTime: { latest, lag: 0, pastLag: 0, lead: 0, behindUntil: 0 } }
+  const facts: Facts = {
+    ...turn.facts,
+    venueTime: { latest, lag: 0, pastLag: 0, lead: 0, pastLead: 0, behindUntil: 0 }
+  }
   turn.draft.put("rfqs", request)
   return { ...turn, now: Math.min(later, latest), facts }
 }
@@ -58,13 +61,10 @@ const withAnswer = (answer: Pick<DefiniteOutcome, "outcome" | "reason">): Turn =
 const ways = {
   event: (turn: Turn, shown: VenueContract): boolean => {
     const { account } = shown
-    const said = { id: 1, ref: contract.ref, at: 40, contract: shown }
-    if (handlers.rfq.verdict(turn, said) !== null) return false
-    return handlers.rfq.reported(turn, {
-      id: 1,
-      at: 40,
-      fact: { type: "contract", account, sequence: 9, contract: shown }
-    })
+    const event = { id: 1, at: turn.now }
+    if (handlers.rfq.verdict(turn, { ...event, ref: contract.ref, isEvent: true, contract: shown }) !== null)
+      return false
+    return handlers.rfq.reported(turn, { ...event, fact: { type: "contract", account, sequence: 9, contract: shown } })
   },
   "look-up": (turn: Turn, shown: VenueContract): boolean =>
     endCall(turn, handlers, outcomeOf(shown), { isRead: true }) && turn.draft.written("venueMisfits").length === 0,
@@ -142,6 +142,17 @@ describe.each(wayNames)("A2-115: a contract of which the venue lies, by %s", (wa
     const turn = withOpen(65_000)
     assert.isTrue(take(turn, { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 64_000 }))
     assert.deepStrictEqual(written(turn)[0], ["KNOCKED_OUT"])
+  })
+
+  it("an end before the account's last event is refused to an event alone", () => {
+    const turn = withOpen(70_000)
+    turn.draft.put("venueAccounts", { clientId: 1, sequence: 8, takenTo: 69_001 })
+    const ends = { state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 64_000 } as const
+    assert.strictEqual(
+      decided(() => take(turn, { ...contract, ...ends })),
+      way !== "event"
+    )
+    assert.strictEqual(openContracts(turn).length, way === "event" ? 1 : 0)
   })
 
   it.each(["last look", notReceived, null])("an execution after the refusal %s is not booked", (reason) => {

@@ -1,12 +1,17 @@
 /**
  * An event that is here before the answer of its call ends the call: once, whatever the answer or a look-up says later, also
- * at a venue that executes and does not see it at once (C1, D6, A2-26). In virtual time, over a memory store and a memory
- * venue.
+ * at a venue that executes and does not see it at once (C1, D6, A2-26). An event with a time before the account's earlier events
+ * ends none (A2-115). In virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { stopInput } from "../../../src/machines/order/orderSamples.ts"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
-import type { VenueShape } from "../../../src/runtime/ports/Venue.ts"
+import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { start } from "../../../src/runtime/effects/advance.ts"
+import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { sampleRows } from "../engine/fixtures.ts"
 import { CallWorld, uidOf } from "./CallWorld.ts"
 import { account, aside, orderOf, saying, sequence } from "./eventWorld.ts"
 
@@ -22,8 +27,26 @@ const lagging =
       Effect.map(ask, (outcomes) => (lag.on ? outcomes.map(blind) : outcomes))
     return { ...venue, lookup: (refs) => asked(venue.lookup(refs)), voidRefs: (refs) => asked(venue.voidRefs(refs)) }
   }
+const executed = { outcome: "EXECUTED", reason: null, at: 0, rfq: null, contract: null, swap: null } as const
 const unseen = (outcome: VenueOutcome): VenueOutcome => ({ ...outcome, outcome: "UNKNOWN", order: null })
 const voided = (outcome: VenueOutcome): VenueOutcome => ({ ...outcome, outcome: "VOID", order: null })
+
+/** Sends a stop of client 7, whose partner becomes known. */
+const sendStop = Effect.gen(function* () {
+  const host = yield* ActorHost
+  yield* host.record({ partners: [sampleRows(1).partners] }, "internal")
+  yield* host.dispatch({
+    subject: "client:7",
+    by: { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "system:test" },
+    decide: (turn) => {
+      const input = { ...stopInput, orderId: 1, clientId: 7, account, qty: "0.001", createdAt: turn.now }
+      const { symbol, parentOrderId, createdAt } = input
+      const owned = { id: 1, partnerId: 1, clientId: 7, symbol, currency: "USDC", amount: 0n }
+      const event = { type: "SEND", at: createdAt } as const
+      start(turn, "orders", { event, input, columns: { ...owned, parentOrderId, createdAt } })
+    }
+  })
+})
 
 describe("an event that is here before its call's answer", () => {
   it("A2-26: the event ends the call, who waits hears it, and nothing is asked", () => {
@@ -120,6 +143,38 @@ describe("an event that is here before its call's answer", () => {
       [aside(world), [...world.probes.values()]],
       [["its quantity is off the market's grid"], ["VOID"]]
     )
+  })
+
+  it("A2-115: a trigger before the account's last event is booked by a look-up, not by an event", () => {
+    let found: VenueOrder | null = null
+    const find: VenueShape["lookup"] = (refs) =>
+      found === null
+        ? Effect.fail(new VenueUnanswered({ reason: "away" }))
+        : Effect.succeed(refs.map((ref) => ({ ...executed, ref, order: found })))
+    const world = new CallWorld(
+      (_, [ref]) => (ref === "O-1" ? { lost: "before", silent: true } : {}),
+      (venue) => ({ ...venue, lookup: find, voidRefs: find })
+    )
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(100)
+    process.run(sendStop)
+    world.run(10_000)
+    process.probe(7, 1)
+    world.run(100)
+    const [{ takenTo } = { takenTo: 0 }] = world.store.rows("venueAccounts")
+    const trigger = { source: "MARK", price: "58000", direction: "AT_OR_BELOW" } as const
+    const fired = (triggeredAt: number): VenueOrder =>
+      orderOf("O-1", { side: "SELL", tif: stopInput.venueTif, reduceOnly: true, trigger, group: "exit", triggeredAt })
+    const triggered = () => world.store.rows("orders").map(({ context }) => context.triggeredAt)
+    const past = fired(takenTo - 5_001)
+    world.venue.publish(account, saying(past))
+    world.run(1_000)
+    assert.deepStrictEqual([triggered(), world.inFlight, aside(world).length], [[null], ["O-1"], 1])
+    assert.include(aside(world)[0], "before the account's last event")
+    found = past
+    world.run(60_000)
+    assert.deepStrictEqual([triggered(), world.inFlight, aside(world).length], [[past.triggeredAt], [], 1])
   })
 
   it("A2-96: an account of which no event was ever heard is read again after a loss, by its executed call", () => {

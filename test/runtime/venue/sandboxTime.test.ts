@@ -43,6 +43,9 @@ describe("the venue's clock beside the service's", () => {
       const sent = clock.now()
       const misfit = (ago: number) =>
         timeMisfit({ called: "the trade's time", at: sent - ago, sentAt: sent }, clock.venueTime())
+      /** As `misfit`, for an event after one of the same account. */
+      const eventMisfit = (ago: number) =>
+        timeMisfit({ called: "the end", at: sent - ago, sentAt: null }, { ...clock.venueTime(), takenTo: sent })
       const run = Effect.fnUntraced(function* (minutes: number, ahead: number) {
         for (let span = 0; span < minutes * 6; span++) {
           clock.measure(clock.now() + ahead)
@@ -50,7 +53,14 @@ describe("the venue's clock beside the service's", () => {
         }
       })
       assert.isNull(misfit(driftLimit + clockSlackMillis), "a start does not know the lag of before")
+      yield* run(121, 0)
+      assert.isNotNull(eventMisfit(1 + clockSlackMillis))
+      yield* run(1, 6_000)
+      yield* run(60, -2_000)
+      assert.isNull(eventMisfit(8_000 + clockSlackMillis), "the earlier event was dated by the old clock")
+      assert.isNotNull(eventMisfit(8_001 + clockSlackMillis))
       yield* run(121, -8_000)
+      assert.isNotNull(eventMisfit(8_001 + clockSlackMillis))
       assert.isNull(misfit(8_000 + clockSlackMillis))
       assert.isNotNull(misfit(8_001 + clockSlackMillis))
       yield* run(60, 0)

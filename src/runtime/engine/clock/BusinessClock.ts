@@ -42,8 +42,9 @@ export class BusinessClock extends Context.Service<
           now,
           offset: () => offset,
           venueTime: () => {
-            const { lag, pastLag, lead } = drift
-            return { latest: Math.max(now(), expected) + lead + clockSlackMillis, lag, pastLag, lead, behindUntil }
+            const { lag, pastLag, lead, pastLead } = drift
+            const latest = Math.max(now(), expected) + lead + clockSlackMillis
+            return { latest, lag, pastLag, lead, pastLead, behindUntil }
           },
           measure: (at) => drift.add(at - now(), now()),
           expect: (to) => {
@@ -64,8 +65,31 @@ export class BusinessClock extends Context.Service<
 
 /** The length of a span of samples, ms. A sample counts until the end of the next span. */
 const driftSpan = 10_000
-/** The length of a span of lags, ms. A lag counts until the end of the next span. */
-const lagSpan = 3_600_000
+/** The length of a span of past differences, ms. A difference excuses earlier times until the end of the next span. */
+const pastSpan = 3_600_000
+
+/**
+ * The largest difference of at least an hour: a request or an event keeps the time of its clock, even if the clock was corrected
+ * since. It is `driftLimit` at first, because a start does not know earlier differences.
+ */
+class PastMost {
+  private from = -Infinity
+  private span = driftLimit
+  private before = driftLimit
+
+  keep(difference: number, now: number): void {
+    if (now >= this.from + pastSpan) {
+      this.from = now
+      this.before = this.span
+      this.span = 0
+    }
+    this.span = Math.max(this.span, difference)
+  }
+
+  get value(): number {
+    return Math.max(this.span, this.before)
+  }
+}
 
 /**
  * The difference between the venue's clock and this one. A message takes time to arrive, so the largest sample is the most
@@ -74,39 +98,43 @@ const lagSpan = 3_600_000
 class Drift {
   private span = { from: -Infinity, ahead: -Infinity }
   private before = -Infinity
-  /** The largest lags of this span and of the one before: `driftLimit` at first, because a start does not know earlier lags. */
-  private readonly lags = { from: -Infinity, span: driftLimit, before: driftLimit }
+  private readonly lags = new PastMost()
+  private readonly leads = new PastMost()
 
   /** `ahead`: the time of a message minus this clock's time, ms. */
   add(ahead: number, now: number): void {
     if (Math.abs(ahead) > driftLimit) return
     if (now >= this.span.from + driftSpan) {
-      this.keepLag(now)
+      this.keepPast(now)
       this.before = this.span.ahead
       this.span = { from: now, ahead }
     } else this.span.ahead = Math.max(this.span.ahead, ahead)
   }
 
   /**
-   * Records the lag of the span that ends. It comes from the span's largest sample, so that one late message does not raise it.
+   * Records the difference of the span that ends. It comes from the span's largest sample, so that one late message does not raise
+   * the lag.
    */
-  private keepLag(now: number): void {
-    const { lags } = this
-    if (now >= lags.from + lagSpan) Object.assign(lags, { from: now, span: 0, before: lags.span })
-    if (this.span.ahead !== -Infinity) lags.span = Math.max(lags.span, -this.span.ahead)
+  private keepPast(now: number): void {
+    const ahead = this.span.ahead === -Infinity ? 0 : this.span.ahead
+    this.lags.keep(-ahead, now)
+    this.leads.keep(ahead, now)
   }
 
   get lag(): number {
     return this.ahead === -Infinity ? driftLimit : Math.max(0, -this.ahead)
   }
 
-  /** The largest lag of at least an hour. Requests from before a correction of the clock carry the times of that clock. */
   get pastLag(): number {
-    return Math.max(this.lag, this.lags.span, this.lags.before)
+    return Math.max(this.lag, this.lags.value)
   }
 
   get lead(): number {
     return this.ahead === -Infinity ? driftLimit : Math.max(0, this.ahead)
+  }
+
+  get pastLead(): number {
+    return Math.max(this.lead, this.leads.value)
   }
 
   private get ahead(): number {

@@ -358,7 +358,7 @@ export class EventDecisions {
     const { handlers } = this.parts
     const ref = refOfFact(fact)
     if (owner === null || ref === null) return handlers.unnamedVerdict(turn, fact)
-    return handlers[owner.owner].verdict(turn, { ...objectsOfFact(fact), id: owner.id, ref, at })
+    return handlers[owner.owner].verdict(turn, { ...objectsOfFact(fact), id: owner.id, ref, at, isEvent: true })
   }
 
   private quarantinedIn(turn: Turn, clientId: number, event: AccountEvent, why: string): Taken {

@@ -63,6 +63,8 @@ export interface ObjectReport {
   readonly ref: string
   /** Business time at the venue. */
   readonly at: number
+  /** The message is an event, so its new times are not before those of the account's earlier events. */
+  readonly isEvent?: boolean
   /** The outcome of a call; absent in other messages. */
   readonly outcome?: VenueOutcome["outcome"]
   readonly order?: VenueOrder | null

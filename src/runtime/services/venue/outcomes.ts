@@ -78,10 +78,12 @@ export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome)
   const { sequence, takenTo } = accountIn(turn, clientId) ?? { sequence: null, takenTo: 0 }
   const taken = sequence ?? 0
   if (events !== null && events.first <= taken + 1 && events.last > taken) {
+    const { pastLag, behindUntil } = turn.facts.venueTime
+    const sentAt = turn.state.get("venueCalls", ref)?.at ?? 0
     // The answer may arrive long after its events. The time of the request is therefore the only safe bound of their
     // time.
-    const sentAt = (turn.state.get("venueCalls", ref)?.at ?? 0) - turn.facts.venueTime.pastLag
-    turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, sentAt) })
+    const earliest = sentAt > behindUntil ? sentAt - pastLag : 0
+    turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, earliest) })
   } else if (sequence === null && outcome === "EXECUTED") {
     turn.draft.put("venueAccounts", { clientId, sequence: 0, takenTo })
   }

@@ -40,7 +40,7 @@ export interface MarketSeen {
 }
 
 /** The latest venue time of the account's processed events; 0: unknown. */
-export const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
+const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
 /**
  * The factor by which a market's band is widened if marks were lost, or if present marks have to stand for those of a
@@ -56,6 +56,8 @@ interface Reported {
   readonly of?: ReadonlyArray<string>
   /** True: the service already knew this time, so the venue can't have chosen it for this message. */
   readonly isKnown?: boolean
+  /** As `ObjectReport.isEvent`. */
+  readonly isEvent?: boolean
 }
 
 /**
@@ -66,12 +68,14 @@ interface Reported {
  */
 export const judgedOn = (
   turn: Pick<Turn, "facts" | "now" | "state" | "draft">,
-  { symbol, at, of = [], isKnown = false }: Reported,
+  { symbol, at, of = [], isKnown = false, isEvent = false }: Reported,
   misfitOn: (seen: MarketSeen) => string | null,
   worthOf: () => bigint
 ): Verdict => {
   const { facts, now } = turn
-  const { venueTime, recent } = facts
+  const { recent } = facts
+  const takenTo = takenToIn(turn)
+  const venueTime = isEvent ? { ...facts.venueTime, takenTo } : facts.venueTime
   const kept = new KeptMarks(marketOf(turn, of), now)
   let early = false
   const venueNow = now + venueTime.lead - venueTime.lag
@@ -80,7 +84,7 @@ export const judgedOn = (
    * True if later events of the account are already processed. Then no outage of the service explains that the marks of
    * that time are unknown.
    */
-  const isPassed = (time: number): boolean => !isKnown && time < takenToIn(turn) - clockSlackMillis
+  const isPassed = (time: number): boolean => !isKnown && time < takenTo - clockSlackMillis
   const bandBps = facts.instruments.get(symbol)?.bandBps
   /** A band from `by`, widened because marks were lost. Null: the market is not listed, or `by` knows no marks. */
   const widened = (by: RecentMarket["bandNear"], time: number, bps = 0): PriceBand | null =>

@@ -14,10 +14,10 @@ import type { VenueHandler } from "../../venue/VenueHandler.ts"
 import { contractInTurn, endOf } from "./contractDecisions.ts"
 
 export const contractHandler = (parts: EventParts): VenueHandler => ({
-  verdict: (turn, { id, at, contract }) => {
-    const row = contract === null || contract === undefined ? undefined : contractInTurn(turn, id)
-    if (row === undefined || contract === null || contract === undefined) return null
-    return contractVerdict({ turn, recall: parts.recall, board: parts.board }, row, contract, at)
+  verdict: (turn, { id, contract = null, ...message }) => {
+    const row = contract === null ? undefined : contractInTurn(turn, id)
+    if (row === undefined || contract === null) return null
+    return contractVerdict({ turn, recall: parts.recall, board: parts.board }, row, contract, message)
   },
   ended: (turn, { id, outcome }) => {
     const row = contractInTurn(turn, id)

@@ -121,7 +121,7 @@ export const onOrderReport = (
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
     if (row === null) continue
-    const verdict = reportVerdict(at, row, order, turn.now)
+    const verdict = reportVerdict(at, row, order, { at: turn.now })
     if (verdict === null) amended(at, row, order)
     else kept.set(orderId, verdict)
   }

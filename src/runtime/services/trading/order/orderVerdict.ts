@@ -20,7 +20,7 @@ interface Judging {
 export const orderVerdict = (
   at: Judging,
   row: OrderRow,
-  { order = null, fill, fills = [], at: reportedAt, ...rest }: ObjectReport
+  { order = null, fill, fills = [], at: reportedAt, isEvent = false, ...rest }: ObjectReport
 ): Verdict => {
   if ((rest.rfq ?? rest.contract ?? rest.swap ?? null) !== null) {
     return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
@@ -31,9 +31,9 @@ export const orderVerdict = (
       worth: worthOf(at, row, fills[0]?.fill ?? null)
     }
   }
-  const verdict = order === null ? null : reportVerdict(at, row, order, reportedAt)
+  const verdict = order === null ? null : reportVerdict(at, row, order, { at: reportedAt, isEvent })
   if (verdict !== null) return verdict
-  if (fill !== undefined) return tradeVerdict(at, row, fill, order)
+  if (fill !== undefined) return tradeVerdict(at, row, fill, order, isEvent)
   let judged = row
   for (const { fill: next } of fills) {
     const misfit = tradeVerdict(at, judged, next, order)
@@ -66,20 +66,31 @@ const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
 })
 
 /** Whether a report of an order fits. */
-export const reportVerdict = (at: Judging, row: OrderRow, report: VenueOrder, reportedAt: number): Verdict =>
+export const reportVerdict = (
+  at: Judging,
+  row: OrderRow,
+  report: VenueOrder,
+  message: Pick<ObjectReport, "at" | "isEvent">
+): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: reportedAt, of: [`order:${row.id}`] },
+    { ...message, symbol: row.symbol, of: [`order:${row.id}`] },
     (seen) => orderMisfit(report, { order: row.context, ...seen }),
     () => worthOf(at, row, null)
   )
 
 /** Whether a trade fits its order. For a trade that is already booked, booking compares it with its row instead. */
-export const tradeVerdict = (at: Judging, row: OrderRow, fill: VenueFill, report: VenueOrder | null): Verdict => {
+export const tradeVerdict = (
+  at: Judging,
+  row: OrderRow,
+  fill: VenueFill,
+  report: VenueOrder | null,
+  isEvent = false
+): Verdict => {
   const { symbol, context } = row
   const verdict = judgedOn(
     at.turn,
-    { symbol, at: fill.at, of: [`order:${row.id}`] },
+    { symbol, at: fill.at, of: [`order:${row.id}`], isEvent },
     (seen) => fillMisfit(fill, { order: context, report, ...seen }),
     () => worthOf(at, row, fill)
   )

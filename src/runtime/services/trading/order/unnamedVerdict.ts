@@ -12,7 +12,7 @@ import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { oneInTurn, rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
 import { openFundingOf } from "../funding/openFundings.ts"
 import type { Recall } from "../../account/Recall.ts"
-import { judgedOn, takenToIn, type Verdict } from "../../venue/verdict.ts"
+import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import { fillsSince, isQueried, positionInTurn } from "./orderDecisions.ts"
 import type { OutOfSync } from "../../venue/OutOfSync.ts"
 
@@ -36,7 +36,7 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
   const { symbol, side, tradeId } = fill
   const verdict = judgedOn(
     turn,
-    { symbol, at: fill.at },
+    { symbol, at: fill.at, isEvent: true },
     ({ bandAt, venueTime }) =>
       ownOrderMisfit(order, fill) ??
       ownTradeMisfit(fill, {
@@ -45,8 +45,7 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
           return heldBefore(at, fill)
         },
         band: bandAt(fill.at),
-        venueTime,
-        takenTo: takenToIn(turn)
+        venueTime
       }),
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )

@@ -42,24 +42,29 @@ const verdictOn = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
   const { closeContractId } = row
   const quoteId = quoteOfRef(ref)
   const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
-  if (closed !== null) return contractVerdict(at, closed, contract, report.at)
+  if (closed !== null) return contractVerdict(at, closed, contract, report)
   // Only accepts of ours open contracts. A contract under another ref is not checked here.
   if (closeContractId !== null || quoteId === null) return null
   const opened = openedBy(at, row)
-  if (opened !== null) return contractVerdict(at, opened, contract, report.at)
+  if (opened !== null) return contractVerdict(at, opened, contract, report)
   return judgedOn(
     at.turn,
-    { symbol: row.symbol, at: report.at, of: [`rfq:${row.id}`] },
+    { symbol: row.symbol, at: report.at, of: [`rfq:${row.id}`], isEvent: report.isEvent ?? false },
     (seen) => contractMisfit(contract, requestedTerms(at, row, quoteId, seen)),
     () => worth
   )
 }
 
 /** Checks a contract that the service knows. */
-export const contractVerdict = (at: Judging, row: ContractRow, report: VenueContract, reportedAt: number): Verdict =>
+export const contractVerdict = (
+  at: Judging,
+  row: ContractRow,
+  report: VenueContract,
+  { at: reportedAt, isEvent = false }: Pick<ObjectReport, "at" | "isEvent">
+): Verdict =>
   judgedOn(
     at.turn,
-    { symbol: row.symbol, at: reportedAt, of: contractNames(row) },
+    { symbol: row.symbol, at: reportedAt, of: contractNames(row), isEvent },
     (seen) => contractMisfit(report, frozenIn(at, row, report, seen)),
     () => row.amount
   )

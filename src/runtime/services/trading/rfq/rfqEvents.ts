@@ -52,7 +52,7 @@ export const rfqHandler = (parts: EventParts): VenueHandler => ({
     const { id, rfq = null, contract = null } = report
     const known = rfq === null || rfq.state === "ACCEPTED" ? contractOfRfq(turn, id) : undefined
     // The check needs only the contract, which is in memory. The request may have left memory.
-    if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, report.at)
+    if (known !== undefined) return contract === null ? null : contractVerdict(at, known, contract, report)
     const row = parts.recall.row(turn, "rfqs", id)
     return row === null ? null : requestVerdict(at, row, report)
   },

@@ -76,7 +76,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
   quoted: null
 })
 
-const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...rest }: ObjectReport): Verdict => {
+const verdictOf = (turn: Turn, row: SwapRow, { swap, at, isEvent = false, ...rest }: ObjectReport): Verdict => {
   const asset = assetOf(row)
   const worthOf = (): bigint => {
     const mark = holdingMark(asset, turn.facts)
@@ -85,7 +85,7 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, ...rest }: ObjectReport
   const { symbol } = row.context
   return judgedOn(
     turn,
-    { symbol, at, of: [`swap:${row.id}`] },
+    { symbol, at, of: [`swap:${row.id}`], isEvent },
     (seen) => {
       if ((rest.order ?? rest.rfq ?? rest.contract ?? null) !== null) return "the message of its ref has no swap"
       return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, ...seen })
