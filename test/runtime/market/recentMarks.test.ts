@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { TickerMessage } from "../../../src/machines/venue/marketData.ts"
 import { exactText } from "../../../src/machines/shared/Exact.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
+import { makeLastListing } from "../../../src/runtime/services/market/LastListing.ts"
 import { MarketMirror } from "../../../src/runtime/services/market/MarketMirror.ts"
 import { RecentMarks } from "../../../src/runtime/services/market/RecentMarks.ts"
 import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
@@ -219,6 +220,33 @@ describe("A2-115: the marks around a time", () => {
     assert.deepStrictEqual(listedAt(999, 1_000), [true, null])
     mirror.list(listing(4_000, { delisted: true }))
     assert.deepStrictEqual(listedAt(999, 9_000), [false, false])
+  })
+
+  it("a heartbeat confirms the listing of its own connection, and none that another reader has read since", () => {
+    const last = makeLastListing()
+    const mirror = new MarketMirror(defaultMarketTerms, last)
+    const listing = (at: number, bandBps = 500) => ({
+      version: 1,
+      at: start + at,
+      markets: [{ ...market("BTC-USDC-PERP"), bandBps }],
+      stakingMarkets: []
+    })
+    const isListedAt = (at: number) => last.isListed("BTC-USDC-PERP", start + at)
+    mirror.list(listing(0))
+    last.believe(listing(1_000, 600))
+    mirror.confirm(listing(2_000))
+    assert.deepStrictEqual([isListedAt(999), isListedAt(1_000)], [true, null], "another reader's listing")
+    last.believe(listing(3_000))
+    mirror.confirm(listing(2_500))
+    assert.deepStrictEqual([isListedAt(2_999), isListedAt(3_000)], [true, null], "a heartbeat from before the read")
+    mirror.confirm(listing(4_000))
+    assert.deepStrictEqual([isListedAt(3_999), isListedAt(4_000)], [true, null], "the same listing, read by both")
+    mirror.relist(listing(5_000, 600))
+    mirror.confirm(listing(6_000))
+    assert.isNull(isListedAt(5_000), "the mirror has not applied it")
+    mirror.list(listing(7_000, 600))
+    mirror.confirm(listing(8_000))
+    assert.isTrue(isListedAt(7_999))
   })
 
   it("losses take no places: hundreds of them forget no earlier hour", () => {

@@ -223,7 +223,7 @@ export class FeedSession {
     this.received()
     if ("heartbeat" in line) {
       this.number = line.number
-      // The venue has published no event since the listing was requested, so the listing still holds.
+      // The venue has published no event since this connection requested its listing, so that listing still holds.
       if (line.number === this.listedNumber) this.parts.mirror.confirm(line)
       return null
     }

@@ -23,8 +23,11 @@ export interface LastListingShape {
   readonly believe: (read: ReadListing) => BelievedListing
   /** The venue's time of the last listing read, Unix ms. */
   readonly readAt: () => number
-  /** Records that the last listing still held at this venue time, Unix ms. */
-  readonly confirm: (at: number) => void
+  /**
+   * Records that a listing still held at this venue time, Unix ms. `text`: its `textOf`. A different listing, which another
+   * reader has read since, is not confirmed.
+   */
+  readonly confirm: (text: string, at: number) => void
   /** Like `RecentMarket.isListed`, but also false if the last listing has no such market. */
   readonly isListed: (symbol: string, at: number) => boolean | null
 }
@@ -34,11 +37,9 @@ export const makeLastListing = (recalled: VenueListing | null = null): LastListi
   /** The last venue time at which the whole listing held, Unix ms. */
   let heldAt = -Infinity
   let readAt = -Infinity
-  let isWhole = false
+  let text = ""
   /** If a part of the last listing was impossible, its market may have been delisted, so the listing is not confirmed. */
-  const confirm = (at: number): void => {
-    if (isWhole) heldAt = at
-  }
+  let isWhole = false
   return {
     recalled,
     last: () => last,
@@ -49,10 +50,13 @@ export const makeLastListing = (recalled: VenueListing | null = null): LastListi
       if (markets.length + stakingMarkets.length > 0) last = believed.listing
       isWhole = believed.kept === 0
       readAt = read.at
-      confirm(read.at)
+      text = textOf(read)
+      if (isWhole) heldAt = read.at
       return believed
     },
-    confirm,
+    confirm: (of, at) => {
+      if (isWhole && of === text) heldAt = Math.max(heldAt, at)
+    },
     isListed: (symbol, at) => {
       if (last === null) return null
       const isOf = (each: { readonly symbol: string; readonly delisted: boolean }): boolean =>
@@ -102,5 +106,5 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
 }
 
 /** The contents of a listing as text, without the version and the time of the venue's response. */
-const textOf = (listing: VenueListing | null): string =>
-  JSON.stringify([listing?.markets ?? [], listing?.stakingMarkets ?? []])
+export const textOf = (listing: ReadListing | null): string =>
+  JSON.stringify([listing?.markets ?? [], listing?.stakingMarkets ?? [], listing?.unreadable ?? []])

@@ -11,7 +11,7 @@ import type { ReadListing } from "../../../machines/market/believedListing.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { Subscription } from "../../ports/Venue.ts"
 import { RecentMarks } from "./RecentMarks.ts"
-import { type LastListingShape, makeLastListing } from "./LastListing.ts"
+import { type LastListingShape, makeLastListing, textOf } from "./LastListing.ts"
 import { BookMirror, wrongChecksum } from "./BookMirror.ts"
 import { TickerMirror } from "./TickerMirror.ts"
 import { TradeTape } from "./TradeTape.ts"
@@ -166,9 +166,9 @@ export class MarketMirror {
     this.last.believe(read)
   }
 
-  /** Records that the last listing still held at a venue time. */
+  /** Records that the listing applied last still held at a venue time. */
   confirm({ at }: Pick<ReadListing, "at">): void {
-    this.last.confirm(at)
+    this.last.confirm(this.read, at)
   }
 
   /** The subscriptions: one per market and channel. A knock-out market has no book (A2-113). */
@@ -328,9 +328,6 @@ export class MarketMirror {
     return { resync: false, absurd }
   }
 }
-
-const textOf = ({ markets, stakingMarkets, unreadable = [] }: ReadListing): string =>
-  JSON.stringify([markets, stakingMarkets, unreadable])
 
 const sameGrids = (before: VenueMarket, now: VenueMarket): boolean =>
   before.priceTick === now.priceTick && before.qtyStep === now.qtyStep && before.family === now.family
