@@ -66,6 +66,72 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
+  it.effect("architecture 8: small work of a key does not overtake its large work, however much of it comes", () =>
+    Effect.gen(function* () {
+      const { started, enter, leave } = hall(
+        new FairLimiter({ ...uploadRoom, capacity: 10, share: 5, waitMillis: hour })
+      )
+      yield* enter("small 0", 1, 2)
+      yield* enter("small 1", 1, 2)
+      yield* enter("large", 1, 5)
+      for (const at of [2, 3]) {
+        yield* enter(`small ${at}`, 1, 2)
+        yield* leave(`small ${at - 2}`)
+      }
+      assert.deepStrictEqual(started, ["small 0", "small 1", "large"])
+      for (const name of ["large", "small 2", "small 3"]) yield* leave(name)
+    })
+  )
+
+  it.effect("architecture 8: whatever comes and goes, a key keeps its order, and no room stays free for it", () =>
+    Effect.promise(() => {
+      const sizes = fc.record({ key: fc.integer({ min: 1, max: 3 }), size: fc.integer({ min: 1, max: 5 }) })
+      const steps = fc.array(fc.oneof(sizes, fc.nat(20)), { maxLength: 40 })
+      const [capacity, share] = [10, 5]
+      return fc.assert(
+        fc.asyncProperty(steps, (list) =>
+          Effect.runPromise(
+            Effect.gen(function* () {
+              const room = new FairLimiter({ ...uploadRoom, capacity, share, waitMillis: hour })
+              const { started, enter, leave } = hall(room)
+              const arrived: Array<{ readonly name: string; readonly key: number; readonly size: number }> = []
+              const gone = new Set<string>()
+              const running = () => arrived.filter(({ name }) => started.includes(name) && !gone.has(name))
+              for (const step of list) {
+                if (typeof step === "object") {
+                  arrived.push({ name: String(arrived.length), ...step })
+                  yield* enter(String(arrived.length - 1), step.key, step.size)
+                } else {
+                  const leaver = running().at(step % Math.max(1, running().length))
+                  if (leaver === undefined) continue
+                  gone.add(leaver.name)
+                  yield* leave(leaver.name)
+                }
+                const sizeOf = (key?: number) =>
+                  running().reduce((sum, each) => sum + (key === undefined || each.key === key ? each.size : 0), 0)
+                const waiting = arrived.filter(({ name }) => !started.includes(name))
+                const firsts = waiting.filter(({ key }, at) => waiting.findIndex((other) => other.key === key) === at)
+                const next = firsts.find(({ key, size }) => sizeOf(key) + size <= share)
+                if (next !== undefined)
+                  assert.isAbove(sizeOf() + next.size, capacity, "the first that may start has no room")
+                for (const key of [1, 2, 3]) {
+                  const inOrder = arrived.filter((each) => each.key === key).map(({ name }) => name)
+                  const begun = started.filter((name) => inOrder.includes(name))
+                  assert.deepStrictEqual(begun, inOrder.slice(0, begun.length), "the order of arrival")
+                }
+              }
+              for (let [first] = running(); first !== undefined; [first] = running()) {
+                gone.add(first.name)
+                yield* leave(first.name)
+              }
+              assert.strictEqual(started.length, arrived.length)
+            })
+          )
+        )
+      )
+    })
+  )
+
   it.effect("architecture 8: without room in time, or in the queue, the caller is asked to come back", () =>
     Effect.gen(function* () {
       const room = new FairLimiter({

@@ -1,7 +1,8 @@
 /**
  * Admission of work that holds a scarce resource: a capacity for all keys together, a share for each key, a bounded
- * queue and a timeout. The queue is first come, first served. Work whose key already uses its whole share is passed
- * over.
+ * queue and a timeout. The queue is first come, first served. A key whose first waiting work exceeds the key's share is
+ * passed over. Work of one key always starts in the order of its arrival, so small work can't overtake large work
+ * without end.
  */
 import { Effect } from "effect"
 import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
@@ -114,14 +115,19 @@ export class FairLimiter {
   }
 
   /**
-   * Starts queued jobs in order. A job whose key uses its whole share is passed over. The first job that the capacity
+   * Starts queued jobs in order. A key whose first job exceeds its share is passed over. The first job that the capacity
    * can't hold blocks all jobs behind it.
    */
   private grant(): void {
     const { capacity, share } = this.options
+    const passed = new Set<number>()
     for (const job of this.queue) {
       const { key, size } = job
-      if (this.held.of(key) + size > share) continue
+      if (passed.has(key)) continue
+      if (this.held.of(key) + size > share) {
+        passed.add(key)
+        continue
+      }
       if (this.held.sum + size > capacity) return
       this.unqueue(job)
       this.held.add(key, size)
