@@ -35,6 +35,9 @@ interface Holding {
  * One part of the budget: a limit over all holders, and a limit per holder. A holder's oldest body may use all the memory
  * that is left. Each further body leaves `reserve` to other holders; otherwise slow uploads of a few holders could fill the
  * part until they end.
+ *
+ * Not a `FairLimiter`: a body takes its bytes piece by piece while it holds earlier ones, and its oldest body has a larger limit.
+ * The limiter admits work once, with its whole size, and lets nothing pass that waits for the capacity.
  */
 class Part {
   private left: number

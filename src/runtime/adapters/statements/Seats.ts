@@ -27,6 +27,10 @@ export interface Seat {
   cut: () => void
 }
 
+/**
+ * Not a `FairLimiter`: a free thread goes to the partner with the fewest threads instead of the first job that fits. A running job
+ * can lose its thread to a waiting one, whereas admitted work of the limiter keeps its room until it ends.
+ */
 export class Seats {
   private readonly options: SeatsOptions
   /** In the order of arrival. */

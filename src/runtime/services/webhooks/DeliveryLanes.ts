@@ -43,6 +43,10 @@ interface Lane {
   queued: boolean
 }
 
+/**
+ * Not a `FairLimiter`: no caller waits for a slot, the worker takes the next delivery, round robin over the lanes. The limits of a
+ * lane change with the speed of its endpoint, and leases of rows count beside the slots.
+ */
 export class DeliveryLanes {
   inFlight = 0
   /** The part of `inFlight` in lanes that are not quick. */
