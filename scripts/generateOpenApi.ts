@@ -1,11 +1,12 @@
 /**
- * Writes docs/openapi.json and docs/errors.md from the contract. With --check it writes nothing and fails if a file is not
+ * Writes docs/openapi.json and docs/errors.md from the contract, and docs/refusals.md from the sources. With --check it writes nothing and fails if a file is not
  * current.
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openApiText } from "../src/http/openApiDocument.ts"
 import { errorTable, reasonTable } from "../src/http/guides/errorTable.ts"
+import { meaningOf, unknownReasons } from "../src/machines/shared/RefusalReason.ts"
 
 /** The registry of errors as a page. */
 const errorsText = (): string =>
@@ -28,9 +29,40 @@ const errorsText = (): string =>
   ].join("\n")
 
 const root = join(import.meta.dirname, "..")
+
+/** Folders and files that declare or describe reasons, or show them in examples. */
+const descriptions = /^http\/(api|examples|guides)\/|^machines\/shared\/(RefusalReason|operatorReasons)\.ts$/
+
+/** Each reason with the files of src that refuse with it. */
+const refusalsText = (): string => {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !descriptions.test(name))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(join(root, "src", name), "utf8") }))
+  const nounOf = new Map<string, string>(Object.entries(unknownReasons).map(([noun, reason]) => [reason, noun]))
+  const placesOf = (reason: string): string => {
+    const noun = nounOf.get(reason)
+    const texts = [`"${reason}"`, ...(noun === undefined ? [] : [`("${noun}"`])]
+    return sources
+      .filter(({ text }) => texts.some((each) => text.includes(each)))
+      .map(({ name }) => `\`src/${name}\``)
+      .join(", ")
+  }
+  return [
+    "# Where each refusal is decided",
+    "",
+    "Generated from the sources by `scripts/generateOpenApi.ts`; do not edit. The comment at the head of each file names the",
+    "rules that it follows ([rules](rules.md)). [Errors](errors.md) gives the meaning of each reason that a partner can get.",
+    "",
+    ...Object.keys(meaningOf).map((each) => `- \`${each}\`: ${placesOf(each)}`),
+    ""
+  ].join("\n")
+}
+
 const files = [
   ["docs/openapi.json", openApiText()],
-  ["docs/errors.md", errorsText()]
+  ["docs/errors.md", errorsText()],
+  ["docs/refusals.md", refusalsText()]
 ] as const
 
 const kept = (path: string): string | null => {

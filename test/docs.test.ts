@@ -43,6 +43,12 @@ export const missing = (file: string, page: string, read: (path: string) => stri
   return [...paths, ...links]
 }
 
+/** Names of source files in backticks that are the end of no path. Those that begin with a folder of the tree: `missing`. */
+export const unknownFiles = (page: string, files: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...page.matchAll(/`((?!(?:src|cli|simulator|scripts|bench|test|docs)\/)[^`\s<>*:]*\.(?:tsx?|sql))`/g)]
+    .flatMap(([, path = ""]) => spread(path))
+    .filter((path) => !files.some((file) => `/${file}`.endsWith(`/${path}`)))
+
 /** Folders of the pure core that no row of the glossary stands for. */
 export const unnamedNouns = (folders: ReadonlyArray<string>, glossary: string): ReadonlyArray<string> =>
   folders.filter((folder) => !new RegExp(`^\\|.*\`${folder}[\`/]`, "m").test(glossary))
@@ -87,6 +93,23 @@ describe("docs", () => {
   it.each(["README.md", "CONTRIBUTING.md", ...pages])("what %s names exists", (file) =>
     assert.deepStrictEqual(missing(file, readFileSync(join(root, file), "utf8"), readPath), [])
   )
+
+  const folders = ["src", "cli", "simulator", "scripts", "bench", "test", "linters"]
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => !name.includes("node_modules"))
+      .map((name) => `${folder}/${name.replace(/\.txt$/, "")}`)
+  )
+
+  it.each(["README.md", "CONTRIBUTING.md", ...pages])("each source file that %s names in short exists", (file) =>
+    assert.deepStrictEqual(unknownFiles(readFileSync(join(root, file), "utf8"), files), [])
+  )
+
+  it("finds a short name of no file", () =>
+    assert.deepStrictEqual(unknownFiles("`order/a.ts` `order/b.ts` `b.ts` `src/x.ts`", ["src/order/a.ts"]), [
+      "order/b.ts",
+      "b.ts"
+    ]))
 
   const nouns = readdirSync(join(root, "src/machines"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !noNouns.includes(entry.name))

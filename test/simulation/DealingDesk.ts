@@ -15,7 +15,7 @@ import { clientSubject } from "../../src/runtime/services/account/clientState.ts
 import { resolveVoid } from "../../src/runtime/services/trading/rfq/resolveDecisions.ts"
 import { cancelOpeningRequests, rfqInTurn, windowElapsed } from "../../src/runtime/services/trading/rfq/rfqDecisions.ts"
 import { venueHandlers } from "../../src/runtime/services/operations/registries/VenueHandlers.ts"
-import type { RfqRow } from "../../src/runtime/tables/contract.ts"
+import type { RfqRow } from "../../src/runtime/tables/rfq.ts"
 import type { Services } from "./SimProcess.ts"
 import type { World } from "./World.ts"
 

@@ -23,6 +23,7 @@ import { orderTables } from "./order.ts"
 import { partnerTables } from "./partner.ts"
 import { reconciliationTables } from "./reconciliation.ts"
 import { reportingTables } from "./reporting.ts"
+import { rfqTables } from "./rfq.ts"
 import { screeningTables } from "./screening.ts"
 import { settlementTables } from "./settlement.ts"
 import { swapTables } from "./swap.ts"
@@ -48,6 +49,7 @@ const described = {
   ...withdrawalTables,
   ...reconciliationTables,
   ...marketTables,
+  ...rfqTables,
   ...contractTables,
   ...marginTables,
   ...orderTables,

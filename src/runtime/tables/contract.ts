@@ -1,23 +1,7 @@
-/** Requests for quotes and knock-out contracts (doc 2; D4, D5). */
+/** Knock-out contracts (doc 2; D5). */
 import type { ContractContext } from "../../machines/contract/Contract.ts"
-import { openRfqStates } from "../../machines/rfq/Rfq.ts"
 import { usdcMinor } from "../../machines/shared/Money.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "./Table.ts"
-
-export interface RfqRow extends MachineRow<"rfq"> {
-  readonly id: number
-  readonly partnerId: number
-  readonly clientId: number
-  readonly symbol: string
-  readonly currency: string
-  /** The estimated maximum cost; zero for a request to close. */
-  readonly amount: bigint
-  readonly createdAt: number
-  /** The contract that the request closes; null for a request to open one. */
-  readonly closeContractId: number | null
-  /** True if the venue may still have the request open, whatever its state here. Such a request stays in memory. */
-  readonly venueOpen: boolean
-}
 
 export interface ContractRow extends MachineRow<"barrierContract"> {
   readonly id: number
@@ -40,44 +24,7 @@ const withTearUp = (context: ContractContext): ContractContext => ({
   isTearUpLost: context.tearUps > 0 && !context.tearing
 })
 
-const live = onlyIn(...openRfqStates)
-
 export const contractTables = {
-  rfqs: table<RfqRow>()({
-    title: "request for quotes",
-    machine: "rfq",
-    // Version 2 accepts NOT_WITHDRAWN while the request is open. Rows are unchanged.
-    upcasters: [(row) => row],
-    mirrors: ({ venueOpen }) => ({ venueOpen }),
-    key: ["id"],
-    mode: "upsert",
-    columns: {
-      id: "id",
-      partnerId: "id",
-      clientId: "id",
-      ...machineColumns,
-      symbol: "text",
-      currency: "text",
-      amount: "money",
-      createdAt: "id",
-      closeContractId: "id?",
-      venueOpen: "bool"
-    },
-    check: (row) => row.amount >= 0n,
-    residence: {
-      ...ofClient,
-      only: { sql: `(${live.sql} OR venue_open)`, test: (row) => live.test(row) || row.venueOpen }
-    },
-    open: {
-      states: openRfqStates,
-      ofClient: "Requests for quotes are open",
-      ofPartner: "Requests for quotes are open",
-      one: "request",
-      clear: () => "POST .../rfq/{rfqId}/cancel, or wait until its window is over"
-    },
-    returns: null,
-    id: ["rfq", "usual"]
-  }),
   barrierContracts: table<ContractRow>()({
     title: "knock-out contract",
     machine: "barrierContract",

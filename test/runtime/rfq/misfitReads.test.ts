@@ -20,7 +20,7 @@ import { misfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
 import { misfitTimers, noteMisfit } from "../../../src/runtime/services/venue/misfits.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
-import type { RfqRow } from "../../../src/runtime/tables/contract.ts"
+import type { RfqRow } from "../../../src/runtime/tables/rfq.ts"
 import {
   contract,
   decided,

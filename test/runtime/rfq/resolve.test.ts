@@ -14,7 +14,7 @@ import {
 } from "../../../src/runtime/services/trading/rfq/resolveDecisions.ts"
 import { rfqInTurn } from "../../../src/runtime/services/trading/rfq/rfqDecisions.ts"
 import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
-import type { RfqRow } from "../../../src/runtime/tables/contract.ts"
+import type { RfqRow } from "../../../src/runtime/tables/rfq.ts"
 import { reportMisfit } from "../../support/standingMisfit.ts"
 import { clients, contract, handlers, parts, posted, turnAfter, turnWith, view } from "./rfqTurns.ts"
 

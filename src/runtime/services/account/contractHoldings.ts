@@ -3,7 +3,8 @@ import type { ContractTerms } from "../../../machines/contract/ContractTerms.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
-import type { ContractRow, RfqRow } from "../../tables/contract.ts"
+import type { ContractRow } from "../../tables/contract.ts"
+import type { RfqRow } from "../../tables/rfq.ts"
 
 /** The terms of a contract, from which its figures are calculated. */
 export const termsOf = ({ context }: Pick<ContractRow, "context">): ContractTerms => {

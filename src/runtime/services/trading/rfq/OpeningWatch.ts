@@ -13,7 +13,7 @@ import { haltRestriction, partnerRestriction } from "../../../../machines/client
 import { ActorHost, type Attribution, type Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
 import type { Tables } from "../../../tables/Catalogue.ts"
-import type { RfqRow } from "../../../tables/contract.ts"
+import type { RfqRow } from "../../../tables/rfq.ts"
 import type { ClientRow } from "../../../tables/client.ts"
 import type { OrderRow } from "../../../tables/order.ts"
 import { clientContext, clientSubject, instanceOf } from "../../account/clientState.ts"

@@ -23,7 +23,7 @@ import {
   type Unavailable
 } from "../../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../../ports/RowReads.ts"
-import type { RfqRow } from "../../../tables/contract.ts"
+import type { RfqRow } from "../../../tables/rfq.ts"
 import { readOwnClient } from "../../account/clientMoment.ts"
 import { clientSubject, ownClient } from "../../account/clientState.ts"
 import { notFound } from "../../account/notFound.ts"

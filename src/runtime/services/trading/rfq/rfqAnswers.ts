@@ -12,7 +12,7 @@ import {
 import { notReceived } from "../../../../machines/venue/venueCalls.ts"
 import { invalidWhole } from "../../../../machines/shared/RequestBody.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
-import type { RfqRow } from "../../../tables/contract.ts"
+import type { RfqRow } from "../../../tables/rfq.ts"
 import { contractInTurn } from "../contract/contractDecisions.ts"
 import { rfqInTurn } from "./rfqDecisions.ts"
 import { refusedSentence, standing, standingReasons, standsAgainst } from "./rfqFacts.ts"

@@ -14,7 +14,8 @@ import type { ObjectName, OwnedTurn } from "../../../effects/Instance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { oneInTurn } from "../../../engine/mailbox/turnRows.ts"
-import type { ContractRow, RfqRow } from "../../../tables/contract.ts"
+import type { ContractRow } from "../../../tables/contract.ts"
+import type { RfqRow } from "../../../tables/rfq.ts"
 import { accountInTurn } from "../../account/accountNow.ts"
 import {
   contractOfRfq,
