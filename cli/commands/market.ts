@@ -10,7 +10,10 @@ interface HaltOptions {
   readonly until?: number
 }
 
-const scope = ["<SCOPE>", "ALL, a family (PERP, SPOT, BARRIER, STAKING) or a symbol, BTC-PERP for short"] as const
+const scope = [
+  "<SCOPE>",
+  "ALL, a family (PERP, SPOT, BARRIER, STAKING) or a symbol; BTC-PERP is short for BTC-USDC-PERP"
+] as const
 
 export const addMarketCommands = (program: Command, cli: Cli): void => {
   const market = program.command("market").description("markets and trading halts")

@@ -20,7 +20,7 @@ import { stack, table, text } from "../views/View.ts"
 import { commandView, venueView } from "../views/venueView.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 
-const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, or BTC-PERP for short"] as const
+const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, for which BTC-PERP is short"] as const
 
 /** Removes a leading plus, because the wire allows only a minus or no sign. */
 const signed = (text: string): string => text.replace(/^\+/, "")

@@ -118,7 +118,7 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     counter("brokerage_venue_calls_late_total", "Calls of the venue that were not made, because their time was over.", [
       { value: venue.tooLate }
     ]),
-    counter("brokerage_venue_lookups_total", "Questions to the venue for what became of calls.", [
+    counter("brokerage_venue_lookups_total", "Status queries to the venue about in-doubt calls.", [
       { value: venue.lookups }
     ]),
     counter(
@@ -126,9 +126,11 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
       "Calls that the venue had not answered for a minute, or not shown what it executed.",
       [{ value: venue.alarms }]
     ),
-    counter("brokerage_venue_set_aside_total", "Messages of the venue that could not be applied.", [
-      { value: venue.setAside }
-    ]),
+    counter(
+      "brokerage_venue_set_aside_total",
+      "Messages of the venue that were quarantined because they could not be applied.",
+      [{ value: venue.setAside }]
+    ),
     counter(
       "brokerage_venue_misfits_total",
       "Objects of which every report of the venue did not fit the request; their clients' money is paused.",
@@ -164,13 +166,21 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
 
 /** Figures of the risk index: watched accounts, the number of range computations, accounts due for a judgement. */
 export const riskFamilies = ({ size, positions, waiting, counts }: RiskIndex): ReadonlyArray<Family> => [
-  gauge("brokerage_risk_accounts", "Accounts with positions on perpetuals that are watched.", [{ value: size }]),
-  gauge("brokerage_risk_positions", "Their positions.", [{ value: positions }]),
-  gauge("brokerage_risk_due", "Accounts that may have crossed a line and are not judged yet.", [{ value: waiting }]),
-  counter("brokerage_risk_shares_total", "Times that the room of an account was shared out.", [
-    { value: counts.shares }
+  gauge("brokerage_risk_accounts", "Accounts with positions on perpetuals, whose margin level is watched.", [
+    { value: size }
   ]),
-  counter("brokerage_risk_due_total", "Times that an account may have crossed a line.", [{ value: counts.due }])
+  gauge("brokerage_risk_positions", "Positions on perpetuals of the watched accounts.", [{ value: positions }]),
+  gauge("brokerage_risk_due", "Accounts whose margin level may have crossed a threshold and is not checked yet.", [
+    { value: waiting }
+  ]),
+  counter(
+    "brokerage_risk_shares_total",
+    "Computations of the price moves that each position of an account allows without a check.",
+    [{ value: counts.shares }]
+  ),
+  counter("brokerage_risk_due_total", "Price moves after which the margin level of an account was checked.", [
+    { value: counts.due }
+  ])
 ]
 
 /** Figures of the market feed: its connection, its messages and their faults. */
@@ -193,7 +203,7 @@ export const feedFamilies = ({
     "Markets that are as they were listed before, because the venue's last listing is impossible for them.",
     [{ value: kept }]
   ),
-  counter("brokerage_feed_messages_total", "Messages of the market feed, by what became of them.", [
+  counter("brokerage_feed_messages_total", "Messages of the market feed, by outcome.", [
     { labels: { end: "applied" }, value: counts.applied },
     { labels: { end: "old" }, value: counts.old },
     { labels: { end: "absurd" }, value: counts.absurd }
