@@ -260,7 +260,7 @@ export class Cli {
   }
 
   /**
-   * Shows a dry run of the call and asks for confirmation; throws a refusal, or `declined`. When the object is decided
+   * Shows a dry run of the call and prompts for confirmation; throws a refusal, or `declined`. When the object is decided
    * already, there is no question and no call, and the existing decision is returned.
    */
   private async confirmFirst<A>(

@@ -7,6 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { basename, dirname, join, relative, resolve } from "node:path"
 import { endedCalls, policies, subscriptions } from "../src/runtime/subscriptions.ts"
+import { spokenPlaces, unusedNames } from "./support/spokenWords.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const maxLines = 400
@@ -186,11 +187,6 @@ const connectingAllowed =
 const figureText = /\.toFixed\(/
 const figureTextAllowed = /^(?:src\/machines\/shared\/Money\.ts$|(?:cli|simulator|bench|scripts|test|linters)\/)/
 
-/** Words that CONTRIBUTING.md replaces by the terms of the field. */
-const spoken = /\b(?:hear[ds]?|told|tells|sa(?:id|ys)|anew|whoever|nobody|somebody)\b/i
-const commentsOf = (text: string): string =>
-  (text.match(/\/\*[^]*?\*\/|(?:^|\s)\/\/ .*/gm) ?? []).join("\n").replaceAll(/`[^`]*`/g, "")
-
 export interface Violation {
   readonly file: string
   readonly rule: string
@@ -231,8 +227,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
       report("opens a connection to the database that has no limit: makeDatabasePool does it")
     if (subscribing.test(text) && !subscribingAllowed.test(file))
       report("registers with the host by itself: src/runtime/subscriptions.ts does it")
-    if (/^(?:src|cli|simulator)\//.test(file) && spoken.test(commentsOf(text)))
-      report(`a comment with ${spoken.exec(commentsOf(text))?.[0]}: CONTRIBUTING.md has the terms`)
+    if (/^(?:src|cli|simulator)\//.test(file))
+      for (const place of spokenPlaces(file, text)) report(`${place}: CONTRIBUTING.md has the terms`)
     if (topHook.test(text) && isSharedByTests(file)) report("registers a hook for the first file of a worker alone")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
@@ -316,6 +312,7 @@ describe("tidy", () => {
   const tree = readTree(["src", "cli", "simulator", "scripts", "bench", "test"])
 
   it("the layout rules hold", () => assert.deepStrictEqual(tidy(tree), []))
+  it("each spoken name that stays is in use", () => assert.deepStrictEqual(unusedNames(tree), []))
   it(`at most ${maxCasts} casts past the compiler, each with its reason`, () => {
     const casts = castsOf(readTree(["src", "cli", "simulator"]))
     assert.deepStrictEqual(
@@ -438,11 +435,12 @@ describe("tidy", () => {
       "registers a hook for the first file of a worker alone"
     ],
     [
-      "a comment in spoken words",
+      "a spoken comment",
       "cli/x.ts",
       "// Whoever asks: `said`",
       "a comment with Whoever: CONTRIBUTING.md has the terms"
     ],
+    ["a spoken name", "cli/x.ts", "const wasTold = `said ${asks}`", "the name wasTold: CONTRIBUTING.md has the terms"],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]
   ])("catches %s", (_title, file, text, rule) =>

@@ -58,7 +58,7 @@ const wireExplanation = ({ write, outcome, code, sentence, data, gates }: Explan
         result: (row) => row.status,
         figure: (row) => row.compared?.figure,
         limit: (row) => row.compared?.limit,
-        says: (row) => row.sentence
+        sentence: (row) => row.sentence
       },
       "no gates"
     )

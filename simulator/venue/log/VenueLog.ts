@@ -133,7 +133,7 @@ export class VenueLog {
 
   /**
    * Writes inputs in order as one record. They are on disk on completion, and `play` must apply them before the next append.
-   * One call at a time. After a VenueLogError none of them is on disk, unless the error is uncertain; the next call retries the
+   * One call at a time. A VenueLogError means that no input of the call is on disk, unless the error is uncertain; the next call retries the
    * disk.
    */
   async append(inputs: ReadonlyArray<VenueInput>): Promise<void> {

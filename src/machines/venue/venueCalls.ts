@@ -92,7 +92,7 @@ export const VenueOutcome = Schema.Struct({
   swap: Schema.NullOr(VenueSwap),
   /**
    * The range of the account's events that the call caused and that this outcome already covers: a reader of the outcome
-   * needs none of them. Absent in a lookup.
+   * can skip these events. Absent in a lookup.
    */
   events: Schema.optionalKey(Schema.Struct({ first: Schema.Int, last: Schema.Int })),
   /** The order's trades among these events, each with the sequence of its event. Further trades come with the stream. */

@@ -6,7 +6,7 @@
 export const venueMisfitStates = ["READING", "STANDING", "ENDED"] as const
 export type VenueMisfitState = (typeof venueMisfitStates)[number]
 
-/** The pauses before the repeated reads of the object, ms. A break opens when none of these reads gives a fitting answer. */
+/** The pauses before the repeated reads of the object, ms. A break opens when no read gives a fitting answer. */
 export const readPauses: ReadonlyArray<number> = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** A read without an answer, or one lost with its process, is repeated after this time, ms. */
 export const unreadAfterMillis = 30_000

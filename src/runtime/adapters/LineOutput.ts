@@ -1,6 +1,6 @@
 /**
- * The lines of a service on a standard stream. A reader may end (a closed pipe), have no space (a full disk) or stall; none of
- * these may stop the service. A line that can't be written is dropped and counted, and a notice before the next written line
+ * The lines of a service on a standard stream. A reader may end (a closed pipe), have no space (a full disk) or stall; the
+ * service goes on in each case. A line that can't be written is dropped and counted, and a notice before the next written line
  * gives the number of missing lines.
  */
 

@@ -35,7 +35,7 @@ const judge = (sealing: Sealing, { id, row, filed }: FiledRequest): string | nul
 }
 
 /**
- * Compares every request with its fingerprint and the audit. None of the three ever changes, so this needs no snapshot. Requests
+ * Compares every request with its fingerprint and the audit. All three are immutable, so this needs no snapshot. Requests
  * from before fingerprints have none in either place, and are skipped.
  */
 export const checkDestinations = Effect.gen(function* () {

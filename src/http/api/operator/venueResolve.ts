@@ -13,7 +13,7 @@ import { ApprovalPending, rangeOf, Reason } from "./OperatorFieldSchemas.ts"
 
 /**
  * `executed` needs tradeId, price and qty; for a take or swap, no price. `closed` is for contracts only and needs the price.
- * `void` needs none of these. For a swap that was already taken, `executed` means one payment, and tradeId is the venue's id
+ * `void` needs no such member. For a swap that was already taken, `executed` means one payment, and tradeId is the venue's id
  * of that payment.
  */
 export const ResolveBody = Schema.Struct({

@@ -105,7 +105,7 @@ const midnightsRead = 40
 const dayMillis = 86_400_000
 
 interface KeptHeld {
-  /** Null: none of these midnights has stored holdings. */
+  /** Null: no holdings are stored for these midnights. */
   readonly held: HeldThen | null
   /** The last posting before that midnight, and the last posting of the sum. */
   readonly low: bigint

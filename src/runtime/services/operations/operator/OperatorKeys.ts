@@ -46,7 +46,7 @@ export interface KeyFile {
 
 /**
  * `made`: the key is in the file and live. `kept`: nothing was to be done. `missing`: live ADMIN keys exist, but the
- * file has none of them.
+ * file holds no key.
  */
 export type FirstKey = "made" | "kept" | "missing"
 
