@@ -168,7 +168,7 @@ export class Cli {
     return decisions === null ? view : stack(view, text(""), decisions)
   }
 
-  /** Adds the last decision to a refusal that the object's state caused. */
+  /** Adds the last decision on the object to a refusal, when the object's state caused the refusal. */
   private async withRuling(service: Service, error: unknown, about: CallOptions<never>["about"]): Promise<unknown> {
     const isConflict = error instanceof CliFailure && error.envelope.code === 4092 && error !== declined
     if (!isConflict || about === undefined || service.globals.json === true) return error
@@ -338,7 +338,7 @@ export class Cli {
   }
 }
 
-/** The service of a call, for further queries. */
+/** The service that a command's call used, with the options of that command line: further queries go to it. */
 interface Service {
   readonly globals: Globals
   readonly query: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
@@ -353,7 +353,7 @@ const isOfPartner = ({ object }: Change): boolean => /^(partner|reliance):/.test
 const doesNothing = ({ dryRun, changes }: Success<unknown>): boolean =>
   dryRun !== undefined && changes?.length === 0 && Object.keys(dryRun.rows).length === 0 && dryRun.events.length === 0
 
-/** Renders a dry run; under four eyes, with the effects that the grant will have. */
+/** Renders the answer of a dry run; under four eyes, with the effects that the second operator's grant will have. */
 const deedView = <A>(data: A, would: Would, view: Shown<A>, head: string): View => {
   const { deed } = (typeof data === "object" && data !== null ? data : {}) as { readonly deed?: Deed }
   return deed === undefined
@@ -377,7 +377,7 @@ const redrawMillis = 2_000
 /** Overwrites the screen from its upper left corner and clears the rest. */
 const frame = (text: string): string => `\u001b[H${text.replaceAll("\n", "\u001b[K\n")}\u001b[K\n\u001b[J`
 
-/** The mark before a failure: `refused` by the service, or `error` of the command line. A declined question has no mark. */
+/** The word before a failure: `refused` if the service refused the call, otherwise `error`; empty if the operator declined. */
 const markOf = (failure: CliFailure): string =>
   failure === declined ? "" : isRefusal(failure) ? "refused: " : "error: "
 

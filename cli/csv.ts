@@ -42,7 +42,7 @@ export class CsvReader {
     this.#separator = separator
   }
 
-  /** The records that end in this piece of text. */
+  /** Parses the next piece of text. Returns the records that end in it; throws a CsvError for text that is not CSV. */
   read(text: string): ReadonlyArray<CsvRecord> {
     const records: Array<CsvRecord> = []
     for (const character of this.#first ? text.replace(/^\ufeff/, "") : text) this.#take(character, records)

@@ -137,7 +137,7 @@ const start = (
   Effect.gen(function* () {
     const files = yield* openDataDirectory(options.dataDir)
     if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
-    // Starts in parallel with the database. The service waits for the venue when it compares the clocks.
+    // The venue starts in parallel with the database. The service waits for the venue when it compares the clocks.
     const starting = yield* startVenue(options, files, left)
     const url = yield* databaseUrl(options, files, () => left() - venueStopMillis)
     const keyStore = keyFileStore(files.root)
@@ -205,7 +205,7 @@ const start = (
       const serviceText = `${JSON.stringify(service)}\n`
       writeWhole(files.service, serviceText)
       const forget = Effect.sync(() => {
-        // A newer service on the same directory has replaced the file.
+        // Another file belongs to a newer service on the same directory, so it stays.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
       })
       yield* Scope.addFinalizer(http, forget)
@@ -218,7 +218,7 @@ const start = (
       const deliveries = yield* DeliveryWorker
       const drain = Effect.gen(function* () {
         const drainedBy = (yield* Clock.currentTimeMillis) + drainMillis
-        // In parallel with the last requests, because both have to fit into the budget.
+        // The deliveries stop in parallel with the last requests, because both must end within the time of the stop.
         yield* Effect.forkScoped(deliveries.stop)
         yield* Scope.close(http, Exit.void)
         const left = Math.max(1_000, drainedBy - (yield* Clock.currentTimeMillis))

@@ -7,7 +7,7 @@ import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
-/** PEM texts; `caFile` is null for a certificate of the operator's own. */
+/** The certificate and the key of a listener as PEM texts; `caFile` is null for a certificate of the operator's own. */
 export const serverCertificate = ({ tls, host }: Pick<ServeOptions, "tls" | "host">, files: DataFiles) =>
   tls === null
     ? Effect.map(LocalAuthority.ensure({ dataDirectory: files.root, host }), (made) => ({

@@ -17,7 +17,7 @@ interface VenueServeFlags {
   readonly markets?: string
 }
 
-/** Adds `serve` under `sim venue`. */
+/** Adds `sim venue serve`, which runs until a signal ends it. Creates the command `sim venue` if no other file has done so. */
 export const addSimVenueServeCommand = (sim: Command, cli: Cli): void => {
   const venue = sim.commands.find((command) => command.name() === "venue") ?? sim.command("venue")
   venue

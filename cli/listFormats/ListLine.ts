@@ -1,4 +1,7 @@
-/** The result of reading one place of a list file, in the spelling of the file (operator surface, screening import; F26). */
+/**
+ * One place of a list file as its reader returns it: a person, another entry, or a fault. Texts keep the spelling of the file
+ * (operator surface, screening import; F26).
+ */
 
 /** A person, with all names, birth dates and countries that the file gives. */
 export interface ListEntry {
@@ -22,7 +25,7 @@ export type ListLine = { readonly place: string } & (
 
 /** Options of the command line that every format gets. */
 export interface FormatOptions {
-  /** The list of entries that name none. */
+  /** The list, such as SANCTIONS, of entries that do not name their list themselves. */
   readonly list?: string
   /** Paths of OFAC's file of alternate names, and of its file with the continuation of long remarks. */
   readonly alternateNames?: string

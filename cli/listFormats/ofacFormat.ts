@@ -12,7 +12,7 @@ const longestRemark = 1_000
 export const isOfac = (fields: ReadonlyArray<string>): boolean =>
   fields.length === fieldCount && /^[0-9]+$/.test(fields[0] ?? "")
 
-/** Texts by entry number. */
+/** Texts of a further file (alternate names, or the rest of long remarks), by the number of the entry that they belong to. */
 export type OfacTexts = ReadonlyMap<string, ReadonlyArray<string>>
 
 /**

@@ -56,7 +56,7 @@ const amountOf = (approval: Approval): string => {
 
 const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency", "asset"])
 
-/** Arguments other than object and amount. */
+/** The arguments of the approval's command without those that name its object or its amount. */
 const restOf = (approval: Approval): Words =>
   inWords(
     withShortPrints(

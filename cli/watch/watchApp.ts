@@ -70,7 +70,7 @@ const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
   }
 }
 
-/** All shown data as one snapshot. */
+/** Reads everything that the screen shows as one snapshot: queue, metrics, open close-outs and the newest audit entries. */
 export const readWatched = (api: OperatorClient): Effect.Effect<Look, unknown> =>
   Effect.gen(function* () {
     const queue = (yield* api.queue.show({ query: { limit: queueLimit } })).data

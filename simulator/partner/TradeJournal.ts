@@ -11,7 +11,7 @@ interface AcknowledgedTrade {
   readonly request: TradeRequest
   readonly status: number
   readonly body: Buffer
-  /** The request had run before, and its first answer was lost. */
+  /** True when the service had run the request at an earlier attempt, whose answer was lost. */
   readonly foundAgain: boolean
 }
 
@@ -19,7 +19,7 @@ export interface KnownOrder {
   readonly clientId: number
   readonly orderId: number
   readonly sent: PlaceOptions
-  /** The state in the answer. */
+  /** The order's state in the service's acknowledgement. */
   readonly state: OrderState
   /** The service has confirmed a cancel of the order. */
   cancelled: boolean
@@ -33,7 +33,7 @@ const decodeName = Schema.decodeUnknownExit(
 
 export class TradeJournal {
   readonly entries: Array<AcknowledgedTrade> = []
-  /** By order id. */
+  /** Acknowledged orders by order id. */
   readonly orders = new Map<number, KnownOrder>()
   readonly contradictions: Array<string> = []
   /** Requests refused without an order. */

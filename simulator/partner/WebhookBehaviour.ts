@@ -5,7 +5,7 @@
 
 import { SeededRandom } from "./SeededRandom.ts"
 
-/** The reaction to one delivery. */
+/** The receiver's reaction to one delivery: an answer, or one of three faults of the connection. */
 export type Reaction =
   | {
       readonly type: "answer"
@@ -22,7 +22,7 @@ export type Reaction =
   /** Accepts the delivery, then ends the connection before the answer. The sender has to retry, which makes a duplicate. */
   | { readonly type: "lost" }
 
-/** A genuine delivery. */
+/** A delivery whose signature and timestamp are valid. */
 export interface Arrived {
   readonly event: string
   /** Arrivals of the delivery's id, this one included. */

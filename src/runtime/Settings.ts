@@ -34,7 +34,7 @@ export interface SettingsShape {
   readonly webhookHosts: ReadonlySet<string>
   /** PEM of the authority that is trusted for those hosts besides the public ones; null if there is none. */
   readonly webhookAuthority: string | null
-  /** Idle subjects kept in memory. */
+  /** Limit on idle subjects kept in memory. */
   readonly residentClients: number
   readonly firm: FirmSettings
 }

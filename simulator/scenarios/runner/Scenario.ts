@@ -69,7 +69,7 @@ const AnswerForm = Schema.Struct({
   data: Schema.optionalKey(Expected),
   /** The whole body, for bare routes and answers without a body. */
   body: Schema.optionalKey(Expected),
-  /** The bytes as text. */
+  /** The bytes of the body as text. */
   text: Schema.optionalKey(Expected),
   /** Sentences of invalid fields, by path. */
   errors: Schema.optionalKey(Expected),

@@ -101,7 +101,7 @@ interface Balances {
   >
 }
 
-/** Results and costs of trading in the answer of one of two routes. */
+/** The results and costs of trading, which the summary route and the overview route both return. */
 interface Totals {
   readonly realized: Readonly<Record<string, string>>
   readonly commission: Readonly<Record<string, string>>

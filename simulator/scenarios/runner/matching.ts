@@ -94,7 +94,7 @@ const byMatcher = ({ name, value }: Matcher, found: unknown, path: string): stri
 const hasAll = (wanted: ReadonlyArray<unknown>, found: unknown): boolean =>
   Array.isArray(found) && wanted.every((each) => found.some((item) => difference(each, item, "") === null))
 
-/** Whether each wanted item matches a found one of its own. */
+/** Whether each wanted item can be paired with a found item that it matches. A found item is paired at most once. */
 export const hasEachBy = <A, B>(
   wanted: ReadonlyArray<A>,
   found: ReadonlyArray<B>,

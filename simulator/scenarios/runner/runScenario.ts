@@ -142,7 +142,7 @@ const firmsWithEvents = ({ steps }: Scenario): ReadonlySet<string> => {
   return new Set(by("event").filter((name) => !own.includes(name)))
 }
 
-/** A step as text. */
+/** The step as one line for reports: its kind, then its main value, such as `clock: 2d`. */
 export const textOf = (step: Step): string => {
   switch (step.kind) {
     case "partner":

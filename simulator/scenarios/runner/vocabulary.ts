@@ -349,7 +349,7 @@ export const complaintOf = (line: string): string | null => {
   return parsed.type === "wrong" ? parsed.sentence : null
 }
 
-/** Whether a line changes nothing. */
+/** Whether a `partner` line is a GET or HEAD request; false for an invalid line. */
 export const isRead = (line: string): boolean => {
   const parsed = parseLine(line)
   if (parsed.type === "wrong") return false

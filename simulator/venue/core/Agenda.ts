@@ -37,7 +37,7 @@ export class Agenda {
     return this.entries.at(-1)?.at ?? Number.POSITIVE_INFINITY
   }
 
-  /** Removes the next entry. */
+  /** Removes the next entry and returns its work; null when the agenda is empty. */
   take(): Due | null {
     return this.entries.pop()?.due ?? null
   }

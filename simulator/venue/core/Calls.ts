@@ -54,7 +54,7 @@ export class Calls {
     return this.once(call, () => this.handle(call))
   }
 
-  /** Refuses a call by decision from outside; the quote of a refused accept is void. */
+  /** Settles a call as refused for a reason outside the books. The quote of a refused accept expires. */
   decline(call: VenueCall, reason: string): VenueOutcome {
     return this.once(call, () => {
       if (call.name !== "acceptQuote") return refused(reason)
@@ -213,7 +213,10 @@ export class Calls {
     }
   }
 
-  /** Why a request can't be quoted; the level must be on the side of a loss. */
+  /**
+   * The reason to refuse a request for a knock-out contract, or null. The barrier must lie on the side of a loss, a take profit
+   * on the side of a profit.
+   */
   private requestRefusal(
     { market, prices, halt, delisted }: Listing,
     terms: Pick<Rfq, "side" | "quantity" | "barrier" | "takeProfit" | "expiryAt" | "premiumBps">
@@ -233,7 +236,7 @@ export class Calls {
     return null
   }
 
-  /** Opens a request; for a close with its contract. */
+  /** Opens a request for quotes and schedules the end of its window; `of` is the contract of a request to close. */
   private request(terms: Parameters<VenueParts["rfqs"]["request"]>[0], of: Subject = {}): Answer {
     const { rfqs, agenda, clock } = this.parts
     if (terms.windowEndsAt <= clock.now) return refused("window over", of)

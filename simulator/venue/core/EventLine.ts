@@ -5,7 +5,7 @@
 import type { VenueEvent, VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { Account } from "./Account.ts"
 
-/** A fact without its numbers. */
+/** A fact about an account before it gets its account and sequence number. */
 type Unplaced<Fact> = Fact extends { readonly account: string } ? Omit<Fact, "account" | "sequence"> : never
 export type AccountNews = Unplaced<VenueFact>
 
@@ -61,7 +61,7 @@ export class EventLine {
     this.put(at, { type, account: account.name, sequence: ++account.sequence, ...rest } as VenueFact)
   }
 
-  /** Publishes a change of the listing. */
+  /** Publishes that a market's listing has changed; `version` counts the changes of all listings. */
   publishListing(at: number, version: number, symbol: string): void {
     this.put(at, { type: "listing", version, symbol })
   }

@@ -68,7 +68,7 @@ export class Fills {
     )
   }
 
-  /** Takes over the fills of a stored state, before its orders. */
+  /** Restores stored fills, before the orders that they belong to are restored. */
   restore(state: FillsState): void {
     for (const [orderId, tradeId, price, quantity, maker, at] of state)
       this.add(orderId, { tradeId, price, quantity, liquidity: maker === 1 ? "MAKER" : "TAKER", at })

@@ -48,7 +48,7 @@ export class Passing {
     while (clock.now < to) {
       const next = nextMultiple(clock.now, stride)
       const regular = Math.min(next > lastTick ? lastTick : next, nextStamp(clock.now))
-      // After the last tick only funding times remain.
+      // The last tick has passed: the next step ends at a funding time or at a point of a price path.
       const at = regular > clock.now ? regular : nextStamp(clock.now)
       const points = this.bases.map((base) => this.parts.prices.nextPoint(base, clock.now))
       const point = Math.min(...points)
@@ -106,7 +106,10 @@ export class Passing {
     }
   }
 
-  /** Contracts on a base that end between its last mark and the one at `at`. */
+  /**
+   * Moves a base's open contracts from the last mark of their market to the base's mark at `at`. Returns the contracts that end
+   * on the way.
+   */
   private move(base: string, at: number): ReadonlyArray<Contract> {
     const { prices, contracts, clock } = this.parts
     const { mark } = prices.now(base)
@@ -206,7 +209,7 @@ export class Passing {
     return premiumOf(prices.INDEX, larger(book.best("BUY"), top?.bid), smaller(book.best("SELL"), top?.ask))
   }
 
-  /** The premium of a base's perpetual, as a share of the index. */
+  /** The premium of a base's perpetual as a share of the index; 0 for a base without a perpetual. */
   private premium(base: string): number {
     const perpetual = this.listings(base).find(({ market }) => market.family === "PERP")
     return perpetual === undefined ? 0 : this.premiumOf(perpetual) / rateUnit

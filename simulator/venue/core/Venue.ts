@@ -158,7 +158,7 @@ export class Venue {
     return this.parts.feeds.get(symbol)?.snapshot(channel) ?? null
   }
 
-  /** Null for an unknown market. */
+  /** The klines of a market in a window; null for an unknown market. */
   klines({ symbol, ...window }: KlineWindow): KlinePage | null {
     const klines = this.parts.klines.get(symbol)
     return klines === undefined ? null : klines.page(this.parts.listing(symbol).market, window, this.now)
@@ -231,7 +231,7 @@ export class Venue {
     return this.parts.settings.tickMillis
   }
 
-  /** The markets of `sim venue show`. */
+  /** Every market as `sim venue show` lists it: prices, which of them are held, a price path, a halt. */
   markets(): VenueView["markets"] {
     const { exchange, prices } = this.parts
     return [...exchange.listings.values()].map(({ market, prices: quoted, halt, delisted }) => {

@@ -35,7 +35,7 @@ import { wireContract, wireFill, wireOrder, wireQuote, wireRfq, wireSwap } from 
 export interface Settings {
   tickMillis: number
   takers: number
-  /** By market. */
+  /** Knobs of clients' orders, by market symbol. */
   orders: Readonly<Record<string, OrderKnobs>>
   writers: WritersInForce
   dealers: ReadonlyArray<Dealer>
@@ -126,7 +126,7 @@ export class VenueParts {
     this.streams = { writers, boards, orders: seeds.fork() }
   }
 
-  /** Changes knobs of clients' orders; absent ones stay. */
+  /** Changes the given knobs of clients' orders by market; other knobs keep their values. */
   turnOrders(knobs: Readonly<Record<string, OrderKnobs>>): void {
     const { settings } = this
     for (const [symbol, turned] of Object.entries(knobs)) {
@@ -136,7 +136,7 @@ export class VenueParts {
     }
   }
 
-  /** Restarts every random stream. */
+  /** Restarts the random stream of every component from the seed. */
   reseed(seed: number): void {
     const seeds = new SeededRandom(seed)
     this.makers.random = seeds.fork()
@@ -146,7 +146,7 @@ export class VenueParts {
     this.streams.orders = seeds.fork()
   }
 
-  /** Refs of a state; those with live objects stay, whatever their age. */
+  /** Restores the refs of a state. A ref with a live object is kept, however old it is. */
   refsOf(state: RefsState): Refs {
     return new Refs(this.kept.refs, (known) => this.lives(known), state)
   }
@@ -230,7 +230,7 @@ export class VenueParts {
     this.feeds.get(symbol)?.publishMark(this.clock.now, textOf(mark, this.listing(symbol).market.tickDecimals))
   }
 
-  /** Publishes a change of the listing. */
+  /** Publishes that a market's listing has changed, under the next listing version. */
   publishListing(symbol: string): void {
     this.events.publishListing(this.clock.now, ++this.settings.listingVersion, symbol)
   }

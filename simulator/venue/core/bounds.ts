@@ -15,7 +15,7 @@ const mostTimes = 1_000_000
 /** A price stays below this multiple of its base's opening price, and below a number of ticks. */
 const priceMultiple = 1_000
 const mostTicks = 500_000_000_000
-/** Limit on one execution in largest orders, and on an offer in largest takes. */
+/** An execution has at most this many of its market's largest orders, an offer at most this many of the largest takes. */
 const largestMultiple = 1_000
 export const mostSpread = 1_000_000
 const mostOffers = 10_000
@@ -23,7 +23,9 @@ const mostPayments = 100
 
 type Fault = Pick<Extract<VenueCommand, { readonly type: "fault" }>, "forMillis" | "times" | "delayMillis">
 
-/** Why a fault is refused; null if it is not. */
+/**
+ * Refuses a fault that lasts over 366 days, strikes over 1,000,000 times or delays over an hour. Null if the fault is accepted.
+ */
 export const faultRefusal = ({ forMillis, times, delayMillis }: Fault): string | null => {
   const given = [forMillis, times, delayMillis].filter((each) => each !== null)
   if (given.some((each) => each < 1)) return "How long, how often and how late are whole numbers from 1."
@@ -32,17 +34,17 @@ export const faultRefusal = ({ forMillis, times, delayMillis }: Fault): string |
   return (delayMillis ?? 0) > longestDelayMillis ? "A fault delays by an hour at most." : null
 }
 
-/** Why a price of a market is refused, in ticks; null if it is not. */
+/** Refuses a price (ticks) over 1,000 times the base's opening price, or over `mostTicks`. Null if the price is accepted. */
 export const priceRefusal = ({ prices }: VenueParts, { market }: Listing, ticks: number): string | null =>
   ticks > Math.min(prices.openingOf(market.base) * priceMultiple, mostTicks)
     ? `A price of ${market.symbol} is at most 1,000 times the one that it opened with.`
     : null
 
-/** Why a path of this length is refused; null if it is not. */
+/** Refuses a price path of more than 366 days. Null if the path is accepted. */
 export const pathRefusal = (endMillis: number): string | null =>
   endMillis > longestMillis ? "A path lasts 366 days at most." : null
 
-/** Why a trade of the venue's own is refused, its size in signed lots; null if it is not. */
+/** The reason to refuse a trade that the venue itself executes, or null; `lots` is signed. Positions must stay exact. */
 export const executionRefusal = (
   { exchange }: VenueParts,
   { market }: Listing,

@@ -25,11 +25,11 @@ export const replay = (make: () => Venue, inputs: ReadonlyArray<VenueInput>): Re
   }
 }
 
-/** The replacement of a failing input; null: none. */
+/** The input that every replay applies instead of a failing one: a refusal for a call, null for any other input. */
 export const insteadOf = (input: VenueInput): VenueInput | null =>
   input.type === "call" ? { ...input, type: "decline", reason: "the venue can't carry it out" } : null
 
-/** The sentence on a failing input. */
+/** The sentence for the log about a failing input: its kind (for a call its name and ref), and the error. */
 export const failureOf = (input: VenueInput, error: InputFailed): string => {
   const name = "name" in input ? `${input.name} ${input.request.ref}` : input.type
   return `The venue can't carry out ${name}: ${error.message}. It is refused.`

@@ -37,7 +37,7 @@ export interface ListeningVenue {
 }
 
 const largestBody = 64 * 1024
-/** The size of a price path with the most points. */
+/** Limit on bytes of a request body. The longest body is a price path with the most points. */
 const largestOrder = 8 * 1024 * 1024
 const connectionLimit = 1_024
 const subscriptionLimit = 1_000
@@ -227,7 +227,7 @@ const apiHandler = (desk: VenueDesk) =>
 const refusal = (status: number, tag: string, message: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ _tag: tag, message }, { status })
 
-/** Adds a message to the router's own answers. */
+/** Adds a message to the error answers that the router itself makes, because they have no body. */
 const withMessage = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
   if (response.status < 400 || response.body._tag !== "Empty") return response
   switch (response.status) {

@@ -20,7 +20,7 @@ class PlainRefusals extends HttpApiMiddleware.Service<PlainRefusals>()("simulato
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Limit on texts of the wire; longer ones are cut. */
+/** Characters of a refusal's text on the wire; a longer text ends in an ellipsis. */
 const longestText = 256
 export const shortened = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText - 1)}…`

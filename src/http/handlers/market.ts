@@ -7,7 +7,7 @@ import { invalidQuery, toWire } from "../../machines/shared/wireRefusal.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { orRefused, refused, type Reply, shared } from "./handler.ts"
 
-/** A verdict on an object that many callers read. */
+/** The reply for a verdict. Its success is an object that many callers read, so it is rendered as JSON once. */
 const sharedOr = <A extends object>(verdict: Verdict<A>): Effect.Effect<Reply<A>> =>
   Effect.succeed(verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal)))
 const own = <A>(verdict: Verdict<A>): Effect.Effect<Reply<A>> => Effect.succeed(orRefused(verdict))

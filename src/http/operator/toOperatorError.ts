@@ -27,7 +27,7 @@ import {
 /** The data of a refusal whose code has several reasons, with the reason first. */
 export const withReason = (reason: Reason, data: JsonObject | null = null): Json => ({ reason, ...data })
 
-/** The wire error of a refusal. */
+/** The error on the operator surface for a refusal: status, code, sentence, and the reason where a code has several. */
 export const refusalError = (refusal: Refusal): OperatorError => {
   switch (refusal._tag) {
     case "Invalid":

@@ -16,7 +16,7 @@ export const restrictionSentences = {
 } as const satisfies Readonly<Record<Restriction, string>>
 export type RestrictionSentence = (typeof restrictionSentences)[Restriction]
 
-/** The reason token of each sentence. */
+/** The reason token of a refusal with each sentence. */
 export const restrictionReasons: Readonly<Record<RestrictionSentence, Reason>> = {
   [restrictionSentences.CLOSE_OUT]: "IN_CLOSE_OUT",
   [restrictionSentences.FROZEN]: "ACCOUNT_FROZEN",

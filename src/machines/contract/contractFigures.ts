@@ -89,7 +89,10 @@ export interface ShownMark {
 }
 
 export interface LiveFigures {
-  /** An indication only, if the contract is strict: that pays on a touch of its take profit only. */
+  /**
+   * Micro-USDC. For a strict contract only an indication: at its expiry the contract pays nothing unless the mark touched its
+   * take profit.
+   */
   readonly unrealizedPnl: bigint
   /** The premium that an unrealized loss has not used up. */
   readonly requirement: bigint

@@ -113,7 +113,7 @@ const freeMargin: Rule<Priced> = {
   })
 }
 
-/** In the order of their evaluation. */
+/** The rules in the order of their evaluation; the first that fails refuses the contract. */
 export const priceRules: ReadonlyArray<Rule<Priced>> = [
   barrierSide,
   barrierDistance,

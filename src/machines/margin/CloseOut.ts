@@ -54,7 +54,7 @@ export interface CloseOutContext extends CloseOutInput {
   /** The number of orders sent to close positions, and the id of the last of them. */
   readonly orders: number
   readonly lastOrderId: number | null
-  /** The last order in each market that still trades. */
+  /** The episode's last order in each market that still trades, by symbol. */
   readonly tried: Readonly<Record<string, Tried>>
   /** The distance from the mark that staff allow the orders, basis points; zero: the steps alone limit it. */
   readonly widenedBps: number
@@ -105,7 +105,7 @@ export type CloseOutEvent =
 export const firstPauseMillis = 1_000
 export const longestPauseMillis = 30_000
 
-/** The last step that an episode takes in a market without staff. */
+/** The last step that an episode takes by itself. Only staff can let its orders trade further from the mark (`WIDEN`). */
 export const lastStep = 2
 
 /** The next pause, ms, after an order that has changed nothing. */

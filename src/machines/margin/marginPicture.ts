@@ -61,9 +61,9 @@ export interface PicturedAccount {
   /** Micro-USDC, like the reserve. */
   readonly cash: bigint
   readonly reserved: bigint
-  /** Open contracts. */
+  /** The number of open knock-out contracts. */
   readonly barriers: number
-  /** Working orders. */
+  /** The number of working orders. */
   readonly openOrders: number
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly risk: AccountRisk

@@ -1,6 +1,7 @@
 /**
- * Four-eyes approval. The grant comes first, then the command; the command's commit takes the unique fact that the approval
- * is used. A key never grants its own request; any key may refuse it (operator surface, Four eyes).
+ * Four-eyes approval. The grant is committed before the command runs. The command's commit then stores a unique fact that the
+ * approval is used, so that one grant runs one command only. A key never grants its own request; any key may refuse it (operator
+ * surface, Four eyes).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -82,8 +82,8 @@ const isSameFacts = (a: WatchEntry, b: WatchEntry): boolean =>
 const unknownCountry = ""
 
 /**
- * The list. Entries are added and removed one by one as the published lists change. An entry with a known id replaces the old
- * one.
+ * The watch list in memory. Entries are added and removed one by one as the published lists change. An entry with a known id
+ * replaces the old one.
  */
 export class WatchList {
   readonly #floors: { readonly [K in keyof Floors]: Floor }
@@ -94,7 +94,7 @@ export class WatchList {
   readonly #freeSlots: Array<number> = []
   readonly #sheets = new NameSheets((name) => this.#texts[name]!)
   readonly #byDay = new Map<string, NameGroup>()
-  /** Slots by birth date. */
+  /** Slots of the entries with an exact birth date, by that date. */
   readonly #slotsOfDay = new Map<string, Set<number>>()
   readonly #pepByYear = new Map<string, NameGroup>()
   readonly #undatedByCountry = new Map<string, NameIndex>()

@@ -140,9 +140,9 @@ export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * mi
 /** Clock skew tolerated for a collateral report's occurredAt. */
 export const collateralSkewMillis = 5 * minute
 
-/** Requests for quotes and knock-out contracts. */
+/** Limits on one client's requests for quotes and knock-out contracts. */
 export const contractLimits = {
-  /** The quoting window. */
+  /** The period in which dealers may quote a request. */
   window: { minMillis: second, maxMillis: day, defaultMillis: minute },
   /** The minimum distance of a barrier from the price, basis points of the price. */
   minDistanceBps: 10,
@@ -265,7 +265,7 @@ export const notificationLimits = {
 
 /** Limits on statements. The contract sets none on running and waiting builds; these apply to each partner. */
 export const statementLimits = {
-  /** Sliding window, per client. */
+  /** Builds of one client's statements in a sliding window. */
   builds: { most: 30, windowMillis: hour },
   rows: 250_000,
   periodMillis: 366 * day,

@@ -21,7 +21,7 @@ export interface TaxFacts {
    */
   readonly atEnd: boolean
   readonly within: boolean
-  /** Whether any posting is older than that other end. Without one, the year needs no split. */
+  /** Whether any posting is older than the other kind's end within the year. Without such a posting, the year needs no split. */
   readonly isBookedBefore: boolean
 }
 

@@ -164,7 +164,7 @@ const facts = {
   listing: { type, ...listing }
 } as const
 
-/** Tables by schema name. */
+/** The table of checks for each schema, by the schema's name. */
 export const checkTable = {
   VenueEvent: event,
   VenueFunding: stamp,

@@ -185,7 +185,7 @@ export const spawnServer = (
       env: postgresEnvironment(options.environment),
       stdio: ["ignore", log, log]
     })
-    child.on("error", () => undefined) // reported as a missing pid
+    child.on("error", () => undefined) // The caller finds the failed start by the missing pid.
     child.unref()
     return child
   } finally {

@@ -12,7 +12,7 @@ import type { MachineRow, TableSpec } from "../tables/Table.ts"
 export type InputOf<T extends MachineTable> = InputFrom<MachineOf<KindOf<T>>>
 export type EventOf<T extends MachineTable> = EventFrom<MachineOf<KindOf<T>>>
 
-/** A row and the effects of its machine. */
+/** The row of an object after a step, and the effects that its machine emitted in the step. */
 export interface Stepped<T extends MachineTable> {
   readonly row: Tables[T]
   readonly effects: ReadonlyArray<MachineEffect>

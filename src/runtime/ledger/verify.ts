@@ -33,7 +33,7 @@ export const verifyBooks = Effect.gen(function* () {
   return reportOf(checked)
 })
 
-/** Runs every check. */
+/** Runs every check: those of `verifyBooks`, then those of sealed rows, which need the key. */
 export const verifyLedger = Effect.gen(function* () {
   const { checks: checked } = yield* verifyBooks
   const { compared, detail } = yield* checkDestinations

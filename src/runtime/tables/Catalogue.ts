@@ -97,7 +97,7 @@ export const catalogue = Object.fromEntries(
   tableNames.map((name) => [name, { table: name, ...described[name].describe(name) }])
 ) as { readonly [T in TableName]: TableSpec<T> }
 
-/** The size class of every kind of id. */
+/** The size class of the id blocks that a process reserves, for every kind of id. */
 export const idBlocks = Object.fromEntries(
   tableNames.flatMap((name) => {
     const { id } = described[name] as Table

@@ -34,7 +34,7 @@ export const kycTables = {
   kycPackages: table<PackageRow>()({
     title: "KYC package",
     machine: "kycPackage",
-    // Version 2 is refused and reopened together with the person; rows are unchanged.
+    // Version 2 added the refusal and the reopening of a package together with its person; rows are unchanged.
     upcasters: [(row) => row],
     key: ["id"],
     mode: "upsert",

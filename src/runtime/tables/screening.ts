@@ -13,7 +13,7 @@ export interface WatchEntryRow {
   readonly source: string
   readonly addedAt: number
   readonly removedAt: number | null
-  /** The last import that named it; null for manual entries. */
+  /** The last import that named the entry; null for manual entries. */
   readonly importId: number | null
 }
 
@@ -58,7 +58,7 @@ export interface DispositionRow {
   readonly identityKey: string | null
   /** Null, like the score, in findings older than these columns. */
   readonly outcome: ScreeningOutcome | null
-  /** Millionths. */
+  /** The score of the judged match in millionths; null in findings older than this column. */
   readonly score: number | null
   readonly decidedAt: number
   readonly decidedBy: string
@@ -111,7 +111,7 @@ export const screeningTables = {
     columns: { id: "id", ...machineColumns, source: "text", sourceVersion: "text", startedAt: "id" },
     // Version 2 stores a report of the parts of the file that are not on the list. Version 1 accepted whole files only.
     upcasters: [({ state, context }) => ({ state, context: { report: wholeReport, ...(context as object) } })],
-    // Running imports, and the current one of each source.
+    // Memory holds running imports, and the current import of each source.
     residence: { ...ofSystem, only: onlyIn("OPEN", "REMOVING", "DONE") },
     id: ["watchImport", "rare"]
   }),
@@ -121,7 +121,7 @@ export const screeningTables = {
     key: ["id"],
     mode: "upsert",
     columns: { id: "id", ...machineColumns, startedAt: "id" },
-    // The running pass.
+    // Memory holds the running pass only.
     residence: { ...ofSystem, only: onlyIn("RUNNING") },
     id: ["screeningPass", "rare"]
   }),

@@ -23,7 +23,7 @@ export const CaseView = Schema.Struct({
   note: Schema.NullOr(Schema.String)
 })
 
-/** The watch-list entry of a candidate. */
+/** The watch-list entry that a screening candidate matched; `dob` and `country` are null where the list has none. */
 export const CandidateEntry = Schema.Struct({
   entryId: Schema.Int,
   list: Schema.Literals(watchLists),

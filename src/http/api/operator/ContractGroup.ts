@@ -11,7 +11,7 @@ import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
 import { indexed } from "../Parameters.ts"
 
-/** The row as partners read it, with the client. */
+/** A contract as partners read it, with the id and uid of its client. */
 export const ContractView = Schema.Struct({ ...ContractWire.fields, clientId: Id, clientUid: Schema.String })
 
 export class ContractGroup extends HttpApiGroup.make("contract").add(

@@ -88,7 +88,7 @@ const makeAtlas = (): AtlasPage => {
 
 let made: AtlasPage | undefined
 
-/** The page, built once. */
+/** The atlas page. The first call builds it, and later calls return the same page, because the machines do not change. */
 export const atlasPage = (): AtlasPage => (made ??= makeAtlas())
 
 const plain = file("plain.css")

@@ -42,7 +42,6 @@ export interface Commit {
   /** Claims that the commit releases, so that the facts are free again. */
   readonly releases: ReadonlyArray<string>
   readonly rows: CommitRows
-  /** Timers removed by this commit. */
   readonly clearedTimers: ReadonlyArray<ClearedTimer>
   /** Refs of the venue calls that end with this commit: no call is in flight under them any more. */
   readonly endedCalls: ReadonlyArray<string>
@@ -50,7 +49,7 @@ export interface Commit {
   readonly freshKeys?: ReadonlyArray<AnswerKey>
 }
 
-/** The key of a stored answer. */
+/** The principal and the Idempotency-Key of a stored answer. */
 export type AnswerKey = Pick<Tables["answers"], "principal" | "key">
 
 const none: ReadonlyArray<never> = []
@@ -60,7 +59,7 @@ const answerPrefix = "answer:"
 /** The name under which a stored answer counts as a claim: the first answer of a key wins. */
 export const answerClaim = (principal: string, key: string): string => `${answerPrefix}${principal}:${key}`
 
-/** True for the claim of a stored answer. */
+/** True for the claim that stands for a stored answer; false for any other unique fact. */
 export const isAnswerClaim = (name: string): boolean => name.startsWith(answerPrefix)
 
 /** The keys that must not have an answer yet: those that the commit answers, and those of the requests that it begins. */

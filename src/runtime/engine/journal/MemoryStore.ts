@@ -50,7 +50,7 @@ export class MemoryStore {
     return [...(this.tables.get(table)?.values() ?? [])].map((stored) => decodeStored(table, stored))
   }
 
-  /** The holder of a unique fact. */
+  /** The id of the object that holds a unique fact; undefined for a free fact. */
   ownerOf(name: string): number | undefined {
     return this.claims.get(name)
   }

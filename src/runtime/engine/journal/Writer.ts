@@ -52,7 +52,7 @@ export class Writer {
   private readonly queue: CommitQueue
   private usurped = false
   private busy = false
-  /** Committed, but not answered yet: see `deliver`. */
+  /** Commits that are committed, but whose callers have no answer yet: `deliver` answers them. */
   private committed: ReadonlyArray<Waiting> = []
   private batch = 0
   private counters: Counters = noCounters
@@ -128,7 +128,7 @@ export class Writer {
     try {
       draft = this.queue.encode(batch, this.counters)
     } catch (cause) {
-      return this.bisect(batch, cause) // a value that no column can hold
+      return this.bisect(batch, cause) // The batch holds a value that no column can hold.
     }
     this.batch += 1
     const prepared = draft.finish(this.connection.epoch, this.batch)
@@ -351,7 +351,7 @@ export class Writer {
     })
   }
 
-  /** At start: fences out the previous owner of the database. */
+  /** At the start, makes this process the only writer: the previous owner's commits are refused from then on. */
   readonly takeOver: Effect.Effect<void, SqlError.SqlError> = Effect.suspend(() => this.connection.takeOver).pipe(
     Effect.map(({ batch, counters }) => {
       this.batch = batch
@@ -373,7 +373,7 @@ export class Writer {
     return this.up ? this.sentAt : -Infinity
   }
 
-  /** An idle process must notice its replacement too. */
+  /** Reads the owner each second while no batch is written, because an idle process must notice its replacement too. */
   readonly watchOwner: Effect.Effect<void> = Effect.suspend(() =>
     this.up && !this.busy ? withinTime(this.storedOwner, () => hanging) : Effect.succeed([])
   ).pipe(

@@ -75,7 +75,7 @@ export class ActorHost extends Context.Service<
     onCallEnded(listener: EndListener, place?: number): void
     /** True while internal commands wait for room in the journal: less urgent work yields to them and to callers. */
     readonly pressed: () => boolean
-    /** Counts for metrics and tests. */
+    /** The numbers of subjects in memory and of waiting commands, for metrics and tests. */
     readonly stats: () => { readonly resident: number; readonly waiting: number }
     /** Waits until no command waits or runs. */
     readonly drain: Effect.Effect<void>
@@ -202,7 +202,7 @@ class Host {
   )
 
   private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
-    // Counts first: the caller continues at once, and must no longer count as waiting then.
+    // The count falls before the answer: the caller continues at once, and must not count as waiting then.
     if (--this.waiting === 0) this.quiet.openUnsafe()
     envelope.resume(result)
   }

@@ -15,7 +15,7 @@ import { type Change, changesOf } from "./written.ts"
 
 /** The writes that the commits of a dry run would have made. Names no person: neither rows nor the content of events. */
 export interface DryRunSummary {
-  /** Rows by table. */
+  /** The number of written rows, by table. */
   readonly rows: Readonly<Record<string, number>>
   readonly events: ReadonlyArray<{
     readonly event: string

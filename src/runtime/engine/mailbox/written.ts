@@ -17,7 +17,7 @@ export interface Change {
 /** The most changes in an answer; further ones are left out. */
 const mostChanges = 100
 
-/** The facts in a commit. */
+/** The facts that a commit writes into the audit. */
 export const changesOf = (commit: Commit): ReadonlyArray<Change> =>
   (commit.rows.audit ?? []).map(({ object, action, before, after }) => ({ object, action, before, after }))
 
@@ -29,14 +29,16 @@ export class Written {
     if (!this.answered) this.changes.push(...changesOf(commit).slice(0, mostChanges - this.changes.length))
   }
 
-  /** In the order of the commits. Later changes are not added. */
+  /**
+   * The collected changes in the order of their commits. Ends the collection, because later changes are no part of the answer.
+   */
   answer(): ReadonlyArray<Change> {
     this.answered = true
     return this.changes
   }
 }
 
-/** Null if the answer does not list changes. */
+/** The changes that the request collects; null if its answer does not list changes. */
 export const CurrentWritten = Context.Reference<Written | null>("brokerage/runtime/engine/CurrentWritten", {
   defaultValue: () => null
 })

@@ -130,7 +130,7 @@ class NearLevels {
   }
 }
 
-/** A contract that has ended since gets no notice. */
+/** The contract may have ended since the tick; it then gets no notice. */
 const notifyNear = (turn: Turn, { contractId, level }: NearLevel): void => {
   const row = contractInTurn(turn, contractId)
   if (row !== undefined) advance(turn, "barrierContracts", row, { type: level === "BARRIER" ? "NEAR_KO" : "NEAR_TP" })

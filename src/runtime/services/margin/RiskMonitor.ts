@@ -29,7 +29,10 @@ import { RiskStates } from "../account/RiskStates.ts"
 import type { DueAccount } from "./RiskIndex.ts"
 import { RiskWatch } from "./RiskWatch.ts"
 
-/** The interval of the check for changes without a mark or commit. Passed range ends need no wait. */
+/**
+ * The interval of the check for changes without a mark or commit. An account that a mark moves out of its range is judged without
+ * this wait.
+ */
 const checkEvery = "1 second"
 /** Accounts that are processed concurrently. */
 const atOnce = 24
@@ -57,7 +60,7 @@ export const layerRiskMonitor = Layer.effectDiscard(
   })
 )
 
-/** Registers the judgement of every turn. A layer of its own, so that it exists before the first decision. */
+/** Registers the judgement of risk at the end of every turn. A layer of its own, so that it exists before the first decision. */
 export const layerRiskJudgement = Layer.effectDiscard(
   Effect.gen(function* () {
     const parts = { directory: yield* Directory, markets: yield* orderMarkets }

@@ -278,7 +278,7 @@ class Judgement {
     return rowsInTurn(this.turn, "closeOuts").find(isGoingOn) ?? null
   }
 
-  /** Orders and requests for quotes that could still open a position. */
+  /** Whether an order or a request for quotes could still open a position. */
   private hasOpenings(): boolean {
     return rfqsInTurn(this.turn).some(mayStillOpen) || openingOrders(this.turn).length > 0
   }

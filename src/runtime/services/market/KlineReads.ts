@@ -34,7 +34,7 @@ export interface KlineReadsParts {
 }
 
 export class KlineReads {
-  /** For a service without a venue. */
+  /** The klines of a service without a venue: every read is refused. */
   static readonly none = new KlineReads({
     venue: { klines: () => Effect.fail(noVenue) },
     now: () => 0,

@@ -48,12 +48,12 @@ export interface SourceView {
   readonly source: string
   /** Null during the first import, and for entries that operators added by hand. */
   readonly version: string | null
-  /** Live entries. */
+  /** The number of live entries of the source. */
   readonly entries: number
   readonly importedAt: number | null
   /** The entries of the current version's file that are not on the list. Null: there is no current version. */
   readonly report: FileReport | null
-  /** The version being imported. */
+  /** The version that is being imported; null if there is no running import. */
   readonly importing: ImportView | null
 }
 

@@ -2,15 +2,15 @@
  * Files an object under a reference. Three promises hold for every caller:
  *
  * - At most one object is ever filed under a reference, because the filing commit claims the reference.
- * - A repeated reference replays the filed object, even if the gates would refuse it now. So a refusal by `decide` is
- *   returned only after a lookup of the reference. A refusal that leaves a row counts as a filing of its own.
- * - A request that loses the race for a reference replays the winner.
+ * - A repeated reference replays the filed object, even if the gates would refuse it now. So a refusal by `decide` is returned
+ *   only after a lookup of the reference. A refusal that leaves a row counts as a filing of its own.
+ * - Of two concurrent requests with one reference, the one that commits later replays the object of the other.
  *
- * Two kinds of checks precede the replay: those of the caller before it files (custody model, fields), and those of
- * `decide` before it replays.
+ * Two kinds of checks precede the replay: those of the caller before it files (custody model, fields), and those of `decide`
+ * before it replays.
  *
- * A lookup that is out of date because the mailbox has moved is repeated once with the mailbox held. A filing with an
- * unknown result (`Unavailable`) is filed again by its caller, and then replays the stored object.
+ * A lookup that is out of date because the mailbox has moved is repeated once with the mailbox held. A filing with an unknown
+ * result (`Unavailable`) is filed again by its caller, and then replays the stored object.
  *
  * A3-01, A3-14, A3-25, A3-43.
  */
@@ -53,7 +53,10 @@ interface Filing<F, A> extends Omit<Command<Verdict<A>>, "decide"> {
   readonly decide: (turn: Turn, filed: NoInfer<F> | null) => Verdict<A>
 }
 
-/** Files, or replays the filed object. Few rounds suffice: after a lost race the next lookup finds the winner's row. */
+/**
+ * Files, or replays the filed object. Few rounds suffice: if another request has claimed the reference, the next lookup finds its
+ * row.
+ */
 export const fileOnce = <F, A>(
   { host, stored }: Tools,
   filing: Filing<F, A>

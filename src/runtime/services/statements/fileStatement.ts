@@ -69,7 +69,10 @@ export const newestVersion = (
 /** The most attempts of a filing that loses its version to a concurrent one. */
 const rounds = 5
 
-/** Files the row of a stored model. */
+/**
+ * Files the row of a stored model. An equal newest version is returned instead, or refused for a correction. `left` counts the
+ * attempts that remain after a version was lost to a concurrent filing.
+ */
 export const fileStatement = (
   tools: FilingTools,
   maker: Maker,

@@ -29,7 +29,7 @@ import {
 /** The most queries of an object after an implausible event. */
 const lookups = 3
 
-/** Micro-USDC. */
+/** The amount of a break whose true amount no comparison can find, micro-USDC: a break is never zero. */
 const leastAmount = 1n
 
 /** The result of the check of an event, with the way to apply it. */

@@ -15,7 +15,7 @@ import type { DefiniteOutcome, VenueHandlers } from "./VenueHandler.ts"
 interface EndedBy {
   /** True: the outcome answers a read of an object with a misfit. */
   readonly isRead?: boolean
-  /** True: the outcome comes from staff, and is checked before. */
+  /** True: the outcome comes from staff. Its evidence was checked before, so the event handler does not judge it again. */
   readonly isTrusted?: boolean
 }
 

@@ -15,7 +15,7 @@ const booked = `booked AS MATERIALIZED (
     FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id
    WHERE p.client_id IS NOT NULL AND (t.type = 'BARRIER_SETTLE' OR t.key LIKE 'commission:contract:%' OR t.key LIKE 'settle:%'))`
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks of contracts, which the list in ledgerChecks.ts includes. */
 export const contractChecks = [
   {
     name: "every contract has one commission posting and, once ended, one settlement posting",

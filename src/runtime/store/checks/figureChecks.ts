@@ -18,7 +18,7 @@ const values = currencyCodes
   })
   .join(", ")
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks of stored figures and names, which the list in ledgerChecks.ts includes. */
 export const figureChecks = [
   {
     name: "every client's lifetime deposits equal the sum of its deposit values",

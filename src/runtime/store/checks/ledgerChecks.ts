@@ -27,7 +27,7 @@ export interface SqlCheck {
   readonly breaks: string
 }
 
-/** In the order in which `ledger verify` shows them. */
+/** All SQL checks, in the order in which `ledger verify` shows them. */
 export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   {
     name: "every transaction sums to zero per currency",

@@ -7,7 +7,7 @@ import { currencyCodes, currencyFacts } from "../../../machines/shared/Currency.
 
 /** The minor units of each currency, as rows of a VALUES list. */
 const units = `(VALUES ${currencyCodes.map((code) => `('${code}', 1e${currencyFacts[code].scale}::numeric)`).join(", ")})`
-/** The assets: only they are kept in lots. */
+/** The currencies of kind ASSET: only these are kept in lots. */
 const assets = currencyCodes
   .filter((code) => currencyFacts[code].kind === "ASSET")
   .map((code) => `'${code}'`)
@@ -48,10 +48,10 @@ const held =
 export const heldByOrders = `WITH units AS (SELECT * FROM ${units} AS u (code, unit))
   SELECT client_id, currency, sum(${held}) AS amount FROM orders o WHERE state IN (${working}) AND amount > 0 GROUP BY client_id, currency`
 
-/** Signed: a purchase is positive. */
+/** The quantity of a fill with its sign: positive for a purchase. */
 const signedQty = "(CASE side WHEN 'BUY' THEN 1 ELSE -1 END) * qty::numeric"
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks of orders, which the list in ledgerChecks.ts includes. */
 export const orderChecks = [
   {
     name: "every fill has its postings exactly once, and no other posting is booked as a fill",
@@ -66,7 +66,7 @@ export const orderChecks = [
                FROM counted LIMIT 1`
   },
   {
-    // Rounded on the running totals, so that all fills of an order add up to one fill of their sum (F20).
+    // Each amount is rounded on the running totals, so that all fills of an order add up to one fill of their sum (F20).
     name: "every spot order's payments and commission equal the totals of its fills",
     figure: "SELECT count(DISTINCT order_id) AS n FROM fills WHERE family = 'SPOT'",
     breaks: `WITH traded AS (
@@ -112,7 +112,7 @@ export const orderChecks = [
                  OR (realized_pnl <> 0 AND (CASE family WHEN 'PERP' THEN closed_qty IS NULL ELSE side = 'BUY' END)) LIMIT 1`
   },
   {
-    // Working: reserved and not yet paid or released. Ended: the hold is zero.
+    // A working order holds the reserved amount that is not yet paid or released; an ended order holds zero.
     name: "every order's hold equals its reserved postings, and an ended order holds nothing",
     figure: `SELECT count(*) AS n FROM orders WHERE amount > 0 AND state IN (${working})`,
     breaks: `WITH units AS (SELECT * FROM ${units} AS u (code, unit)),

@@ -186,5 +186,5 @@ const lotReplay: ReplayCheck<ReplayedLot> = {
   begin: () => new LotReplay()
 }
 
-/** In the order in which `ledger verify` shows them, after the SQL checks. */
+/** All replays, in the order in which `ledger verify` shows them after the SQL checks. */
 export const replayChecks = [positionReplay, lotReplay, equityReplay] as const

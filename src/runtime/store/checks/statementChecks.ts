@@ -6,7 +6,7 @@
 /** The sources of a model; null for a row that has them in another form. */
 const facts = `CASE WHEN context ->> 'facts' LIKE '{%' THEN (context ->> 'facts')::json END`
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks of statements, which the list in ledgerChecks.ts includes. */
 export const statementChecks = [
   {
     name: "every statement's model is stored completely, with the hash and row count that it shows",

@@ -113,7 +113,7 @@ export interface PendingObjects {
   readonly calls: ReadonlyArray<string>
 }
 
-/** The statement, for a test of its plan. */
+/** The statement that `waitingRows` runs, so that a test can examine its plan. */
 export const waitingStatement = (
   limit: number,
   doubtBefore: number,

@@ -144,7 +144,7 @@ interface Cursor {
 
 const isOpen = ({ state }: ClientRow): boolean => state !== "CLOSED" && state !== "KYC_REJECTED"
 
-/** Work that committed rows have made necessary. */
+/** The clients and persons that committed rows require the watch to compare. */
 class WaitingPersons {
   readonly wake = Latch.makeUnsafe(true)
   /**

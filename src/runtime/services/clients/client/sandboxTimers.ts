@@ -5,7 +5,7 @@ import type { Instance } from "../../../effects/Instance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 
-/** Sets the timer of one decision. */
+/** Sets the client's durable timer for one sandbox decision; `at` is business time, Unix ms. */
 export const setSandboxTimer = (turn: Turn, decision: SandboxDecision, at: number, instance: Instance): void =>
   applyEffects(turn, instance, [{ type: "timer.set", name: sandboxTimer(decision), at }])
 

@@ -49,7 +49,7 @@ export const declaredReasons = (
   ...(settings.reviewHighRating && declared.high ? (["HIGH_RISK_RATING"] as const) : [])
 ]
 
-/** The reason from a screening, or none. */
+/** The reason for a case from the outcome of a screening: a hit or a possible match. Empty for a clear result. */
 export const screeningReasons = ({ outcome }: ScreeningResult): ReadonlyArray<CaseReason> => {
   if (outcome === "HIT") return ["SCREENING_HIT"]
   return outcome === "POSSIBLE" ? ["SCREENING_POSSIBLE_MATCH"] : []

@@ -26,7 +26,7 @@ export const displayNameOf = (personalInfo: Json): string => {
   return [firstName, middleName, lastName].filter(Boolean).join(" ").normalize("NFC")
 }
 
-/** The facts that identify a person (A1-28). */
+/** The facts that identify a person: first and last name, birth date, and number of the identity document (A1-28). */
 export const personFacts = ({
   personalInfo,
   identification
@@ -70,7 +70,7 @@ const taxResidenceOf = (item: unknown): ReportingFacts["taxResidencies"][number]
   return { country: text(country), tin: has_tin === true && typeof tin === "string" ? normaliseTin(tin) : null }
 }
 
-/** The last day of the identity document. */
+/** The last day of the identity document as sent, YYYY-MM-DD. */
 export const expirationOf = (identification: Json): string => text(record(identification)["expiration_date"])
 
 /** The last day of the document behind the identity check; null when none was given. */

@@ -48,7 +48,7 @@ export class ScreeningPasses extends Context.Service<
   {
     /** Passes, newest first. */
     list(query: PageQuery): Effect.Effect<PassPage, Unavailable>
-    /** The highest id of an entry. */
+    /** The highest id of a watch-list entry; entries that are added later have higher ids. */
     readonly lastEntry: () => number
   }
 >()("brokerage/runtime/services/clients/screening/ScreeningPasses") {
@@ -88,7 +88,7 @@ export class ScreeningPasses extends Context.Service<
   )
 }
 
-/** The handler of the nightly timer. */
+/** The handler of the nightly timer: begins a pass that compares every client with the whole list. */
 export const nightlyPass: Effect.Effect<
   Readonly<Record<typeof nightlyTimer, TimerHandler>>,
   never,

@@ -23,7 +23,7 @@ import type { CaseRow } from "../../../tables/compliance.ts"
 import { clearedFor } from "../../screening/dispositions.ts"
 import { advance } from "../../../effects/advance.ts"
 
-/** A present screening. It omits the candidates that compliance need not review. */
+/** A screening against the present list and rules. It omits the candidates that compliance need not review. */
 export interface ScreenedAgain extends ScreeningResult {
   readonly listVersion: number
   readonly listVersions: Readonly<Record<string, string>>

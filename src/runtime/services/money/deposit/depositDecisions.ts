@@ -131,7 +131,7 @@ const unvaluedNote = (currency: Currency): MachineEffect => ({
   reason: `${currency} has no value known to the service: the deposit counts as reaching the threshold of the source of wealth.`
 })
 
-/** A ruling of finance. */
+/** Finance's ruling on a deposit notice: a confirmation with an optional note, or a rejection with its reason. */
 export type DepositRuling =
   | { readonly to: "CONFIRMED"; readonly by: MoneyDecider; readonly note: string | null }
   | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }

@@ -31,7 +31,7 @@ export interface Booking {
   readonly ts: number
 }
 
-/** A checked request. */
+/** A booking whose request has been checked. */
 export interface Movement {
   readonly currency: Currency
   /** Minor units. */

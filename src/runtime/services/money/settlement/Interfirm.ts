@@ -39,7 +39,7 @@ export type InterfirmBody = {
   readonly note?: string
 }
 
-/** A checked request. */
+/** The facts of a payment whose request has been checked. */
 type Payment = Pick<InterfirmRow, "amount" | "periodFrom" | "periodTo" | "txRef" | "note">
 
 /** The result of `check`: the partner, and the record when it exists already. */
@@ -94,7 +94,7 @@ export class Interfirm extends Context.Service<
             if (!found.ok) return found
             const { row, payment } = found.value
             const recorded = yield* filedUnder(stored, claimOf(row.id, payment), recordOf)
-            // A repetition is replayed before refusals that have arisen since the first.
+            // The same record again returns the first one, even if a refusal would apply by now.
             if (recorded !== null) {
               const replay = replayOf(recorded, payment)
               return replay.ok ? accept({ partnerId: row.id, recorded: replay.value }) : replay

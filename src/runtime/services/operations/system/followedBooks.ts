@@ -44,7 +44,7 @@ export interface BooksRead {
 }
 
 export class FollowedBooks {
-  /** Null before the first read. */
+  /** The newest ids that the sums include; null before the first read. */
   private marks: NewestIds | null = null
   private readonly seqs = new Map<bigint, bigint>()
   readonly sums = new Map<string, bigint>()

@@ -29,9 +29,9 @@ export interface Building {
   readonly sql: PgClient.PgClient
   readonly client: Stated
   readonly period: RequestedPeriod
-  /** The last ids before the period. */
+  /** The ids of the last objects before the period begins. */
   readonly start: Cut
-  /** The last ids before the end of the period. */
+  /** The ids of the last objects before the period ends. */
   readonly cut: Cut
   /** The name of the trading venue in executions. */
   readonly venue: string

@@ -45,7 +45,7 @@ export interface StatementFacts {
 export interface ReadFacts {
   readonly start: Cut
   readonly cut: Cut
-  /** The end of the days after the period that the British rule of matching includes. */
+  /** The last objects of the days after the period that the British rule of matching includes. */
   readonly behind: Cut
   /** The number of stored marks of the period's days. */
   readonly marks: number

@@ -183,8 +183,9 @@ const onContractReport = (owned: HandlerTurn, rfqId: number, contract: VenueCont
 }
 
 /**
- * Handles a second, different end of a contract. The booked end stays. The earlier end is right; at the same time a
- * touch precedes a quote. If the second end is right, a break of the difference opens.
+ * Handles a second, different end of a contract. The booked end stays. The end with the earlier time is right; at equal times, a
+ * touched level precedes a close by quote. If the second end is right, staff get an alarm, and a difference of the results opens
+ * a break.
  */
 const endedAgain = (turn: Turn, row: ContractRow | null, end: EndFound): void => {
   if (row === null || row.state === "OPEN" || row.closedAt === null || row.pnl === null) return
