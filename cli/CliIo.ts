@@ -20,14 +20,14 @@ export interface CliIo {
   readonly size: () => Size | null
   /** Current columns of the terminal on stderr; null when stderr is no terminal. */
   readonly errorColumns: () => number | null
-  /** Shows text in a pager; returns false when there is none. */
+  /** Shows text in a pager; false when no pager can be started, so that the caller prints the text itself. */
   readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
   /**
    * Shows one line on stderr, which the next one replaces; null clears it. The member itself is null when stderr is no
    * terminal.
    */
   readonly progress: ((line: string | null) => void) | null
-  /** Whether there is a terminal for questions. */
+  /** True when this process can open a terminal on which it can ask for a confirmation. */
   readonly canPrompt: () => boolean
   /**
    * Puts a yes-or-no question on the controlling terminal, wherever input and output go. `deed`, the text of the planned
@@ -80,7 +80,7 @@ export interface Firm {
   readonly venue?: string
 }
 
-/** Options of every command. */
+/** Options that every command accepts. An absent option means its default. */
 export interface Globals {
   readonly json?: boolean
   readonly yes?: boolean
@@ -94,7 +94,7 @@ export interface Globals {
   readonly wide?: boolean
   /** Shows times in UTC instead of the local zone. */
   readonly utc?: boolean
-  /** An option of commands that write. */
+  /** Shows the effects of a command that writes, and changes nothing. */
   readonly dryRun?: boolean
 }
 
@@ -110,7 +110,7 @@ export interface Envelope {
 export class CliFailure extends Error {
   readonly status: ExitStatus
   readonly envelope: Envelope
-  /** Additional output for people, below the sentences. */
+  /** Additional output for people, below the error's sentences; null without any. */
   readonly more: View | null
 
   constructor(status: ExitStatus, envelope: Envelope, more: View | null = null) {

@@ -9,10 +9,10 @@ import { wrapText } from "./views/wrapWords.ts"
 const [terminalInput, terminalOutput] =
   process.platform === "win32" ? ["\\\\.\\CONIN$", "\\\\.\\CONOUT$"] : ["/dev/tty", "/dev/tty"]
 
-/** The width of the terminal, from whichever output is connected to it. */
+/** Columns of the terminal, from whichever output is connected to it; 80 when neither is. */
 const columnsOfTerminal = (): number => process.stdout.columns || process.stderr.columns || 80
 
-/** Whether this process has a terminal. */
+/** True when this process can open its controlling terminal. */
 export const canPrompt: CliIo["canPrompt"] = () => {
   const input = opened(terminalInput, "r")
   if (input !== null) closeSync(input)
@@ -35,7 +35,7 @@ export const confirm: CliIo["confirm"] = (question, deed) => {
   }
 }
 
-/** Opens the terminal; null for a process without one, where /dev/tty exists but can't be opened. */
+/** Opens the terminal. Null for a process without one: there /dev/tty exists but can't be opened. */
 const opened = (path: string, mode: "r" | "w"): number | null => {
   try {
     return openSync(path, mode)

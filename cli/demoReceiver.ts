@@ -12,7 +12,10 @@ import { deliveryLine } from "./views/deliveryLine.ts"
 export interface DemoReceiverOptions {
   /** URL of the running service. */
   readonly url: string
-  /** Null when the service has its own certificate, which the system must trust. */
+  /**
+   * Path of the authority that signed the service's certificate. Null when the service has its own certificate, which the
+   * system must trust.
+   */
   readonly caFile: string | null
   readonly dataDir: string
   /** The demo partner's key. */
@@ -20,7 +23,7 @@ export interface DemoReceiverOptions {
   readonly print: (text: string) => void
 }
 
-/** Runs until interrupted. */
+/** Receives and prints events until interrupted. */
 export const demoReceiver = ({ url, caFile, dataDir, key, print }: DemoReceiverOptions): Effect.Effect<void> =>
   Effect.scoped(
     Effect.gen(function* () {

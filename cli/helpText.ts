@@ -5,7 +5,7 @@ import { wrapText, wrapWords } from "./views/wrapWords.ts"
 /** Least width of a meaning beside its term. */
 const leastMeaning = 24
 const indent = "  "
-/** Space between a term and its meaning. */
+/** The space between a term and its meaning on one line. */
 const gap = "  "
 const below = "      "
 

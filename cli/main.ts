@@ -9,9 +9,11 @@ import { runCli } from "./runCli.ts"
 
 /** True when this process is a service, which continues without output and itself counts lost log lines. */
 let serving = false
-/** Set for a command that ends properly on a signal. */
+/**
+ * Set once this process waits for a signal, so that it can release its resources before it ends; null: it can exit at once.
+ */
 let ending: PromiseWithResolvers<void> | null = null
-/** The exit status of a command whose answer could not be written. */
+/** The exit status of a command whose answer could not be written; null while no write has failed. */
 let unwrittenStatus: ExitStatus | null = null
 
 /**
@@ -32,7 +34,7 @@ const print = (text: string) => void process.stdout.write(text)
  * Rejects with a CliFailure when the service can't start.
  */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
-  // Registered first, so that a stop during the start is handled properly too.
+  // The signal handlers come first, so that a signal during the start stops the service in order too.
   const stop = stopped()
   serving = true
   const [{ Effect }, service] = await Promise.all([import("effect"), import("../src/main.ts")])

@@ -2,7 +2,7 @@
 import { Argument, InvalidArgumentError, Option } from "commander"
 import { parseDuration } from "./duration.ts"
 
-/** A whole number in a range. */
+/** A parser of whole numbers from `minimum` to `maximum`, both included. Any other text is wrong usage. */
 export const whole =
   (minimum: number, maximum: number) =>
   (text: string): number => {
@@ -13,7 +13,7 @@ export const whole =
     return value
   }
 
-/** A duration such as 500ms, 90s, 15m, 8h or 2d; milliseconds. */
+/** Parses a duration such as 500ms, 90s, 15m, 8h or 2d into milliseconds. */
 export const durationOption = (text: string): number => {
   const millis = parseDuration(text)
   if (millis === null) throw new InvalidArgumentError("It must be a duration such as 500ms, 90s, 15m, 8h or 2d.")
@@ -34,7 +34,7 @@ export const tokenOption = (flags: string, description: string, tokens: Readonly
 export const tokenArgument = (name: string, description: string, tokens: ReadonlyArray<string>): Argument =>
   new Argument(name, description).choices(tokens)
 
-/** Page options of a list. */
+/** The options that select a page of a list: its length, and the id below which it begins. */
 export const limitOption = (maximum: number): Option =>
   new Option("--limit <n>", `at most this many, up to ${maximum}`).argParser(whole(1, maximum))
 export const beforeOption = new Option("--before <id>", "only what is older than this id").argParser(

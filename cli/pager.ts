@@ -13,7 +13,7 @@ export const pageWith =
     if (pager.trim() === "" || pager.trim() === "cat" || env.TERM === "dumb") return Promise.resolve(false)
     const less = env.LESS ?? (chop ? "FRXS" : "FRX")
     return new Promise((resolve) => {
-      // Runs through a shell, because PAGER is a command line.
+      // PAGER is a command line and not a file name, so a shell runs it.
       const child = spawn(pager, { shell: true, stdio: ["pipe", "inherit", "ignore"], env: { ...env, LESS: less } })
       // The pager handles Ctrl-C while it runs, so this process ignores it.
       const ignore = () => undefined
@@ -25,7 +25,7 @@ export const pageWith =
       child.once("error", () => end(false))
       // Status 126 or 127: the shell found no such program.
       child.once("close", (code) => end(code !== 126 && code !== 127))
-      // The reader quit before the end of the text, which is no failure.
+      // A reader may quit before the end of the text. The write error that follows is no failure.
       child.stdin.on("error", () => undefined)
       child.stdin.end(text)
     })

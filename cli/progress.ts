@@ -23,7 +23,7 @@ export class Progress {
     this.shownAt = io.progress === null ? now() : Number.NEGATIVE_INFINITY
   }
 
-  /** Updates the progress; may be called as often as wanted. */
+  /** Updates the progress. Calls may be frequent: the interval of the output limits how many lines are shown. */
   report(line: string): void {
     if (this.silent) return
     const { progress } = this.io

@@ -37,7 +37,10 @@ export const sendList = (
     return answer
   })
 
-/** The question before a list is sent. It shows the current size of the source, so that a truncated file is noticed. */
+/**
+ * The confirmation prompt before a list is sent. It shows the present number of entries of the source, so that the user
+ * notices a truncated file.
+ */
 export const sendQuestion = (
   api: OperatorClient,
   { count, source, version, report: { notPersons, badLines } }: ListFile

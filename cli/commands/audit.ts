@@ -39,7 +39,7 @@ interface Tail {
   readonly nextBefore: number | null
 }
 
-/** Poll interval of `--follow`. */
+/** Poll interval of `--follow`, ms. */
 const pollMillis = 1_000
 
 export const addAuditCommands = (program: Command, cli: Cli): void => {
@@ -110,7 +110,7 @@ const lineOf = (entry: Entry): Words =>
     "  "
   )
 
-/** The rows, and the option that shows earlier ones when any were left out. */
+/** The audit rows, and, when earlier rows were left out, the option that shows them. */
 const tailView = ({ entries, hasMore, nextBefore }: Tail): View =>
   stack(
     entriesView(entries),

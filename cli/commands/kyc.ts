@@ -22,7 +22,9 @@ interface ClearOptions {
   readonly screeningRun?: number
 }
 
-/** `what` completes the sentence about later revisions, which are not affected. */
+/**
+ * The `--revision` option. `what` ends the sentence of its help text: a revision later than the given one "is not" `what`.
+ */
 const revisionOption = (what: string) =>
   new Option(
     "--revision <n>",
@@ -41,8 +43,8 @@ const screeningRunOption = new Option(
 ).argParser(whole(0, Number.MAX_SAFE_INTEGER))
 
 /**
- * Clears the cases that the options name. Without them, it reads revision and cases once, before any question, and clears
- * exactly those.
+ * Clears the cases that the options name. Without them the command reads the revision and the open cases once, before it
+ * asks for confirmation, and clears exactly those cases.
  */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
@@ -76,7 +78,10 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
   )
 }
 
-/** The object of the latest case, which another operator may have decided in the meantime. */
+/**
+ * The client's newest case as an object (`case:ID`), or null. After a conflict the command shows the ruling on this case,
+ * which another operator may have made in the meantime.
+ */
 const lastCase =
   (client: string) =>
   (api: OperatorClient): Effect.Effect<string | null, unknown> =>

@@ -89,7 +89,7 @@ const inspectObject = (cli: Cli, kind: string, id: string, { limit, before }: Pa
     instanceView
   )
 
-/** Poll interval of `--follow`, and the longest pause while the service is unreachable. */
+/** Poll interval of `--follow`, and the longest pause while the service is unreachable; both ms. */
 const pollMillis = 1_000
 const longestPauseMillis = 15_000
 
@@ -105,7 +105,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
     let failures = 0
     do {
       try {
-        // Found again for each poll, because a restarted service may listen at another address.
+        // The connection is found again for each poll, because a restarted service may listen at another address.
         const connection = findConnection(globals, cli.io)
         const { data } = await callService(connection, (api) =>
           api.machine.inspect({ params: { kind, id }, query: {} })

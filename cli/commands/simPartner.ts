@@ -38,7 +38,7 @@ export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
 }
 
 const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> => {
-  // Only the partner key is needed, so the operator key is left empty.
+  // Commands of a partner need only the partner key, so the operator key is left empty.
   const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
   const [{ Effect, Redacted }, { runPartner }, { makePartnerClient }] = await Promise.all([
     import("effect"),

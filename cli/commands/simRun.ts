@@ -119,7 +119,7 @@ const playLot = async (
   scenarios: ReadonlyArray<Scenario>,
   { flags, globals, seed, running, stopped }: LotParts
 ): Promise<{ readonly results: ReadonlyArray<ScenarioResult>; readonly dataDir: string | null } | null> => {
-  // Printed because the start takes seconds without other output.
+  // The start of a sandbox takes seconds, so this line shows that the command is at work.
   if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
   const own = running ? null : await startOwn(flags.keep === true, stopped)
   try {
@@ -132,8 +132,8 @@ const playLot = async (
 }
 
 /**
- * Removes scenarios that must not run on a running service. Those of a group are left out and reported; a named one is
- * refused.
+ * Removes scenarios that need a service of their own from a run on a running service. A scenario that the caller named is
+ * refused; one that came with a group is left out and reported.
  */
 const withoutOwn = (
   found: ReadonlyArray<Scenario>,
@@ -151,7 +151,7 @@ const withoutOwn = (
   return { scenarios, leftOut: own.map(({ id }) => id) }
 }
 
-/** The connection options of a service by its data directory, whatever other options and the environment name. */
+/** Options that connect to the run's own service, whatever service the command line or the environment names. */
 const placeOf = ({ dataDir, url, operatorKey }: OwnService, globals: Globals): Globals => ({
   ...globals,
   dataDir,
@@ -191,7 +191,10 @@ const summaryText = (
   ].join("\n")
 }
 
-/** Whether a service runs. A service that options name must respond; one found by its data directory may have ended. */
+/**
+ * True if a service runs. A service that the options or the environment name by url must respond, otherwise the command
+ * fails. A service that the data directory names may have ended.
+ */
 const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
   const named = globals.url !== undefined || (cli.io.env.BROKERAGE_URL ?? "") !== ""
   if (!named && !existsSync(join(globals.dataDir ?? defaultDataDir, "service.json"))) return false
@@ -223,7 +226,10 @@ const refuseSecondKey = async (cli: Cli, scenarios: ReadonlyArray<Scenario>, glo
   )
 }
 
-/** The first two words of each command in the scenarios, with `key issue`, which every scenario runs. */
+/**
+ * The operator commands of the scenarios by their first two words, to compare with the commands under four eyes. `key
+ * issue` is always one of them, because every scenario runs it.
+ */
 const guardedOf = (scenarios: ReadonlyArray<Scenario>): ReadonlySet<string> => {
   const inStep = (step: Step): ReadonlyArray<string> =>
     step.kind === "operator"

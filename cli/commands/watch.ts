@@ -6,7 +6,7 @@ import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 
-/** The size of a snapshot without a terminal. */
+/** The size for which a snapshot without a terminal is drawn. */
 const plainSize = { columns: 80, rows: 200 }
 
 export const addWatchCommand = (program: Command, cli: Cli): void => {
@@ -42,7 +42,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
             plainSize,
             Date.now()
           )
-          // The last line is left out, because it lists keys.
+          // The screen's last line lists the keys of the live view, which a snapshot does not have.
           cli.io.stdout(
             `${lines
               .slice(0, -1)

@@ -5,11 +5,11 @@ import type { LedgerExportAccount, LedgerExportTransaction } from "../../src/htt
 export type { LedgerExportAccount, LedgerExportTransaction }
 
 export interface LedgerFormat {
-  /** The head of the file. */
+  /** The text before the first account. */
   readonly head: () => string
   /** An account in one currency: its declaration, and its opening balance when the export has a start. */
   readonly opened: (row: LedgerExportAccount) => string
-  /** Text after the last account. */
+  /** Text between the last account's declaration and the first transaction. */
   readonly allOpened: () => string
   readonly transaction: (transaction: LedgerExportTransaction) => string
   /** The account's closing balance; `at` is the last moment of the export. */
@@ -17,7 +17,7 @@ export interface LedgerFormat {
 }
 
 export interface FormatOptions {
-  /** Unix ms. Null exports from the first posting on, so every account begins at zero. */
+  /** The start of the export, Unix ms. Null exports from the first posting on, so every account begins at zero. */
   readonly from: number | null
 }
 

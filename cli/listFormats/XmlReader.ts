@@ -15,7 +15,7 @@ export interface XmlElement {
   readonly text: string
 }
 
-/** The structure of a published list. */
+/** The structure of a published list: its root, its entries, and the members that screening knows. */
 export interface XmlFormat {
   readonly root: string
   /** Paths of the entries, starting below the root, such as `INDIVIDUALS/INDIVIDUAL`. */
@@ -24,7 +24,7 @@ export interface XmlFormat {
   readonly members: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** The text is not XML of this format, and the remaining text can't be read. */
+/** The text is not XML of this format, so the rest of the text can't be read either. */
 export class XmlError extends Error {
   readonly line: number
 
@@ -40,7 +40,7 @@ export interface XmlEntry<F extends XmlFormat> {
   readonly element: XmlElement
 }
 
-/** Longest entry in characters, and deepest nesting. */
+/** The longest entry in characters, and the deepest nesting of elements. A file beyond either is rejected. */
 const longestEntry = 1_048_576
 const deepest = 32
 

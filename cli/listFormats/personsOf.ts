@@ -8,14 +8,14 @@ import type { ListEntry } from "./ListLine.ts"
 import { readCountry } from "./readCountry.ts"
 import { readDates } from "./readDates.ts"
 
-/** Most lines of one entry; the longest published entries have some hundreds. */
+/** Limit on the lines of one entry; the longest published entries have some hundreds. */
 const mostLines = 10_000
 
 export type Persons =
   | {
       readonly kind: "persons"
       readonly persons: ReadonlyArray<ListedPerson>
-      /** Fields with an unreadable value. */
+      /** Names of the fields that have an unreadable value. */
       readonly unread: ReadonlyArray<string>
     }
   | { readonly kind: "bad" | "wrong"; readonly sentence: string }
@@ -46,7 +46,7 @@ export const personsOf = ({ names, dobs, countries, list, cut = [] }: ListEntry)
   return { kind: "persons", persons: persons as ReadonlyArray<ListedPerson>, unread }
 }
 
-/** The reason that the name can't be read, or null. */
+/** The reason that a name can't be read, as a sentence; null when it can. */
 const wrongIn = (name: string): string | null =>
   textSentence(name, "The name", maxListedName, true) ?? (/\p{L}/u.test(name) ? null : "The name must have a letter.")
 
@@ -56,7 +56,7 @@ const valuesOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [
 ]
 
 interface Alternatives {
-  /** The values of a field; null stands for unknown. The list is never empty. */
+  /** The values of a field; null stands for an unknown value. The list is never empty. */
   readonly values: ReadonlyArray<string | null>
   readonly isWhole: boolean
 }

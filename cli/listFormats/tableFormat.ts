@@ -55,7 +55,7 @@ export const columnsOf = (header: ReadonlyArray<string>): ReadonlyArray<Field | 
 const unknownName = (kind: string, name: string): string =>
   `The ${kind} ${JSON.stringify(name.slice(0, 100))} is not known: take it out, or call it one of ${Object.keys(fieldOf).join(", ")}.`
 
-/** Reads a record by the columns of its header row. */
+/** Reads a CSV record by the columns of its header row. A record with another number of fields is bad. */
 export const tableLine = (
   place: string,
   columns: ReadonlyArray<Field | null>,
@@ -91,7 +91,7 @@ const quotedTexts = (text: string): ReadonlyArray<string> | null => {
   }
 }
 
-/** Reads an entry of a JSON document. */
+/** Reads an entry of a JSON document. An unknown member, or two members of the same field, make the entry wrong. */
 export const jsonLine = (place: string, entry: Readonly<Record<string, unknown>>, options: FormatOptions): ListLine => {
   const texts: Partial<Record<Field, ReadonlyArray<string>>> = {}
   for (const [name, value] of Object.entries(entry)) {

@@ -7,7 +7,7 @@ import { plainOf } from "../../src/machines/shared/exactJson.ts"
  */
 export type MomentStyle = "whole" | "brief" | "clock"
 
-/** A time, Unix ms. The renderer writes it in the local zone, in a short form on a terminal. */
+/** A time, Unix ms. The renderer shows it in the local zone, and in a short form on a terminal. */
 export class Moment {
   readonly at: number
   readonly style: MomentStyle

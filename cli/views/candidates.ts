@@ -23,7 +23,10 @@ const doubts: Readonly<Record<NameDoubt, string>> = {
   STRANGE_CHARACTERS: "the client's own name: characters that no name has"
 }
 
-/** The name of an entry, or the explanation for the id without an entry. */
+/**
+ * The name of the entry with this id, or "the client's own name" for the id that stands for an unreadable name. Null when
+ * `entries` lack the id.
+ */
 export const entryName = (entryId: number, entries: ReadonlyArray<Entry>): string | null =>
   entryId === unreadableEntryId
     ? "the client's own name"

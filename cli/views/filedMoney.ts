@@ -29,7 +29,7 @@ interface MoneyRow {
   readonly createdAt: number
 }
 
-/** The shared columns that stand before the list's own. */
+/** The columns of both lists that stand before the columns of only one of them. */
 export const filedColumns = {
   partner: (row: MoneyRow) => partnerNamed(row.partnerId),
   client: (row: MoneyRow) => row.clientUid,
@@ -61,7 +61,7 @@ export const filedView = <A extends { readonly postings: ReadonlyArray<typeof Le
     )
   )
 
-/** The shared columns that stand after the list's own. */
+/** The columns of both lists that stand after the columns of only one of them. */
 export const standingColumns = {
   status: (row: MoneyRow) => row.status,
   created: (row: MoneyRow) => time(row.createdAt)

@@ -9,7 +9,7 @@ const titled = (title: string | Words, ...views: ReadonlyArray<View>): ReadonlyA
   ...views
 ]
 
-/** JSON objects as lines of their members; other values inline. */
+/** A JSON object as one line for each member; any other value in one line. */
 const content = (data: unknown): View =>
   typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(inWords(data))
 

@@ -49,7 +49,7 @@ export const queueCounts = ({ asOf, counts }: Pick<QueueData, "asOf" | "counts">
     )
     .join(", ")
 
-/** The amount, then the object. */
+/** The text of a waiting item: its amount, if it has one, then the object that it is about. */
 export const whatWaits = ({ amount, currency, about }: Waiting): string =>
   [amount === null ? null : `${amount} ${currency ?? ""}`.trim(), about].filter((each) => each !== null).join(" ")
 
@@ -65,7 +65,7 @@ export const queueView = (data: QueueData): View =>
         waits: (row) => age(data.asOf - row.since),
         owner: { cell: (row) => row.clientUid ?? row.partner, rank: 4 },
         subject: { cell: whatWaits, rank: 2 },
-        // The command shows the kind of the row too.
+        // The command also names the kind of the item, so the table has no column for the kind.
         command: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
       },
       "Nothing waits."

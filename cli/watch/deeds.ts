@@ -93,7 +93,7 @@ const deedViews = (
   return [...(approval === null ? [] : [text("")]), changesView(changes, callings), effectsView(dryRun)]
 }
 
-/** The person with whom the candidates are compared. */
+/** A line about the client, so that the operator can compare the candidates with the person. */
 const personLine = (client: object): View => {
   const { clientUid, displayName, email } = client as Readonly<Record<string, unknown>>
   return text(`The client is ${[displayName, email, clientUid].map(String).join(", ")}.`)

@@ -1,6 +1,6 @@
 /**
  * The screen of `watch` as lines, for any size: head and figures, then the queue, then the latest audit rows. An action to
- * confirm takes the place of the last two. Lines that do not fit are left out at the bottom, with a note.
+ * confirm takes the place of the queue and the audit rows. Lines that do not fit are left out at the bottom, with a note.
  */
 import { age } from "../views/age.ts"
 import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
@@ -23,7 +23,7 @@ export interface Size {
 
 /** The number of audit rows on a screen with enough room. */
 const happenedRows = 4
-/** On a screen with fewer rows, only the queue is shown. */
+/** Below this number of rows, the screen has no room for figures and audit rows: it shows alarms and the queue. */
 const lowScreen = 16
 
 /** The lines of the screen, at most `rows`; the drawing cuts long ones. */
@@ -159,7 +159,10 @@ const cells =
 
 type Cells = Readonly<Record<"waits" | "who" | "decide" | "what", string>>
 
-/** The width of the widest row within two bounds. A rare longer row only shifts itself. */
+/**
+ * The width of a column: that of its longest cell, but at least `least` and at most `most`. A longer cell shifts only the
+ * rest of its own row.
+ */
 const widest = (rows: ReadonlyArray<Cells>, column: keyof Cells, least: number, most: number): number =>
   rows.reduce((width, row) => Math.max(width, Math.min(most, row[column].length)), least)
 

@@ -15,7 +15,7 @@ import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 
 export interface AuditReport {
   readonly acknowledged: number
-  /** Answers that were replayed and compared byte for byte. */
+  /** The number of acknowledged requests that were replayed and gave the same bytes. */
   readonly replays: number
   readonly clients: number
   readonly reports: number
@@ -24,7 +24,7 @@ export interface AuditReport {
   readonly lost: ReadonlyArray<string>
   /** Objects that exist twice, or exist without a request. */
   readonly doubled: ReadonlyArray<string>
-  /** Any other difference. */
+  /** Differences that are neither a lost nor a doubled object. */
   readonly wrong: ReadonlyArray<string>
 }
 

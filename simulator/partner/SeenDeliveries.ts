@@ -8,7 +8,7 @@ interface Met {
 }
 
 export interface Sighting {
-  /** Arrivals of this id, this one included. */
+  /** Number of arrivals of this delivery id, the present one included. */
   readonly receipts: number
   /** The receiver had accepted this id before, so the delivery needs no work. */
   readonly duplicate: boolean
@@ -36,7 +36,7 @@ export class SeenDeliveries {
   note(id: number, accepted: boolean): Sighting {
     const before = this.met.get(id) ?? { receipts: 0, accepted: false }
     const now = { receipts: before.receipts + 1, accepted: before.accepted || accepted }
-    // Inserted again, so that the map's order is that of the last arrivals.
+    // Removing and inserting the id keeps the map in the order of the last arrivals.
     this.met.delete(id)
     this.met.set(id, now)
     if (this.met.size > this.limit) this.met.delete(this.met.keys().next().value as number)

@@ -56,13 +56,13 @@ export const admissionRequest = (
 
 const spotShare = 0.3
 const limitShare = 0.6
-/** Largest distance of a limit from the market. */
+/** Largest distance of a limit price from the market, as a share of the market's price. */
 const reach = 0.02
 const qty = "0.001"
 
 /**
- * An order around a price, in whole USDC. Some orders trade at once, some rest near the market, and some fill as the market
- * moves.
+ * A random order near the market price `price`, USDC; its limit is rounded to whole USDC. Some orders trade at once, some
+ * rest near the market, and some fill as the market moves.
  */
 export const placeRequest = (
   random: SeededRandom,

@@ -43,7 +43,7 @@ export interface ReceivedDelivery {
 }
 
 export interface WebhookReceiverOptions {
-  /** PEM. */
+  /** PEM texts. */
   readonly tls: { readonly cert: string; readonly key: string }
   /** 0 picks a free port. */
   readonly port: number
@@ -57,10 +57,10 @@ export interface WebhookReceiverOptions {
 }
 
 export const webhookPath = "/webhook"
-/** Far above every event of the catalogue. */
+/** The largest accepted body in bytes, far above every event of the catalogue. */
 export const bodyLimit = 256 * 1024
 const requestMillis = 10_000
-/** Longer than the pauses of a sender that keeps its connections. */
+/** Keep-alive timeout, ms. It is longer than the pauses of a sender that keeps its connections. */
 const keepAliveMillis = 60_000
 const mostConnections = 256
 
@@ -68,7 +68,7 @@ export class WebhookReceiver {
   readonly url: string
   private readonly options: WebhookReceiverOptions
   private readonly seen: SeenDeliveries
-  /** The current secret and the previous one, because a delivery signed before a rotation may arrive after it. */
+  /** The current secret, then the previous one, because a delivery signed before a rotation may arrive after it. */
   private secrets: ReadonlyArray<string> = []
   private rotation: Promise<void> = Promise.resolve()
   private believed = 0
@@ -175,7 +175,7 @@ const close = (server: Server): Effect.Effect<void> =>
     server.closeAllConnections()
   })
 
-/** The exact bytes; null over the limit, and the rest is discarded. */
+/** The exact bytes of a body. Null for a body over `bodyLimit`, whose remaining bytes are discarded. */
 const readBody = (incoming: IncomingMessage): Promise<Buffer | null> =>
   new Promise((resolve, reject) => {
     const parts: Array<Buffer> = []

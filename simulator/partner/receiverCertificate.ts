@@ -14,7 +14,7 @@ export interface LocalAuthorityPair {
 }
 
 const dayMillis = 86_400_000
-/** Longer than a terminal stays open. */
+/** Validity of a certificate: a receiver never runs that long, because it ends with its terminal. */
 const validDays = 30
 const curve = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 
@@ -25,7 +25,7 @@ export const issueReceiverCertificate = (
 ): Effect.Effect<{ readonly cert: string; readonly key: string }, ReceiverNotStarted> =>
   Effect.tryPromise({
     try: async () => {
-      // The library needs the reflection polyfill first.
+      // The certificate library fails without the reflection polyfill, so the polyfill is loaded first.
       await import("reflect-metadata")
       const x509 = await import("@peculiar/x509")
       const signer = new x509.X509Certificate(authority.certificate)

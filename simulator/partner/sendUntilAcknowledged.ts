@@ -37,7 +37,10 @@ export const makeTally = (): Tally => ({
 const firstPauseMillis = 25
 const longestPauseMillis = 1_000
 
-/** Retries until acknowledged. Never fails: the caller interrupts it at its limit. */
+/**
+ * Sends a request until it has a final answer, and returns that answer. Never fails: the caller interrupts it at the
+ * caller's own limit.
+ */
 export const sendUntilAcknowledged = Effect.fnUntraced(function* (
   client: PartnerClient,
   call: PartnerCall,

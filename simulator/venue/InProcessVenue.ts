@@ -22,7 +22,7 @@ export interface RequestFault {
   readonly silent?: boolean
   /** The venue refuses the call with this reason. */
   readonly refused?: string
-  /** How long a lookup does not show the result of the call, ms of business time. */
+  /** How long a lookup hides the result of the call, ms of business time. */
   readonly lag?: number
 }
 
@@ -59,7 +59,7 @@ const usualSchedule: Schedule = (task, delay) => void (delay === 0 ? setImmediat
 const readerLimit = 100_000
 
 export class InProcessVenue {
-  /** Number of calls with each ref. */
+  /** Number of calls that arrived with each ref. */
   readonly came = new Map<string, number>()
   private core: Venue
   private readonly options: InProcessOptions
@@ -95,7 +95,7 @@ export class InProcessVenue {
     return this.core.number
   }
 
-  /** Number of orders made under a ref, by the events. */
+  /** Number of orders that the published events show under a ref. More than one means that a request was executed twice. */
   executions(ref: string): number {
     return this.orders.get(ref)?.size ?? 0
   }
@@ -110,7 +110,7 @@ export class InProcessVenue {
     return { events: this.eventReaders.size, market: this.marketReaders.size }
   }
 
-  /** Advances business time. */
+  /** Advances the venue's business time to `to`, Unix ms, and executes what is due by then. */
   advance(to: number): void {
     this.core.apply({ type: "time", to })
   }
@@ -123,12 +123,12 @@ export class InProcessVenue {
     return this.core.lookup(refs)
   }
 
-  /** All of an account's objects and money; null for an unknown account. */
+  /** All objects and the money of an account; null for an unknown account. */
   account(name: string): ReturnType<Venue["account"]> {
     return this.core.account(name)
   }
 
-  /** The accounts in the venue's own books. */
+  /** The money of every account in the venue's own books. */
   ledger(): ReturnType<Venue["ledger"]> {
     return this.core.ledger()
   }
@@ -150,7 +150,7 @@ export class InProcessVenue {
     this.disconnect()
   }
 
-  /** Ends every connection. */
+  /** Ends every stream, as a broken connection does. */
   disconnect(): void {
     send(this.eventReaders, "end")
     send(this.marketReaders, "end")
@@ -223,7 +223,7 @@ export class InProcessVenue {
     const { refused: reason, lag } = fault
     this.came.set(ref, (this.came.get(ref) ?? 0) + 1)
     if (lag !== undefined) this.hidden.set(ref, this.now + lag)
-    // The port's own type connects name and request.
+    // The types can't show that the request belongs to the name; the port's own methods guarantee it.
     const input = (
       reason === undefined ? { type: "call", name, request } : { type: "decline", reason, name, request }
     ) as VenueInput

@@ -70,7 +70,7 @@ export interface ListenerOptions {
   readonly limits?: Partial<ListenerLimits>
 }
 
-/** The address of a running server. */
+/** The address at which a started server listens. */
 export interface BoundServer {
   readonly host: string
   readonly port: number
@@ -158,7 +158,7 @@ const endSlowBodies = (connections: Connections, { checkMillis, requestMillis, u
     (timer) => Effect.sync(() => clearInterval(timer))
   )
 
-/** Returned to the adapter for a request whose caller has disconnected. */
+/** The adapter needs a response even when the caller has disconnected; this one is never sent. */
 const noResponse = HttpServerResponse.empty()
 
 /**

@@ -1,4 +1,7 @@
-/** Renders an explanation: its refusals through the one table of codes (doc 1, Errors; doc 3, Money write gates). */
+/**
+ * Converts an explanation to its wire form. Each refusal gets the code and sentence that the real write would answer (doc
+ * 1, Errors; doc 3, Money write gates).
+ */
 import type { Refusal } from "../machines/shared/Refusal.ts"
 import type { Explanation as Explained } from "../runtime/services/shared/Explanation.ts"
 import type { Explanation } from "./api/explanation.ts"

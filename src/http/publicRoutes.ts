@@ -130,7 +130,7 @@ const shared = (check: Effect.Effect<boolean>): Effect.Effect<boolean> => {
         Deferred.doneUnsafe(outcome, exit)
       })
     )
-    // Detached from the caller, because it may disconnect while others wait for the result.
+    // The check is detached from the caller that started it: if that caller disconnects, the others still get the result.
     return Effect.andThen(Effect.forkDetach(settled), Deferred.await(outcome))
   })
 }

@@ -31,13 +31,13 @@ export interface Receiver {
 interface Playing {
   reactions: ReadonlyArray<Reaction>
   next: number
-  /** Lead of the receiver's clock over the machine's. */
+  /** How far the receiver's clock is ahead of the machine's, ms. */
   aheadMillis: number
 }
 
 export interface Firm {
   readonly code: string
-  /** With its TRADE key. */
+  /** The firm's HTTP client, with its TRADE key. */
   readonly client: PartnerClient
   readonly receivers: Map<string, Receiver>
   readonly keys: Map<string, PartnerClient>
@@ -49,9 +49,9 @@ interface Traits {
   readonly reference: string
 }
 
-/** Far above the requests of any scenario; scenarios of limits set their own. */
+/** A rate limit far above the requests of any scenario. Scenarios about limits set their own. */
 const generous = 1_000_000
-/** A conflict: for a valid creation, another partner has the code or uid prefix. */
+/** The error code of a creation whose partner code or uid prefix another partner already has. */
 const codeTaken = 4092
 const connections = 16
 const timeoutMillis = 20_000
@@ -66,7 +66,7 @@ export class Session {
   private readonly firstPerson: number
   private references = 0
   private ahead = 0
-  /** The last request of a partner step. */
+  /** The last request of a partner step, for error messages; null before the first. */
   sent: { readonly method: string; readonly path: string; readonly body?: string } | null = null
 
   constructor(world: World, tag: string, firstPerson: number) {
@@ -111,7 +111,10 @@ export class Session {
     return `${this.tag.toLowerCase()}-${++this.references}`
   }
 
-  /** Makes samples differ; steps with the same Idempotency-Key share it, because they send the same body. */
+  /**
+   * The time and the reference that make a sample body unique. Steps with the same Idempotency-Key share them, because such
+   * steps must send the same body.
+   */
   traits(idempotencyKey: string | undefined): Traits {
     const known = idempotencyKey === undefined ? undefined : this.keyed.get(idempotencyKey)
     const traits = known ?? { now: this.now(), reference: this.fresh() }

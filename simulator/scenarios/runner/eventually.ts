@@ -1,4 +1,4 @@
-/** Polls until a condition holds or the time is over. Wall time. */
+/** Polls until a condition holds or its time is over (wall time). */
 import { Effect } from "effect"
 
 /** Default limit of a poll. */
@@ -6,7 +6,10 @@ export const usualLimitMillis = 15_000
 const firstPauseMillis = 10
 const longestPauseMillis = 250
 
-/** `check` returns the missing fact, or null. The result is the last missing fact. */
+/**
+ * Polls `check`, which returns the fact that is still missing, or null when the condition holds. Returns null on success,
+ * and after `limitMillis` the fact that is missing then.
+ */
 export const eventually = <E, R>(
   check: Effect.Effect<string | null, E, R>,
   limitMillis: number

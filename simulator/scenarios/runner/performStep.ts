@@ -41,7 +41,9 @@ const clockStep = (session: Session, ahead: string): Performed =>
     yield* session.checkClock
   })
 
-/** Noon UTC of the next such day after `now`, Unix ms; null for a duration. */
+/**
+ * Noon UTC of the next day after `now` with the given month and day (`MM-DD`), Unix ms; null when the text is a duration.
+ */
 const nextDay = (ahead: string, now: number): number | null => {
   const [, month, number] = /^(\d\d)-(\d\d)$/.exec(ahead) ?? []
   if (month === undefined) return null
@@ -142,7 +144,9 @@ const requestOf = (session: Session, step: PartnerStep, key: string | undefined)
     return { method: line.short.method, path, body: JSON.stringify(withMembers(made, changes)) }
   })
 
-/** The key of the step: READ, none, or a literal. */
+/**
+ * The firm's HTTP client with the key that the step names: TRADE (the default), READ, `none` for no key, or the key's text.
+ */
 const clientFor = (
   session: Session,
   firm: Firm,
@@ -279,7 +283,7 @@ const missingEvent = (
   return `${step.event} did not come as expected: ${why}`
 }
 
-/** The id of a client of the scenario, or the value of a variable or text. */
+/** The id of a client that the scenario onboarded under this name. Any other name is a text that may contain variables. */
 const clientIdOf = (session: Session, name: string): Effect.Effect<unknown, Broken> =>
   session.variables.has(name) ? Effect.succeed(session.variables.get(name)) : filled(session, name)
 
@@ -312,7 +316,9 @@ const guarded = <A>(make: () => A): Effect.Effect<A, Broken> =>
     }
   })
 
-/** Splits a command line like a shell: words between blanks, quotation marks keep blanks. Null: a mark is not closed. */
+/**
+ * Splits a command line into words at blanks. Quotation marks keep the blanks inside them. Null when a mark is not closed.
+ */
 export const splitLine = (line: string): ReadonlyArray<string> | null => {
   if (/["']/.test(line.replaceAll(/"[^"]*"|'[^']*'/g, ""))) return null
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []

@@ -7,7 +7,7 @@ import type { World } from "./World.ts"
 /** Limit on parallel scenarios: the service could run more, but a terminal has no room. */
 const atOnce = 4
 
-/** Results in the order of the scenarios. */
+/** Runs the scenarios and returns the results in the order of the scenarios. */
 export const runScenarios = (
   world: World,
   scenarios: ReadonlyArray<Scenario>,
@@ -25,6 +25,9 @@ export const runScenarios = (
     return scenarios.flatMap((scenario) => results.get(scenario) ?? [])
   })
 
-/** Scenarios that kill or change the service come late, those that end a market for good last. */
+/**
+ * The group of a scenario in the order of a run: scenarios that kill or change the service come late, and those that end a
+ * market for good come last.
+ */
 const placeOf = ({ own, steps }: Scenario): number =>
   steps.some((step) => step.kind === "venue" && step.venue.startsWith("delist ")) ? 2 : Number(own)

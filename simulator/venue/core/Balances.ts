@@ -4,7 +4,7 @@
  */
 import type { VenueMoneyKind } from "../../../src/machines/venue/venueObjects.ts"
 
-/** Kinds of movements; trades are kept with their positions. */
+/** Kinds of movements. Trades and fees are absent, because positions keep them. */
 export type BalanceKind = Exclude<VenueMoneyKind, "trades" | "fees">
 
 /** Balances by account id, then by asset and kind. States from before kinds were kept lack the kind. */
@@ -32,13 +32,13 @@ export class Balances {
     for (const [accountId, asset, amount, kind = null] of state) this.book(accountId, kind, asset, BigInt(amount))
   }
 
-  /** Moves an amount from `from` to `to`; a negative one moves back. */
+  /** Moves an amount from one account to another; a negative amount moves in the opposite direction. */
   move(kind: BalanceKind, from: number, to: number, asset: string, amount: bigint): void {
     this.book(from, kind, asset, -amount)
     this.book(to, kind, asset, amount)
   }
 
-  /** Balances by asset over all kinds. */
+  /** Balances of an account by asset, summed over all kinds; minor units. */
   of(accountId: number): ReadonlyMap<string, bigint> {
     const sums = new Map<string, bigint>()
     for (const { asset, amount } of this.held.get(accountId)?.values() ?? [])
@@ -46,7 +46,7 @@ export class Balances {
     return sums
   }
 
-  /** Balances by kind; null if a part is from before kinds were kept. */
+  /** Balances of an account by kind. Null if a state from before kinds were kept is part of them. */
   byKind(accountId: number): ReadonlyArray<Balance> | null {
     const found: Array<Balance> = []
     for (const { asset, kind, amount } of this.held.get(accountId)?.values() ?? []) {

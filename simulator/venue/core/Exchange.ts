@@ -12,13 +12,13 @@ import { type Market, valueOf } from "./Market.ts"
 import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
 import { type AmendRefusal, firedRefusal, refusalOf } from "./orderRefusal.ts"
 
-/** Events in order of occurrence. */
+/** A change of an order, or a fill; published in the order of occurrence. */
 export type ExchangeEvent =
   | { readonly kind: "order"; readonly order: Order }
   | { readonly kind: "fill"; readonly fill: Fill; readonly order: Order }
 
 export interface Fill {
-  /** Shared by both sides of a trade; together with the order, it identifies the fill. */
+  /** The id of the trade, which its two orders share. A fill is identified by trade and order together. */
   readonly tradeId: number
   readonly orderId: number
   readonly accountId: number
@@ -33,7 +33,7 @@ export interface Fill {
 
 export type VenueReason = "deleverage" | "liquidation" | "delisting"
 
-/** A halt of a market, since a business time. */
+/** A halt of a market; `since` is business time, Unix ms. */
 export interface Halt {
   readonly since: number
 }
@@ -51,7 +51,7 @@ export interface Listing {
   openInterest: number
   halt: Halt | null
   delisted: boolean
-  /** Least number of fills of a client's order that trades at once. */
+  /** Each fill of a client's order takes at most one part in `slices` of the order's quantity; 1: fills are not split. */
   slices: number
 }
 
@@ -78,7 +78,7 @@ export class Exchange {
   private readonly groups = new Map<string, Set<Order>>()
   private readonly emit: (event: ExchangeEvent) => void
   private readonly clock: { readonly now: number }
-  /** The last order and trade; trades elsewhere at the venue share the counter. */
+  /** The last id of an order and of a trade; trades outside the books, such as contracts, use the same counter. */
   readonly ids = { order: 0, trade: 0 }
   /** Markets whose last price moved during matching: their triggers fire afterwards. */
   private readonly moved = new Set<Listing>()
@@ -381,7 +381,7 @@ export class Exchange {
 
 const passes = (): boolean => false
 
-/** Common fields of orders that the venue itself makes. */
+/** The fields of an order that are the same in every order of the venue itself. */
 const ofTheVenue = { ref: null, tif: "GTC", reduceOnly: false, trigger: null, group: null } as const
 
 const groupKey = ({ accountId, symbol, group }: Order): string => `${accountId} ${symbol} ${group}`

@@ -8,7 +8,7 @@ import { type Market, valueOf } from "./Market.ts"
 /** The unit of a rate written as a whole number. */
 export const rateUnit = 100_000_000
 
-/** The interest part of a rate, and the limit of its correction by the premium. */
+/** The interest part of a rate, and the limit of its correction by the premium; both hundred-millionths an interval. */
 const interest = 10_000
 const correction = 50_000
 /** The largest rate that one side pays the other, in hundred-millionths an interval: 0.75 %. */
@@ -50,7 +50,7 @@ export interface PositionStamp {
   readonly rate: number
 }
 
-/** Plain JSON. */
+/** The funding of a market as plain JSON, for a snapshot. */
 export interface FundingState {
   readonly sum: number
   readonly samples: number
@@ -78,7 +78,7 @@ export class Funding {
     return { sum, samples, held, fixed }
   }
 
-  /** The rate of the next payment. */
+  /** The rate of the next payment, hundred-millionths; a held rate takes precedence. */
   get rate(): number {
     return this.held ?? this.fixed
   }
@@ -94,7 +94,7 @@ export class Funding {
     this.samples += minutes
   }
 
-  /** Holds the rate until `release`. */
+  /** Holds the rate at this value until `release`, whatever the premiums are. */
   hold(rate: number): void {
     this.held = within(rate, largestRate)
   }

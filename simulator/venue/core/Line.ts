@@ -15,7 +15,7 @@ export class Line<A> {
   shift(): A | undefined {
     const item = this.items[this.head]
     if (this.size > 0) this.head++
-    // Half of the array is free: moved in bulk, so that the cost of each removal is low.
+    // Once half of the array is free, the rest moves to the front in one step, so that a removal is cheap on average.
     if (this.head * 2 > this.items.length) {
       this.items = this.items.slice(this.head)
       this.head = 0

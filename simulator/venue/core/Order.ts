@@ -32,7 +32,7 @@ export interface OrderRequest {
 /** WAITING for its trigger, WORKING in the book, or ended. */
 export type OrderState = "WAITING" | "WORKING" | "FILLED" | "CANCELLED" | "REJECTED"
 
-/** Why an order ended without being filled, in the venue's own words. */
+/** The venue's own words for the end of an order without a fill. */
 export type EndReason =
   | "unknown market"
   | "rejected by the venue"
@@ -59,7 +59,7 @@ export interface Order extends Resting {
   readonly id: number
   readonly ref: string | null
   readonly symbol: string
-  /** In ticks. 0 while the order has no limit. */
+  /** The price in ticks at which the order rests; 0 while the order has no limit. */
   price: number
   /** Lots of the whole order, as amended by the account. */
   quantity: number

@@ -7,7 +7,7 @@ import type { SeededRandom } from "../../partner/SeededRandom.ts"
 export interface Walk {
   /** Standard deviation of a year's returns. */
   readonly volatility: number
-  /** Jumps a year, and the largest as a share of the price. */
+  /** Number of jumps a year, and the size of the largest one as a share of the price. */
   readonly jumps: number
   readonly jumpSize: number
 }

@@ -11,7 +11,7 @@ export type RfqState = "OPEN" | "ACCEPTED" | "CANCELLED" | "EXPIRED" | "REJECTED
 export interface Quote {
   readonly id: number
   readonly dealer: string
-  /** Ticks and lots. */
+  /** Price in ticks, quantity in lots. */
   readonly price: number
   readonly quantity: number
   readonly at: number
@@ -30,7 +30,7 @@ export interface RfqRequest {
   readonly expiryAt: number
   readonly strict: boolean
   readonly premiumBps: number
-  /** End of the period for quotes. */
+  /** End of the period in which dealers may quote, Unix ms. */
   readonly windowEndsAt: number
   /** The contract to close, with the dealer who wrote it; or null. */
   readonly closes: { readonly id: number; readonly dealer: string } | null
@@ -39,10 +39,10 @@ export interface RfqRequest {
 export interface Rfq extends RfqRequest {
   readonly id: number
   readonly requestedAt: number
-  /** Newest last. */
+  /** The request's quotes, newest last. */
   readonly quotes: Array<Quote>
   state: RfqState
-  /** Why the request ended without an accept. */
+  /** The reason that the request ended without an accept; null while it is open, and after an accept. */
   reason: string | null
 }
 
@@ -63,14 +63,14 @@ export class Rfqs {
   readonly byId = new Map<number, Rfq>()
   readonly byRef = new Map<string, Rfq>()
   private readonly open = new Set<Rfq>()
-  /** Number of open requests by account. */
+  /** Number of open requests by account id. */
   private readonly counts = new Map<number, number>()
   /** Ended requests, in order of their end; over the limit the oldest are dropped. */
   private readonly ended = new Line<Rfq>()
   private readonly kept: number
   private readonly onQuote: (rfq: Rfq, quote: Quote) => void
   private readonly onEnd: (rfq: Rfq) => void
-  /** The last request and quote. */
+  /** The ids given last, of a request and of a quote. */
   readonly ids = { rfq: 0, quote: 0 }
 
   constructor(
@@ -158,7 +158,7 @@ export class Rfqs {
     return rfq.closes === null ? (levelRefusal(rfq, quote.price) ?? quote) : quote
   }
 
-  /** Ends the request of a quote that was executed. */
+  /** Ends the request of a quote that was executed, and the request's other quotes. */
   accepted(rfq: Rfq, quote: Quote): void {
     quote.state = "ACCEPTED"
     this.end(rfq, "ACCEPTED", null)

@@ -6,7 +6,7 @@ import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
 import type { Base } from "./defaultMarkets.ts"
 import type { VenueKnobs } from "./VenueKnobs.ts"
 
-/** Plain JSON: the log's first record. */
+/** The options with which a venue begins: plain JSON, the first record of its log. */
 export interface VenueOptions {
   readonly seed: number
   /** Business time at which the venue begins, Unix ms. */
@@ -52,11 +52,14 @@ export type VenueInput =
   | { readonly type: "command"; readonly command: VenueCommand }
 
 export interface Applied {
-  /** One outcome for a call or a decline. A void of several refs has one outcome for each, in order. */
+  /** One outcome for a call or a declined call. A void of several refs has one outcome for each ref, in order. */
   readonly outcomes: ReadonlyArray<VenueOutcome>
-  /** Id of the new object, or null: for `quote` the quote, for a command as VenueCommandAnswer defines. */
+  /**
+   * The id of the object that the input made: of the quote, or the one that VenueCommandAnswer defines for a command;
+   * otherwise null.
+   */
   readonly id: number | null
-  /** Why a command or a quote was refused; null if it was not. */
+  /** The reason that a command or a quote was refused; null when it was executed. */
   readonly refusal: string | null
 }
 

@@ -22,12 +22,12 @@ import { SeededRandom } from "../../partner/SeededRandom.ts"
 import type { VenueListeners, VenueOptions } from "./VenueInput.ts"
 import { type Settings, VenueParts } from "./VenueParts.ts"
 
-/** Orders from before bounds existed have none. */
+/** The plain data of an order. Orders from before bounds existed have no bound. */
 type OrderState = Omit<Order, "level" | "previous" | "next" | "waiting" | "boundBps"> & Partial<Pick<Order, "boundBps">>
 
 interface ListingState extends Pick<Listing, "prices" | "lastHeld" | "openInterest" | "halt" | "delisted"> {
   readonly symbol: string
-  /** Ids in order of execution or firing. */
+  /** Order ids: in a book in the order of execution, in a list of triggers in the order of firing. */
   readonly bids: ReadonlyArray<number>
   readonly asks: ReadonlyArray<number>
   readonly waiting: Readonly<Record<TriggerSource, ReadonlyArray<number>>>
@@ -68,7 +68,10 @@ export interface VenueState {
     readonly exchange: Exchange["ids"]
     readonly rfqs: VenueParts["rfqs"]["ids"]
     readonly staking: VenueParts["staking"]["ids"]
-    /** The id of the last contract. Absent: no contract was ever dropped. */
+    /**
+     * The id of the last opened contract. Absent in older states, which still hold every contract: the highest stored id is
+     * then the last.
+     */
     readonly contract?: number
   }
   readonly accounts: ReadonlyArray<AccountState>
@@ -190,7 +193,10 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
 const openContracts = ({ contractById }: VenueParts): ReadonlyArray<Contract> =>
   [...contractById.values()].filter(({ state }) => state === "OPEN")
 
-/** Live orders with a ref, ended ones, then the simulator's own resting ones. */
+/**
+ * The orders of a state, in its order: live orders with a ref, ended orders with a ref, then the simulator's own resting
+ * orders.
+ */
 const ordersOf = (exchange: Exchange): ReadonlyArray<Order> => [
   ...[...exchange.orders.values()].filter(isLive),
   ...exchange.ended.all(),
@@ -291,7 +297,10 @@ const restoreContracts = (parts: VenueParts, state: VenueState): void => {
   }
 }
 
-/** A restored contract is as compact as a newly opened one: contracts share one copy of common names. */
+/**
+ * Restores a contract. Contracts share one copy of each common name, so that a restored contract takes no more memory than
+ * a new one.
+ */
 const restoredContract = (stored: StoredContract, names: Map<string, string>): Contract => {
   const shared = <Name extends string>(name: Name): Name => {
     const known = names.get(name)

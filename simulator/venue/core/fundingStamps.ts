@@ -8,7 +8,10 @@ import { houseAccounts } from "./Makers.ts"
 import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Pays at a funding time. */
+/**
+ * At a funding time, pays every perpetual position, or publishes it unpriced while the fault is in force. Does nothing at
+ * any other time.
+ */
 export const stampFunding = (parts: VenueParts): void => {
   const { funding, exchange, clock, settings } = parts
   if (clock.now % fundingIntervalMillis !== 0) return
@@ -33,7 +36,10 @@ export const stampFunding = (parts: VenueParts): void => {
   if (waiting.length > 0) settings.unpricedStamps = [...settings.unpricedStamps, ...waiting]
 }
 
-/** After the fault, pays the events without mark and rate; `now`: ends the fault now, whatever its duration. */
+/**
+ * Ends the fault once its time is over, and pays the events that were published without mark and rate. `now`: ends it at
+ * once.
+ */
 export const priceStamps = (parts: VenueParts, now = false): void => {
   const { settings, clock } = parts
   const fault = settings.unpricedFunding
@@ -51,7 +57,10 @@ const pay = (parts: VenueParts, stamp: PositionStamp): void => {
   if (accountId >= 0) publish(parts, stamp, amount)
 }
 
-/** `amount`, micro-USDC: paid now; null: mark and rate are unknown. */
+/**
+ * Publishes a client's funding event. `amount` is the payment in micro-USDC; null publishes it without amount, mark and
+ * rate.
+ */
 const publish = (parts: VenueParts, stamp: PositionStamp, amount: bigint | null): void => {
   const { accountId, symbol, settledAt, lots, mark, rate } = stamp
   const { market } = parts.listing(symbol)

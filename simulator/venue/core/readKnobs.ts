@@ -9,7 +9,10 @@ import { VenueKnobs } from "./VenueKnobs.ts"
 
 export const readKnobs = (text: string): Read<VenueKnobs> => readYaml(VenueKnobs, text)
 
-/** Keeps the largest order of a market at one lot or more, and prices exact. */
+/**
+ * Highest opening price of a base, USDC. Above it one lot could be worth more than the largest order of a market, and
+ * prices in ticks would not be exact.
+ */
 const highestOpening = 1_000_000
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
 

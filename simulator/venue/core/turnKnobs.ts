@@ -4,7 +4,7 @@ import { unitsOf } from "./Market.ts"
 import type { VenueKnobs } from "./VenueKnobs.ts"
 import type { VenueParts } from "./VenueParts.ts"
 
-/** Why the knobs are refused; null: they are changed. */
+/** Sets the given knobs. Returns the reason that they are refused; null when they are set. */
 export const turnKnobs = (parts: VenueParts, knobs: VenueKnobs): string | null => {
   const { prices, makers, settings } = parts
   const unknown = Object.keys(knobs.processes ?? {}).find((base) => !parts.listingsOf.has(base))

@@ -19,13 +19,13 @@ export class VenueLogError extends Error {
   }
 }
 
-/** The first record of a segment. */
+/** The first record of a segment: the log's format, and the venue's options. */
 export interface Header {
   readonly format: number
   readonly options: VenueOptions
 }
 
-/** Every record of a segment after the header. */
+/** A group of inputs that one write stored. Every record after the header is such a group. */
 export interface Group {
   /** Wall time of the write, Unix ms. */
   readonly at: number

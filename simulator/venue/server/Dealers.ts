@@ -59,7 +59,7 @@ export class Dealers {
     if (this.ignored.size < requestLimit) this.ignored.add(ref)
   }
 
-  /** The last look of the dealer whose quote is accepted. */
+  /** True if the dealer of the accepted quote refuses the accept at its last look. */
   declines({ target, quoteId }: VenueRequest<"acceptQuote">): boolean {
     const name = this.requests.get(target)?.quotes.get(quoteId)
     const dealer = this.venue.dealers().find((each) => each.name === name)

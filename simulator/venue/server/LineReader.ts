@@ -5,9 +5,9 @@
 import type { ServerResponse } from "node:http"
 
 export interface LineReaderLimits {
-  /** Limit on bytes that wait for a reader. */
+  /** Limit on the bytes that wait for this reader; a reader over it is cut. */
   readonly backlogBytes: number
-  /** Longest stall of a full buffer, wall ms. */
+  /** How long a reader may leave its full buffer unread, wall ms; a reader that stalls longer is cut. */
   readonly stallMillis: number
 }
 
@@ -16,7 +16,7 @@ export const usualReaderLimits: LineReaderLimits = { backlogBytes: 4 * 1024 * 10
 export class LineReader {
   private readonly response: ServerResponse
   private readonly limits: LineReaderLimits
-  /** Lines delayed by faults, oldest first. */
+  /** Lines that faults delay, by the timer that will write them, oldest first. */
   private readonly held = new Map<NodeJS.Timeout, ReadonlyArray<Buffer>>()
   private stalled: NodeJS.Timeout | null = null
 

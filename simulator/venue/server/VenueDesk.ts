@@ -34,7 +34,7 @@ export interface DeskParts {
   readonly restart: () => void
 }
 
-/** The end of a sandbox's clock, Unix ms. */
+/** The latest business time that a sandbox's clock may reach, Unix ms. */
 const lastMoment = Date.UTC(2100, 0, 1)
 /** Limit on hidden refs. */
 const hiddenLimit = 10_000
@@ -64,7 +64,7 @@ export class VenueDesk {
     const early = call.name === "placeOrder" ? faults.strike(["fill-before-ack"], target) : null
     if (early !== null) events.acknowledgeLate(ref, early.delayMillis)
     if (call.name === "acceptQuote" && faults.strike(["quote-withdrawn"], target) !== null) {
-      // The withdrawal is in the same write as the accept and before it, so that no input comes between them.
+      // The withdrawal is written together with the accept and before it, so that no other input comes between them.
       void writer.offer({ type: "withdraw", rfqRef: call.request.target, quoteId: call.request.quoteId })
     }
     const { outcomes } = await writer.submit(this.inputOf(call, target))
@@ -152,7 +152,10 @@ export class VenueDesk {
     }
   }
 
-  /** Hides the call, and for a cancel the order's new state too. */
+  /**
+   * Hides the ref of a call from lookups until a wall time. For a cancel it also hides the order, whose new state would
+   * show the cancel.
+   */
   private hide(call: VenueCall, until: number): void {
     const refs = [call.request.ref, ...(call.name === "cancelOrder" ? [call.request.target] : [])]
     for (const ref of refs) if (this.hidden.size < hiddenLimit) this.hidden.set(ref, until)
@@ -174,7 +177,7 @@ export class VenueDesk {
     return { number: this.venue.number, at: this.venue.now, id }
   }
 
-  /** A fault that cuts connections cuts the open ones too. */
+  /** Switches a fault on. A fault that cuts connections also cuts those that are open now. */
   private async order(fault: FaultOrder): Promise<typeof VenueCommandAnswer.Type> {
     const { faults, events, markets, venue } = this.parts
     const { symbol } = fault
@@ -184,7 +187,7 @@ export class VenueDesk {
     if (ofBooks && symbol !== null) throw new CommandRefused(`${fault.kind} is of all its markets.`)
     const refused = faults.add(fault)
     if (refused !== null) throw new CommandRefused(refused)
-    // Writers and funding are part of the books, which decide those payments.
+    // Defaults of writers and unpriced funding change payments, which the books decide, so the books keep these two faults.
     if (ofBooks) return this.books(fault)
     for (const [route, feed] of [["events", events] as const, ["market-data", markets] as const]) {
       for (let open = feed.size; open > 0; open--) {

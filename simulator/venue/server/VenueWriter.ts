@@ -91,7 +91,7 @@ export class VenueWriter {
     }
   }
 
-  /** Whether no input waits, so that a new tick would not queue behind another. */
+  /** True when no input waits or is being written. The clock adds a tick only then, so that ticks never queue up. */
   get idle(): boolean {
     return this.running === null
   }
@@ -104,7 +104,7 @@ export class VenueWriter {
   }
 
   private async run(): Promise<void> {
-    // Collects all inputs of this turn of the event loop into one write.
+    // Waiting one turn of the event loop collects all inputs of this turn into one write.
     await Promise.resolve()
     while (this.waiting.length > 0) await this.write(this.waiting.splice(0, batchLimit))
     this.running = null
@@ -139,7 +139,7 @@ export class VenueWriter {
     this.trouble = trouble
   }
 
-  /** Advances time first, so that the inputs happen now. */
+  /** Adds an input that advances the venue's time to the present, so that the batch is executed at its own time. */
   private timeOf(batch: ReadonlyArray<Waiting>): ReadonlyArray<VenueInput> {
     const to = this.clock.now()
     const needed = to > this.books.venue.now && batch.some(({ input }) => input.type !== "time")

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"
 
-/** The header of the routes marked (K). */
+/** The header of every route that the contract marks with (K). */
 export const idempotencyHeaders = {
   "idempotency-key": Schema.optionalKey(
     Schema.String.check(

@@ -42,7 +42,7 @@ export const leverageChoice = HttpApiEndpoint.put("chooseLeverage", path, choice
   .annotate(RouteRules, writes)
   .annotateMerge(choosing("Choose a client's leverage in a market (bare)"))
 
-/** The same as PUT, for callers that can't send PUT. */
+/** The same operation as PUT, for callers that can't send PUT. */
 export const leveragePost = HttpApiEndpoint.post("postLeverage", path, choice)
   .annotate(RouteRules, writes)
   .annotateMerge(choosing("Choose a client's leverage in a market, as PUT does (bare)"))

@@ -155,7 +155,7 @@ const bodyOf = (status: number) => ({
 
 const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })
 
-/** The refusal of an order; it has the order's ids if an order was written (doc 2, POST .../orders). */
+/** The refusal of an order. It has the order's ids when a REFUSED order was stored (doc 2, POST .../orders). */
 export class OrderRefused extends Schema.Error<OrderRefused>("OrderRefused")(
   { ...bodyOf(400), ...notPlaced },
   shown(400)

@@ -9,7 +9,7 @@ export interface Router {
   readonly url: string
   readonly hostname: string
   readonly port: number
-  /** The value of the Host header. */
+  /** Host and port of the router, sent as the Host header. */
   readonly host: string
   readonly agent: Agent
 }
@@ -64,13 +64,13 @@ export class RouterPool {
     return this.routers.toSorted((a, b) => rank(a) - rank(b))
   }
 
-  /** Records that a connection was made or reused. */
+  /** Records that a connection to the router was made or reused, so that the router is the first choice from now on. */
   reached(router: Router): void {
     this.current = router
     this.lostAt.delete(router)
   }
 
-  /** Records that no connection could be made. */
+  /** Records that no connection to the router could be made, so that the router is the last choice for a while. */
   lost(router: Router, now: number): void {
     this.lostAt.set(router, now)
   }

@@ -11,7 +11,7 @@ import type { PrincipalId } from "../../runtime/services/shared/KeyedRequest.ts"
 export type BodyHolder = PrincipalId | "operator"
 
 export interface BodyBudgetOptions {
-  /** Limit for all bodies together. */
+  /** Limit on the bytes of all bodies together. */
   readonly bytes?: number
   /** The total time that one body may wait for memory, wall milliseconds. */
   readonly waitMillis?: number
@@ -34,10 +34,9 @@ interface Holding {
 /**
  * One part of the budget: a limit over all holders, and a limit per holder. A holder's oldest body may use all the memory
  * that is left. Each further body leaves `reserve` to other holders; otherwise slow uploads of a few holders could fill the
- * part until they end.
- *
- * Not a `FairLimiter`: a body takes its bytes piece by piece while it holds earlier ones, and its oldest body has a larger limit.
- * The limiter admits work once, with its whole size, and lets nothing pass that waits for the capacity.
+ * part until they end. A `FairLimiter` does not fit. It admits work once and with its whole size, but a body takes bytes
+ * piece by piece and keeps the earlier ones. It also blocks all later work behind the first that the capacity can't hold,
+ * so one large body would stop the small ones, and it has no larger share for a holder's oldest body.
  */
 class Part {
   private left: number
@@ -66,7 +65,7 @@ class Part {
     return true
   }
 
-  /** Returns all bytes that a body has taken. */
+  /** Gives all bytes of a body back to the part, and serves the waiting bodies that fit now. */
   give(holder: BodyHolder, body: BodyRoom, bytes: number): void {
     const holding = this.holdings.get(holder)
     if (bytes === 0 || holding === undefined) return
@@ -92,7 +91,7 @@ class Part {
 export interface BodyRoom {
   /** Takes all of the bytes or none; returns true when they were free. */
   take(bytes: number): boolean
-  /** Returns all bytes that were taken. */
+  /** Gives all bytes of the body back to the budget. */
   give(bytes: number): void
   /**
    * Waits for bytes within the body's remaining waiting time, and calls `done` with true when it got them. Returns a function

@@ -18,7 +18,7 @@ interface Waiter {
   readonly start: () => void
 }
 
-/** The waiting pages of one principal. */
+/** The pages of one principal: those that wait, and the rows of those that are being read. */
 interface Line {
   /** The number of rows in pages that are being read. */
   held: number
@@ -120,7 +120,10 @@ export class PageLane {
   private readonly pause: Effect.Effect<void>
   private readonly written = Effect.sync(() => void this.writing--)
 
-  /** `isPressed`: whether turns of the engine wait for a decision or a commit, those for venue events included. */
+  /**
+   * `isPressed`: true while turns of the engine wait for a decision or a commit, including turns for venue events. Pages
+   * then yield.
+   */
   constructor(isPressed: () => boolean, pauseMillis: number = pageBudget.pauseMillis) {
     this.isPressed = isPressed
     this.pause = pauseOf(pauseMillis)

@@ -13,7 +13,10 @@ export interface UnreadLimits {
   readonly bytes: number
   /** Longest time to discard one body, in wall milliseconds. */
   readonly millis: number
-  /** Limit on connections that discard a body at the same time, and the limit on those among them that presented no good key. */
+  /**
+   * Limit on the connections that discard a body at the same time, and the lower limit on those of them whose key is
+   * missing or wrong.
+   */
   readonly connections: number
   readonly withoutKey: number
 }

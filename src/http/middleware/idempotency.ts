@@ -33,7 +33,10 @@ export interface KeyedAnswer extends Rendered {
  */
 export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128}$/.test(header)
 
-/** Longer texts are compared by digest, because serialising megabytes again would block the single thread. */
+/**
+ * Texts with more characters than this are compared by digest, because serialising megabytes again would block the single
+ * thread.
+ */
 const longText = 64 * 1024
 
 /** Marks a digest. No text of a body can begin with it, because parseBody refuses U+0000. */
@@ -74,7 +77,7 @@ const isFlat = (body: unknown): body is object => {
 export const canonicalOf = (body: unknown): string =>
   isFlat(body) ? JSON.stringify(body, Object.keys(body).sort()) : (canonicalize(body) ?? "")
 
-/** Marks the exact form of a body, like `digestMark` marks a digest. */
+/** Marks the exact form of a body. Like `digestMark`, no text of a body can begin with it. */
 const exactMark = "\u0000exact:"
 
 /**

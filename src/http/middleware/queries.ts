@@ -11,7 +11,7 @@ export type Query = Readonly<Record<string, unknown>>
 export interface QueryParameter {
   readonly name: string
   readonly read: (text: string) => Result.Result<unknown, Schema.SchemaError>
-  /** The value of an absent parameter; undefined when it has no default. */
+  /** The parsed value that stands for an absent parameter; undefined when it has no default. */
   readonly usual: unknown
   /** The sentence that refuses an absent parameter; undefined when the parameter is optional. */
   readonly wanted: string | undefined
@@ -23,7 +23,7 @@ export interface ParsedQuery {
   readonly errors: QueryErrors | null
 }
 
-/** A schema for decoding one member separately. */
+/** A codec that decodes one parameter, so that each parameter is refused with its own sentence. */
 export const readerOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make<Schema.Codec<unknown>>(ast)
 
 /** The parameters of an endpoint's query, in its order. */
@@ -37,7 +37,7 @@ export const queryParametersOf = (fields: ReadonlyMap<string, SchemaAST.AST>): R
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Parses the text after the question mark. */
+/** Parses the text after the question mark. An absent parameter takes its default; one that is sent twice is refused. */
 export const parseQuery = (parameters: ReadonlyArray<QueryParameter>, search: string): ParsedQuery => {
   const query: Record<string, unknown> = {}
   const sent = search === "" ? null : new URLSearchParams(search)

@@ -19,7 +19,7 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly rules: RouteRules
-  /** Whether the path names a client. */
+  /** True when the path has the parameter `clientId`. */
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
   /**
@@ -44,7 +44,10 @@ export interface RouteMatch {
   readonly route: Route
   /** Values of the segments by parameter. A malformed id becomes `noId`, which no object has. */
   readonly params: Readonly<Record<string, unknown>>
-  /** The noun of the first parameter other than an id that can't be decoded; null when all can. */
+  /**
+   * The noun of the object that an undecodable path parameter names, for the 404 answer; null when every parameter that is
+   * not an id can be decoded.
+   */
   readonly unknown: Noun | null
 }
 
@@ -68,7 +71,7 @@ export const under = (url: string, prefix: string): boolean => {
   return Number.isNaN(next) || next === 47 || next === 63
 }
 
-/** A group of a contract, or an addition to one. */
+/** A group of endpoints with its annotations, from a contract or added to one by this service. */
 export type Group = HttpApiGroup.Constraint & { readonly annotations: Context.Context<never> }
 
 export class RouteTable {

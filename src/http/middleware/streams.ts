@@ -39,8 +39,8 @@ export const answerStreamed = (
       response.end()
       return Effect.succeed(sent)
     }
-    // The adapter runs effects uninterruptibly after the request has been read. This one lasts as long as its reader, so it
-    // is interruptible.
+    // The adapter runs effects uninterruptibly once the request has been read. A streamed answer lasts as long as its
+    // reader, so it has to be interruptible.
     return Effect.interruptible(
       rules.time === "stream" ? live(response, pieces, begin, closing) : whole(response, pieces, begin, rules)
     ).pipe(

@@ -29,7 +29,7 @@ const explainHandlers = HttpApiBuilder.group(
     const sql = yield* PgClient.PgClient
     const rfqs = yield* Rfqs
     const orders = yield* Orders
-    /** Finds the client and its partner, and explains the write for them. */
+    /** Finds the client and its partner, and runs `explain` for them; 404 for an unknown client. */
     const ofClient = (
       client: string,
       question: (clientId: number, partner: PartnerView) => Effect.Effect<Verdict<Explanation>, DispatchError>
@@ -123,7 +123,7 @@ const orderBody = (question: OrderQuestion): object => {
 
 const levelOf = (price: string | undefined): object | undefined => (price === undefined ? undefined : { price })
 
-/** The members that were sent; null if all are absent. */
+/** The members that are present; null when none is. */
 const given = (members: Readonly<Record<string, unknown>>): object | null => {
   const sent = Object.entries(members).filter(([, value]) => value !== undefined)
   return sent.length === 0 ? null : Object.fromEntries(sent)

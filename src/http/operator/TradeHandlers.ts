@@ -17,7 +17,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { answer } from "./toOperatorError.ts"
 
 const usual = 100
-/** The default number of accounts: a terminal's screen. */
+/** The default number of accounts: as many as a terminal shows without scrolling. */
 const usualNear = 20
 
 const rfqHandlers = HttpApiBuilder.group(

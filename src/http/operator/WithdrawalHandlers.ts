@@ -18,7 +18,9 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
-/** Steps in the ledger keys of a withdrawal request (withdrawalMachine). */
+/**
+ * The steps of a withdrawal request that post money. Each is a part of the ledger key of its posting (withdrawalMachine).
+ */
 const withdrawalSteps = ["reserve", "out", "release", "fail"]
 
 const maySeeDestinations = ({ role }: OperatorCaller): boolean => role === "ADMIN" || role === "FINANCE"

@@ -75,7 +75,10 @@ const features = {
 
 const { approval: fourEyes, ...nouns } = features
 
-/** The services of the operator's commands. Approvals are built on the others, because they run the other commands. */
+/**
+ * The services of the operator's commands. Approvals are built on all others, because a granted approval runs another
+ * command.
+ */
 export const operatorServices = fourEyes.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(partner.layer, ...Object.values(nouns).map(({ layer }) => layer)))
 )

@@ -6,7 +6,10 @@ import { Schema } from "effect"
 import type { NotificationKind } from "../Effects.ts"
 import { notificationLimits } from "../shared/Limits.ts"
 
-/** The cause of each kind, and the object that its `ref` names. Exhaustive: a new kind does not compile until it is described. */
+/**
+ * Descriptions of each kind of notification: its cause, and the object that its `ref` names. A new kind does not compile
+ * until it is described here.
+ */
 const meanings: { readonly [K in NotificationKind]: string } = {
   VERIFICATION_DECISION: "a verification decision on the service's side (ref: the client, or the code of a block)",
   RESTRICTION_SET: "a restriction was engaged (ref: its name)",

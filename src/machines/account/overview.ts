@@ -16,7 +16,7 @@ export interface OverviewState {
   readonly staked: ReadonlyMap<Currency, StakedAsset>
   readonly risk: AccountRisk
   readonly totals: AccountTotals
-  /** Net funding posted, micro-USDC from the client's view. */
+  /** The net of all funding postings, micro-USDC, positive when the client received more than it paid. */
   readonly funding: bigint
   readonly lots: ReadonlyArray<Lot>
   readonly level: AccountOverviewWire["verificationLevel"]
@@ -27,7 +27,7 @@ type Lot = Pick<SpotLot, "qty" | "cost" | "commission"> & { readonly asset: stri
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 const usdcOrNull = (minor: bigint | null): string | null => (minor === null ? null : usdc(minor))
 
-/** The whole response except its time. */
+/** The account overview of a client; the caller adds its time. */
 export const overviewOf = (state: OverviewState): Omit<AccountOverviewWire, "asOf"> => {
   const { portfolio, risk, totals, funding } = state
   const { fillsPnl, spotPnl, barrierPnl, stakingPnl, fills, contracts, swapTakes, wins, losses } = totals

@@ -34,7 +34,7 @@ type Faults = { readonly ok: false; readonly errors: Fields.FieldErrors }
 /** A submission of valid form; its answers are not yet scored. */
 export interface SubmissionBody {
   readonly version: number
-  /** Any JSON value, null members left out. */
+  /** The answers: any JSON value, without members whose value is null. */
   readonly answers: unknown
 }
 

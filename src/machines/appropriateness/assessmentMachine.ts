@@ -16,7 +16,10 @@ import {
 } from "./Assessment.ts"
 import type { Outcome } from "./scoring.ts"
 
-/** The attempt must be for the current version and after the cooling period; then the outcome alone selects the transition. */
+/**
+ * A guard of an attempt with this outcome. It also refuses an attempt on another version than the current one, and one
+ * within the cooling period.
+ */
 const allows = (outcome: Outcome) => {
   return ({ event, context }: { readonly event: AssessmentEvent; readonly context: AssessmentContext }): boolean => {
     assertEvent(event, "SUBMIT")

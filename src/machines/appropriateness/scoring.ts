@@ -8,7 +8,7 @@ import { answerTo, isKnowledge, type Questionnaire, type QuestionOption } from "
 export const outcomes = ["PASS", "WARN", "FAIL"] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** Least points of a PASS and of a WARN. */
+/** The least points for a PASS and for a WARN; fewer points are a FAIL. */
 export const thresholds = { pass: 70, warn: 40 } as const
 
 export type Answers = Readonly<Record<string, string>>

@@ -23,12 +23,12 @@ const client = setup({
     input: {} as ClientInput
   },
   guards: {
-    /** A client held by a compliance case is not granted. */
+    /** True when the partner's onboarding is granted: the event grants it, and no open compliance case holds the client. */
     granted: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.granted && context.openCases.length === 0
     },
-    /** The notice of a held client names the case, so the event must carry it. */
+    /** True when the event carries a case. A client is held only with one, because the notice about it names the case. */
     namesCase: ({ event }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.caseId !== null
@@ -100,13 +100,13 @@ const openCase = client.assign({
   openCases: ({ context, event }) => ("caseId" in event ? withCase(context.openCases, event.caseId) : context.openCases)
 })
 
-/** Removes the event's case, which compliance has closed. */
+/** Removes the case of the event, because compliance has closed it. */
 const disposeCase = client.assign({
   openCases: ({ context, event }) =>
     "caseId" in event ? context.openCases.filter((caseId) => caseId !== event.caseId) : context.openCases
 })
 
-/** A refusal of the whole client closes every case. */
+/** Compliance has refused the client as a whole, so no case stays open. */
 const disposeAllCases = client.assign({ openCases: [] })
 
 const setRestriction = client.assign({

@@ -6,12 +6,12 @@ export interface ContractTerms {
   readonly qty: string
   readonly entry: string
   readonly barrier: string
-  /** Null: the contract has a barrier only. */
+  /** The level at which the contract ends with its maximum profit. Null: the contract has no such level. */
   readonly takeProfit: string | null
   /** Micro-USDC: the maximum loss. */
   readonly premium: bigint
   /** Micro-USDC: the maximum profit; null: unbounded. */
   readonly potentialProfit: bigint | null
-  /** Pays only on a touch of the take profit. */
+  /** True: a contract that expires before the mark has touched the take profit loses its whole premium. */
   readonly strict: boolean
 }

@@ -28,12 +28,12 @@ interface QuoteFacts {
 }
 
 export interface OpenQuoteFacts extends QuoteFacts {
-  /** The terms that the contract must have, from the request. */
+  /** Quantity and expiry of the request; the contract must have exactly these. */
   readonly qty: string
   readonly expiryTs: number
   /** Micro-USDC; null without a budget. */
   readonly premiumBudget: bigint | null
-  /** The contract at the quote's price. */
+  /** The figures that the contract would have at the quote's price. */
   readonly priced: Priced
 }
 

@@ -43,7 +43,7 @@ const post = deposit.emit(({ context }) => ({
   }
 }))
 
-/** Members that both events of the notice carry. */
+/** The facts of a notice that both of its webhook events carry. */
 const announced = ({ noticeId, partnerRef, currency, amount }: DepositContext, status: DepositStatus) => ({
   noticeId,
   partnerRef,

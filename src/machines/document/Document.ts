@@ -44,7 +44,7 @@ const sizeBytes = Schema.Int.annotate({ description: "Bytes of the file." })
 const uploadedAt = Schema.Int.annotate({ description: "Unix ms." })
 const source = Schema.Literals(documentSources)
 
-/** POST .../documents, data, in the order of the wire. */
+/** The data of the answer to POST .../documents. */
 export const UploadedDocument = Schema.Struct({
   documentId,
   type,
@@ -57,7 +57,7 @@ export const UploadedDocument = Schema.Struct({
 }).annotate({ identifier: "UploadedDocument" })
 export type UploadedDocument = typeof UploadedDocument.Type
 
-/** A row of the list, in the order of the wire. */
+/** One document of the answer to GET .../documents. */
 export const Document = Schema.Struct({
   documentId,
   type,

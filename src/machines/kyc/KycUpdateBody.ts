@@ -55,7 +55,7 @@ export type ReceivedSections = Readonly<Partial<Record<KycSectionName, Json>>>
 /** A valid update. Members stay as received, because the package and the blocks store them so. */
 export interface KycUpdateBody {
   readonly kyc: ReceivedSections
-  /** Null when none was sent. */
+  /** The identity check as received; null when the body has none. */
   readonly identityCheck: Json
   readonly attestation: Json
 }
@@ -63,7 +63,7 @@ export interface KycUpdateBody {
 export interface KycUpdateFacts extends OnboardingFacts {
   /** Ids of the client's documents that are not deleted. */
   readonly documents: ReadonlySet<number>
-  /** The client is at level NONE with its latest package REJECTED. */
+  /** True for a client at level NONE whose latest package is REJECTED: the update onboards it again. */
   readonly reonboarding: boolean
 }
 

@@ -25,15 +25,18 @@ export interface PostingRule {
 }
 
 export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
-/** Money between the firms and the clients that BROKER-custody partners pass on. */
+/**
+ * The house account of deposits and withdrawals under BROKER custody: money between the firms on its way to or from a
+ * client.
+ */
 export const transitAccount = "transit"
 /** Corrections by the operator's finance, kept apart from every other house account. */
 export const manualAccount = "manual"
-/** The venue's side of trading results and costs. */
+/** The house account for the venue's side of trading results and costs. */
 export const venueAccount = "venue"
-/** Commission that the service charges. */
+/** The house account of the commission that the service charges. */
 export const commissionAccount = "commission"
-/** Losses that negative balance protection has written off. */
+/** The house account of debts that negative balance protection has written off. */
 export const nbpLossAccount = "nbp_loss"
 export const clientAccount = (clientId: number): string => `client:${clientId}`
 

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 import { CloseOutWire } from "./CloseOutWire.ts"
 
-/** The reasons why an episode waits. */
+/** The reasons why an episode can't take its next step now. */
 export const closeOutWaits = ["CANCELS", "ORDER", "PAUSE", "MARK", "MARKET", "TEAR_UP", "VENUE"] as const
 
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })

@@ -35,7 +35,7 @@ export interface AccountState {
 export type RiskState = "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT"
 
 export interface AccountRisk {
-  /** May be negative. */
+  /** Cash plus all unrealized PnL, micro-USDC; may be negative. */
   readonly equity: bigint
   /** Equity without the profits of open contracts; the margin is compared with this figure. */
   readonly closeOutEquity: bigint
@@ -48,7 +48,7 @@ export interface AccountRisk {
   readonly orderMargin: bigint
   readonly barrierMargin: bigint
   readonly pendingAcceptMargin: bigint
-  /** All margin in use. */
+  /** All margin in use: of positions, orders, contracts and accepts in flight. */
   readonly initialMargin: bigint
   readonly maintenanceMargin: bigint
   /** The denominator of the margin level; the risk state compares `closeOutEquity` with it. */
@@ -87,7 +87,7 @@ export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountS
 
 /** The parts whose sums are the account's figures. */
 export interface RiskParts {
-  /** USDC. */
+  /** USDC cash without reserves, micro-USDC. */
   readonly cash: bigint
   readonly contracts: ContractRisk
   readonly perps: ReadonlyArray<PerpRisk>
@@ -101,7 +101,7 @@ export interface RiskParts {
 export const spendableOf = ({ freeMargin, orderLoss }: Pick<AccountRisk, "freeMargin" | "orderLoss">): bigint =>
   freeMargin - orderLoss
 
-/** The account's figures from their parts. */
+/** The account's figures as sums over their parts. */
 export const riskOf = ({ cash, contracts, perps, pendingAcceptMargin }: RiskParts): AccountRisk => {
   const sums = sumsOf(perps)
   const closeOutEquity = cash + sums.pnl + contracts.loss
@@ -134,14 +134,14 @@ export const riskOf = ({ cash, contracts, perps, pendingAcceptMargin }: RiskPart
   }
 }
 
-/** The margin of accepts in flight. */
+/** The margin that accepts in flight need: premium and commission of each, micro-USDC. */
 export const pendingOf = (accepts: Iterable<PendingAccept>): bigint => {
   let sum = 0n
   for (const { premium, commission } of accepts) sum += premium + commission
   return sum
 }
 
-/** Figures of an account after a change. */
+/** The figures that `riskWith` computes for an account after a change in one market. */
 export type RiskAfter = Pick<
   AccountRisk,
   "equity" | "closeOutEquity" | "marginBase" | "initialMargin" | "freeMargin" | "orderLoss"
@@ -196,11 +196,13 @@ export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): strin
 const maintenanceOf = (marginBase: bigint): bigint =>
   marginBase === 0n ? 0n : (marginBase * closeOutShare + 99n) / 100n
 
-/** The contracts' part of an account's figures. */
+/** The sums over an account's knock-out contracts; money is micro-USDC. */
 export interface ContractRisk {
   readonly any: boolean
   readonly pnl: bigint
-  /** Sum of the losses only, negative. */
+  /**
+   * The sum of the losing contracts alone, zero or negative: the profit of open contracts never supports other positions.
+   */
   readonly loss: bigint
   readonly margin: bigint
   readonly fresh: boolean

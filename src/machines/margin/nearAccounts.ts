@@ -27,7 +27,7 @@ export const NearAccount = Schema.Struct({
 }).annotate({ identifier: "NearAccount" })
 export type NearAccount = typeof NearAccount.Type
 
-/** Nearest first. */
+/** The accounts of one market that are nearest to a close-out, the nearest first. */
 export const NearAccounts = Schema.Struct({
   asOf: Schema.Int,
   symbol: Schema.String,
@@ -44,7 +44,7 @@ export interface NearWhose {
   readonly closeOutId: number | null
 }
 
-/** An account's distance in a market; null without a position there. */
+/** The row of an account in the list of a market; null when it has no position there. */
 export const nearAccountOf = (picture: MarginPicture, symbol: string, whose: NearWhose): NearAccount | null => {
   const position = picture.positions.find((each) => each.symbol === symbol)
   if (position === undefined) return null

@@ -48,7 +48,7 @@ export interface ClosingMarket extends ReducingMarket {
    * unknown.
    */
   readonly equity: bigint | null
-  /** Value of the position at the mark, without sign. */
+  /** The position's value at the mark, always positive. */
   readonly value: Scaled
 }
 
@@ -84,13 +84,13 @@ export const boundAt = (side: Side, from: Exact, bps: number, { decimals, step }
   return ticks <= 0n ? null : fixedText({ units: ticks * BigInt(step), places: decimals })
 }
 
-/** Whether a limit allows a worse price than the bound. */
+/** True if a limit allows a worse price than the bound: a higher one for a BUY, a lower one for a SELL. */
 export const isBeyond = (side: Side, limit: Exact, bound: Exact): boolean => {
   const worse = compared(scaled(limit), scaled(bound))
   return side === "BUY" ? worse > 0n : worse < 0n
 }
 
-/** The tighter of two bounds. */
+/** The bound that allows less: the lower price for a BUY, the higher one for a SELL. */
 export const tighterOf = (side: Side, one: string, other: string): string => (isBeyond(side, one, other) ? other : one)
 
 /** The venue's price band: its middle, and its distance to either side. */

@@ -10,7 +10,7 @@ import { type KlineInterval, klineIntervals, tradeFlags } from "../venue/marketD
 
 export const marketFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
 
-/** The intervals of klines, shortest first. */
+/** The names of the kline intervals, shortest first. */
 export const intervals = Object.keys(klineIntervals) as ReadonlyArray<KlineInterval>
 /** The numbers of order-book levels per side that a request may choose. */
 export const depths = [1, 5, 25, 100] as const

@@ -19,7 +19,7 @@ const named = ({ scope, until }: HaltTerms): string => (until === null ? scope :
 
 const timerOf = (haltId: number) => `${haltTimer}:${haltId}` as const
 
-/** Sets the durable timer to the halt's present end. */
+/** Sets the durable timer that ends the halt; clears it for a halt without an end time. */
 const setEnd = halt.emit(({ context: { haltId, until } }) =>
   until === null
     ? { type: "timer.clear", name: timerOf(haltId) }

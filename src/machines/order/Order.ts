@@ -30,9 +30,12 @@ export interface OrderInput {
   readonly side: OrderSide
   readonly type: OrderType
   readonly qty: string
-  /** The requested limit. */
+  /** The limit price that the client requested; null without one. */
   readonly price: string | null
-  /** The limit sent to the venue; the price bound of an order at the market. */
+  /**
+   * The limit price that was sent to the venue. For an order at the market it is the price bound. Null: the order trades at
+   * any price.
+   */
   readonly venuePrice: string | null
   /**
    * For a conditional perpetual order that is MARKET or reduce-only: the allowed distance of its trades from the mark at
@@ -48,7 +51,7 @@ export interface OrderInput {
   /** The protection requested for the order's fills. */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
-  /** The order that this order protects. */
+  /** The order whose fills this order protects; null unless this order was attached to another. */
   readonly parentOrderId: number | null
   readonly origin: "CLIENT" | "CLOSE_OUT" | "ATTACHED"
   readonly note: string | null
@@ -135,7 +138,7 @@ export interface Filled {
 export type OrderEvent =
   /** Sends the order to the venue: the call is in flight from this commit on. */
   | { readonly type: "SEND"; readonly at: number }
-  /** The service adopts an order that the venue created and executed by itself. */
+  /** Adopts an order that the venue created and executed by itself, such as a deleveraging. */
   | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
   /** The venue has accepted the order. */
   | { readonly type: "ACKED"; readonly at: number; readonly venueOrderId: number }

@@ -17,9 +17,9 @@ export interface LeverageChange {
   readonly before: AccountRisk
   /** The recorded risk state. It shows a close-out even if the account could not be given the restriction. */
   readonly recorded: RiskState
-  /** The account's risk with the new choice. */
+  /** The account's risk if the choice took effect. */
   readonly after: AccountRisk
-  /** Skips the refusals by margin. */
+  /** True: the change is made even if the margin does not allow it. */
   readonly force: boolean
 }
 

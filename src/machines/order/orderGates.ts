@@ -41,7 +41,10 @@ export interface OrderFacts extends JudgedOrder {
   readonly now: number
   readonly client: OpeningClient
   readonly partnerState: PartnerStatus
-  /** Null on SPOT. `sent`: the order's own leverage, if any; `inForce`: the client's choice, or else the cap. */
+  /**
+   * Leverage figures; null on SPOT. `sent`: the leverage in the order, if any; `inForce`: the client's choice, or else the
+   * cap.
+   */
   readonly leverage: { readonly sent: number | null; readonly inForce: number; readonly cap: number } | null
   /** The risk state that live marks imply, and the recorded one. */
   readonly risk: { readonly riskState: RiskState; readonly recorded: RiskState }
@@ -54,7 +57,7 @@ export interface OrderFacts extends JudgedOrder {
     /** Whether every mark that the account's figures use is fresh. */
     readonly allUsedFresh: boolean
   }
-  /** The refusal by `orderOnMarket` of a value that is off its grid. */
+  /** The refusal of a price or quantity that is off the market's grid (`orderOnMarket`); null when all are on it. */
   readonly grid: Refusal | null
   /** The other orders of the OCO group that this order names, within the same client and market. Null when no group is named. */
   readonly group: { readonly members: number; readonly fired: boolean } | null

@@ -33,9 +33,12 @@ export interface PreTradeOrder {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   readonly qty: string
-  /** Set for LIMIT only. */
+  /** The limit price of a LIMIT order; null for other types. */
   readonly price: string | null
-  /** Set for conditional orders only; `limitPrice` is null when they trade at the market. */
+  /**
+   * The trigger of a conditional order; null for other orders. `limitPrice` is null when the triggered order trades at the
+   * market.
+   */
   readonly trigger: { readonly price: string; readonly limitPrice: string | null } | null
   readonly reduceOnly: boolean
 }
@@ -57,7 +60,7 @@ export interface PreTrade {
   readonly orderValue: bigint | null
   /** The extra margin while the order works. Other orders never reduce it. */
   readonly marginRequired: bigint | null
-  /** Null on SPOT. */
+  /** The leverage behind `marginRequired`; null on SPOT. */
   readonly leverage: number | null
   readonly freeMarginBefore: bigint
   readonly freeMarginAfter: bigint | null
@@ -115,7 +118,7 @@ export interface PerpPreTrade {
   readonly bandBps: number
 }
 
-/** The refusals by margin. */
+/** The sentences of the refusals by free margin and by a missing price. */
 export const preTradeSentences = {
   short: "The order's margin and costs exceed the client's free margin.",
   unpriced: "The market has no price that the order could be judged at."
@@ -190,7 +193,8 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // Money reserved for the possible loss of other orders is not available to this one.
   const spendable = spendableOf(before)
-  // The turnover includes the commission of all orders.
+  // The turnover after this order includes the commission of all orders, also of this one. So the larger of the two counts,
+  // and not their sum.
   const beside = orders.turnover > estimatedCommission ? orders.turnover : estimatedCommission
   const needed = marginRequired + openLoss + beside - part.turnover + slippageAllowance
   return {
@@ -232,9 +236,9 @@ const textOf = (price: Exact): string => (typeof price === "string" ? price : ex
 
 /** The order's market, as a part of the account's figures. */
 interface Market {
-  /** The market's present part; null without a position or an order. */
+  /** The market's part of the account's present figures; null without a position or an order there. */
   readonly standing: PerpRisk | null
-  /** The market's part on the terms for this order. */
+  /** The same part with this order's terms, still without the order. */
   readonly part: PerpRisk
   readonly before: RiskAfter
 }

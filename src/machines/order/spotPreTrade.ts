@@ -29,7 +29,10 @@ export interface SpotPreTrade {
   readonly tick: Grid
 }
 
-/** The effect of a SPOT order: it needs no margin, and there is no position to reduce. */
+/**
+ * The effect of a SPOT order on the account: its reservation and the refusal, if any. It needs no margin and reduces no
+ * position.
+ */
 export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
   const { order, quote, risk, mark, bandBps } = input
   // The venue checks a conditional order against its band when it triggers, not now.

@@ -48,10 +48,10 @@ export const OptionalBody = <F extends Schema.Struct.Fields>(fields: F) => {
   return [body, none] as const
 }
 
-/** A page size; when absent, the command's default applies. */
+/** The `limit` of a list, 1 to `maximum`; when absent, the command's default applies. */
 export const Limit = (maximum: number) => Schema.optionalKey(wholeText("The limit", 1, maximum))
 
-/** The exclusive id at which a page begins. */
+/** A query parameter with the id at which a page begins. The row with this id is not on the page. */
 export const Cursor = (label: string) => Schema.optionalKey(wholeText(label, 0, Number.MAX_SAFE_INTEGER))
 
 /** Requests a minute (operator surface: rate limits can be set up to 10^9). */

@@ -56,7 +56,7 @@ export const ImportView = Schema.Struct({
 })
 export type ImportView = typeof ImportView.Type
 
-/** The same as the limit of one commit in `runtime/services/screening/ScreeningImports.ts`. */
+/** Most lines of one request. `runtime/services/screening/ScreeningImports.ts` limits a commit to the same number. */
 export const maxImportPiece = 1_000
 
 /** A line of a list; the service checks its fields with the rules of the command line. */

@@ -55,5 +55,5 @@ export const usualFourEyes = guarded("usual")
 /** All commands that can be configured to wait for a second operator key. */
 export const fourEyesClasses = [...usualFourEyes, ...guarded("on request")]
 
-/** The largest cap of all operator commands. */
+/** The largest body, in bytes, that any operator command accepts. */
 export const largestOperatorBody = Math.max(...[...operatorCommands.values()].map(({ bodyCap }) => bodyCap))
