@@ -52,7 +52,7 @@ export const readListFile = async (path: string, options: ListOptions): Promise<
   const document = /\.json$/i.test(path) || start.startsWith("{") ? jsonDocument(path) : null
   const source = options.source ?? textOf(document?.["source"])
   const version = options.version ?? textOf(document?.["version"])
-  if (source === undefined) throw usage("Name who publishes the list with --source.")
+  if (source === undefined) throw usage("Name the publisher of the list with --source.")
   if (version === undefined) throw usage("Name the version of the list with --version.")
   const further = await furtherTexts(options)
   const lines = () => {

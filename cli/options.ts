@@ -37,7 +37,7 @@ export const tokenArgument = (name: string, description: string, tokens: Readonl
 /** The options that select a page of a list: its length, and the id below which it begins. */
 export const limitOption = (maximum: number): Option =>
   new Option("--limit <n>", `at most this many, up to ${maximum}`).argParser(whole(1, maximum))
-export const beforeOption = new Option("--before <id>", "only what is older than this id").argParser(
+export const beforeOption = new Option("--before <id>", "only rows older than this id").argParser(
   whole(1, Number.MAX_SAFE_INTEGER)
 )
 

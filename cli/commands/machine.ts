@@ -230,7 +230,7 @@ const moveLine: Readonly<Record<string, (row: Move) => Cell>> = {
   next: (row) => row.event,
   to: (row) => row.to,
   guard: (row) => row.guard,
-  "by whom": (row) => row.movers.map(moverOf).join("; ")
+  "triggered by": (row) => row.movers.map(moverOf).join("; ")
 }
 
 interface InstancePage {

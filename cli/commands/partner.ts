@@ -105,7 +105,7 @@ interface CustodyOptions extends Decision {
 const dryRun = () => new Option("--dry-run", "change nothing; list the open items that block it")
 
 const blockersView = ({ blockers }: { readonly blockers: ReadonlyArray<string> }): View =>
-  blockers.length === 0 ? text("Nothing stands in the way.") : stack(...blockers.map(text))
+  blockers.length === 0 ? text("No open item blocks it.") : stack(...blockers.map(text))
 
 const addPartnerMoves = (partner: Command, cli: Cli): void => {
   partner

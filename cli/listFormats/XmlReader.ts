@@ -99,7 +99,7 @@ export class XmlReader<F extends XmlFormat> {
 
   #begin(name: string, attributes: Readonly<Record<string, string>>, formats: ReadonlyArray<F>): void {
     this.#path.push(name)
-    if (this.#path.length > deepest) this.#fail(`At most ${deepest} elements may stand around one another.`)
+    if (this.#path.length > deepest) this.#fail(`Elements may be nested ${deepest} deep at most.`)
     if (this.#format === null) {
       this.#format = formats.find(({ root }) => root === name) ?? null
       if (this.#format === null) {

@@ -418,7 +418,7 @@ describe("XML", () => {
     [
       "elements too deep",
       inExport(`<sanctionEntity><remark>${"<r>".repeat(50)}`),
-      "At most 32 elements may stand around one another."
+      "Elements may be nested 32 deep at most."
     ]
   ])("refuses %s", async (_, text, sentence) => {
     assert.include(await refused(file(text, "xml")), sentence)

@@ -44,7 +44,7 @@ const meanings: Readonly<Record<string, RegExp>> = {
   "--client": /^only of this client: id, uid, reference or e-mail address$/,
   "--partner": /^only of this partner: id or code$/,
   "--limit": /^at most this many, up to \d+$/,
-  "--before": /^only what is older than this id$/,
+  "--before": /^only rows older than this id$/,
   "--state": /^only in this state$/,
   "--status": /^only in this status$/,
   "--open": /^only open ones$/,
