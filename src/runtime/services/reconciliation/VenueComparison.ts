@@ -25,7 +25,13 @@ import { OutOfSync } from "../venue/OutOfSync.ts"
 import { subscribe } from "../../subscriptions.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
 import { contractsOf, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
-import { type OrderDifference, orderDifferences, ordersOf, settleOrderDifferences } from "./orderComparison.ts"
+import {
+  type OrderDifference,
+  orderDifferences,
+  ordersOf,
+  settleOrderDifferences,
+  unbookedTrades
+} from "./orderComparison.ts"
 import {
   lossOf,
   type MoneyApart,
@@ -34,6 +40,7 @@ import {
   settleMoneyDifferences,
   standing
 } from "./moneyComparison.ts"
+import { misfitMoves } from "./misfitMoves.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
 import { eventsApplied, notCompared } from "./publishedEvents.ts"
 import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
@@ -191,6 +198,8 @@ class Comparison {
       barrierContracts: (row) => this.follow(row),
       // The venue may have booked payments of a defaulted swap that its events did not report.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
+      // A misfit explains differences only while it is open.
+      venueMisfits: ({ state, clientId }) => state === "ENDED" && wanted.wantClient(clientId),
       // The venue may have booked a trade or a payment whose event is quarantined here.
       venueQuarantine: ({ account }) => account !== null && wanted.wantQuarantined(account),
       // Once a funding stamp is posted, no pending payment explains a remaining difference.
@@ -344,12 +353,16 @@ class Comparison {
           subject: clientSubject(client.id),
           by,
           lane: "internal",
-          decide: (turn) => [
-            ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
-            ...settleOrderDifferences(turn, orders.filter(isFresh)),
-            ...settleSwapDifferences(turn, this.parts.handlers, swaps.filter(isFresh)),
-            ...settleMoneyDifferences(turn, money.filter(isFresh), loss)
-          ]
+          decide: (turn) => {
+            // A contract or a swap may begin a misfit in this turn, which explains money.
+            const moves = () => misfitMoves(turn, this.parts.handlers.recall, unbookedTrades(orders))
+            return [
+              ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
+              ...settleOrderDifferences(turn, orders.filter(isFresh), moves()),
+              ...settleSwapDifferences(turn, this.parts.handlers, swaps.filter(isFresh)),
+              ...settleMoneyDifferences(turn, money.filter(isFresh), loss, moves())
+            ]
+          }
         })
         sentences.push(...alarmed)
       }
