@@ -44,7 +44,7 @@ const screeningRunOption = new Option(
 
 /**
  * Clears the cases that the options name. Without them the command reads the revision and the open cases once, before it
- * asks for confirmation, and clears exactly those cases.
+ * prompts for confirmation, and clears exactly those cases.
  */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
