@@ -28,7 +28,7 @@ const service = (does: string): StepTrigger => ({ by: "service", does })
 
 type Events<K extends Kind> = EventFrom<MachineOf<K>>["type"]
 
-/** Triggers by kind and event. */
+/** All triggers, by the machine's kind and by event. */
 export const movers: { readonly [K in Kind]: { readonly [E in Events<K>]: ReadonlyArray<StepTrigger> } } = {
   partner: {
     CREATE: [operator("partner create")],

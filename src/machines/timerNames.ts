@@ -12,7 +12,7 @@ export type SandboxDecision =
   | "close"
   | "credit"
 
-/** The durable timer of a decision, stored as a row of the client. */
+/** The durable timer of a decision that the sandbox takes by itself; a row of the client's mailbox. */
 export type SandboxTimer = `sandbox.${SandboxDecision}`
 
 export const sandboxTimer = (decision: SandboxDecision): SandboxTimer => `sandbox.${decision}`

@@ -26,7 +26,9 @@ export type PartnerEvent =
       readonly reason: string
       readonly blockers: ReadonlyArray<string>
     }
-  /** Another custody model: `before` and `after` name them; `blockers` as for CLOSE. */
+  /**
+   * The operator gives the partner another custody model; `before` and `after` name the models. `blockers`: as for CLOSE.
+   */
   | {
       readonly type: "CHANGE_CUSTODY"
       readonly at: number

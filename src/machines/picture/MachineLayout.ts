@@ -30,7 +30,10 @@ export interface MachineLayout {
   readonly start: ReadonlyArray<readonly [x: number, y: number]>
 }
 
-/** The advance of a character is 0.602 of the size in the widest of the named fonts. */
+/**
+ * Fonts and distances in SVG units. In the widest of the named fonts a character is 0.602 of the size wide; `advance` is a
+ * little more.
+ */
 export const fonts = {
   family: "ui-monospace, 'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, monospace",
   advance: 0.605,
@@ -40,12 +43,12 @@ export const fonts = {
   pad: 10
 } as const
 
-/** The width of a text at a font size. */
+/** The width of a text at a font size, in SVG units; never less than a browser needs. */
 export const textWidth = (text: string, size: number): number => [...text].length * size * fonts.advance
 
 export const nameHeight = 32
 
-/** Transitions that keep the state. */
+/** The texts of the transitions that leave the machine in this state. */
 const staysOf = (arrows: ReadonlyArray<Arrow>, state: string): ReadonlyArray<string> =>
   arrows.filter(({ from, to }) => from === state && to === state).flatMap(({ moves }) => moves.map(moveText))
 

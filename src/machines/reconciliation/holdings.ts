@@ -61,7 +61,7 @@ export const tradeHolding = (trade: Trade): Holding => ({
   figure: tradeFigure(trade)
 })
 
-/** Money by asset as holdings. */
+/** The sums of money by asset as holdings; the amounts are signed decimal texts. */
 export const moneyHoldings = (figures: MoneyFigures): ReadonlyArray<Holding> =>
   [...figures].map(([asset, amount]): Holding => ({ kind: "money", name: asset, figure: decimalText(amount) }))
 
@@ -92,7 +92,7 @@ export const differenceSentence = ({ account, kind, name, service, venue }: Hold
 
 const keyOf = ({ kind, name }: Holding): string => `${kind} ${name}`
 
-/** "1.50" and "1.5" are equal figures. */
+/** Compares figures as numbers, because one side may write 1.5 and the other 1.50. */
 const sameFigure = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && plain(a) === plain(b)
 

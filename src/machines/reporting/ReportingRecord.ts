@@ -23,7 +23,7 @@ export const ReportingRecord = Schema.Struct({
   surnames: Schema.String,
   /** YYYY-MM-DD. */
   dateOfBirth: Schema.String,
-  /** False while the client can't be reported. */
+  /** False while an identifier is missing, so that the client can't be reported yet. */
   complete: Schema.Boolean,
   /** Unix ms. */
   builtAt: Schema.Int,
@@ -91,7 +91,7 @@ const identifierBy = (facts: ReportingFacts, nationality: string, scheme: Identi
     case "NATIONAL_ID":
       return documentNumber(facts, nationality, "national_id")
     case "INVESTOR_SHARE":
-      // Onboarding does not collect this identifier.
+      // This kind of identifier can't be reported, because onboarding does not collect it.
       return null
     case "CONCAT":
       return concatIdentifier({

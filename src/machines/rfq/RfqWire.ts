@@ -91,7 +91,7 @@ export const RfqWire = Schema.Struct({
 }).annotate({ identifier: "Rfq" })
 export type RfqWire = typeof RfqWire.Type
 
-/** The data of the answer to GET .../rfq: the requests that are OPEN. */
+/** The data of the answer to GET .../rfq. The answer contains open requests only. */
 export const RfqsWire = Schema.Struct({
   rfqs: Schema.Array(RfqWire).annotate({ description: `Newest first, at most ${contractLimits.openRequests}.` })
 })
@@ -120,7 +120,7 @@ const acceptedEnd = {
   currency
 } as const
 
-/** POST .../rfq/{rfqId}/accept of a request to open, data: the opened contract. */
+/** The data of the answer to POST .../rfq/{rfqId}/accept for a request to open: the contract that was opened. */
 export const OpenedWire = Schema.Struct({
   ...acceptedFields,
   maxLoss: usdc,

@@ -93,7 +93,7 @@ const execute = rfq.emit(({ context: { rfqId, account, accepting } }): MachineEf
   return { type: "venue.call", call: { name: "acceptQuote", request: call } }
 })
 
-/** Sent once per attempt: the attempt names the call. */
+/** Withdraws the request at the venue, once per attempt: the attempt's number makes the ref of the call. */
 const withdraw = rfq.emit(({ context: { rfqId, account, cancelling } }): MachineEffect => {
   if (cancelling === null) throw new Error(`rfq:${rfqId} is not being withdrawn`)
   const call = { ref: withdrawalRef(rfqId, cancelling.attempt), account, target: requestRef(rfqId) }
@@ -162,7 +162,7 @@ const dropped = rfq.assign(({ event }) => {
   const { reason, attempt, at } = event
   return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
 })
-/** The request is closed at the venue; the quotes received are stored with it. */
+/** The facts of a request that is closed at the venue. The received quotes are stored with it. */
 const over = ({ autoAcceptNote }: RfqContext, { quotes, note: received }: ReceivedQuotes) => ({
   venueOpen: false,
   cancelling: null,

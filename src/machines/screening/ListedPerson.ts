@@ -30,7 +30,7 @@ export const maxListedName = 200
 export const isPartialDate = (text: string): boolean =>
   /^[0-9]{4}(-[0-9]{2}){0,2}$/.test(text) && parseCalendarDate(`${text}-01-01`.slice(0, 10)) !== undefined
 
-/** The line in the form that is stored and compared. */
+/** The fields of a line in the form that is stored and compared: trimmed, in Unicode normal form C, absent when empty. */
 export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson => ({
   list: cleanText(list),
   name: cleanText(name),
@@ -54,7 +54,7 @@ export const personErrors = ({ list, name, dob, country }: RawPerson): Readonly<
   return Object.keys(errors).length === 0 ? null : errors
 }
 
-/** The line as one text: equal exactly when the entries are equal. */
+/** The line as one text for the hash of a list. Two lines have the same text exactly when all four fields are equal. */
 export const personLine = ({ list, name, dob, country }: ListedPerson): string =>
   JSON.stringify([list, name, dob, country])
 

@@ -64,7 +64,7 @@ export const patternOf = (text: string): NamePattern => {
   return { length: text.length, bits, head }
 }
 
-/** The kind of the first character. */
+/** The kind of the first character of a text, from its head. */
 export const firstKindOf = (head: number): number => (head >>> 27) - 1
 
 /** A number for the first two characters: equal for texts with equal first two characters. */
@@ -92,7 +92,7 @@ export class Demand {
   readonly #length: number
   /** The number of characters to share, by length of the other text and length of the common beginning. */
   readonly #shared = new Uint16Array((maxPatternLength + 1) * (maxPrefix + 1)).fill(outOfReach)
-  /** The smallest such number over all lengths, by length of the common beginning. */
+  /** The smallest of these numbers over all lengths of the other text, by length of the common beginning. */
   readonly #least = new Uint16Array(maxPrefix + 1).fill(outOfReach)
 
   constructor(likeness: number, length: number) {
@@ -114,7 +114,7 @@ export class Demand {
     return this.#length - this.#shared[other * (maxPrefix + 1) + prefix]!
   }
 
-  /** Like `mayLack`, for texts of any length. */
+  /** Like `mayLack`, for a text whose length is not known. */
   mayLackAnywhere(prefix: number): number {
     return this.#length - this.#least[prefix]!
   }

@@ -46,7 +46,7 @@ const letter = (character: string): string => {
  * of other scripts stay: the callers handle them.
  */
 export const transliterate = (text: string): string => {
-  // A fast path: most names, of clients and of lists, are plain ASCII.
+  // Nearly all names, of clients and of lists, are plain ASCII, which needs no table.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toUpperCase()
   let result = ""
   for (const character of text.normalize("NFKD").replace(/\p{M}/gu, "")) result += letter(character)

@@ -14,7 +14,10 @@ const [c, h, k, p, t, x, f, s] = [..."CHKPTXFS"].map(letter) as [
   number
 ]
 
-/** The letter that stands for each letter; 0 for vowels, and for letters that stand for vowels. */
+/**
+ * For each letter, the letter that is compared instead of it; 0 for letters that are left out, because they are vowels or
+ * stand for one.
+ */
 const countsAs = Uint8Array.from({ length: 128 }, (_, code) => code)
 for (const vowel of "AEIOUYJ") countsAs[letter(vowel)] = 0
 for (const [from, to] of ["QK", "CK", "GK", "WV", "ZS"]) countsAs[letter(from as string)] = letter(to as string)

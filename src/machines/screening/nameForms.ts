@@ -17,7 +17,7 @@ export interface PersonForms extends NameForms {
   readonly words: ReadonlyArray<string>
   /** The letters of each element of `words`, as bits (`lettersIn`). */
   readonly masks: ReadonlyArray<number>
-  /** The words that identify the person, with their letters as bits and their consonants. */
+  /** The words that identify the person, each with its letters as bits and the hash of its consonants. */
   readonly distinctive: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
   /** The letters of the whole name, as bits, and their number. */
   readonly mask: number
@@ -30,14 +30,14 @@ const once = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...new Se
 /** The bit of a letter A-Z; other characters share these bits. */
 export const bitOf = (code: number): number => 1 << (code & 31)
 
-/** The letters of a text as bits. */
+/** The set of letters that occur in a text, one bit for each letter. */
 const lettersIn = (text: string): number => {
   let mask = 0
   for (let i = 0; i < text.length; i += 1) if (text[i] !== " ") mask |= bitOf(text.charCodeAt(i))
   return mask
 }
 
-/** Forms of a client's name. */
+/** Prepares a client's name for comparison: its sorted texts, and its words without particles. */
 export const personForms = ({ firstName, middleName, lastName }: NameFields): PersonForms => {
   const fields = [nameTokens(firstName), nameTokens(middleName ?? ""), nameTokens(lastName)] as const
   const [first, middle, last] = [once(weighty(fields[0])), weighty(fields[1]), once(weighty(fields[2]))]
@@ -59,7 +59,7 @@ export const personForms = ({ firstName, middleName, lastName }: NameFields): Pe
   }
 }
 
-/** Particles of surnames, which do not identify a person. */
+/** Particles of surnames. Many persons share them, so they do not identify one. */
 const particles = new Set(
   (
     "AF AL AM AUF AUS BIN BINT D DA DAS DE DEL DEM DEN DER DI DO DOS DU E EL IBN IM LA LE MAC MC O TEN TER VAN VOM VON " +

@@ -42,7 +42,10 @@ export interface ScreeningResult {
   readonly candidates: ReadonlyArray<ScreeningCandidate>
 }
 
-/** Likeness of one client and one entry. */
+/**
+ * The comparison of one client with one entry: the outcome, the weighted score, and the likeness of the names alone, both 0
+ * to 1.
+ */
 export interface PairScore {
   readonly outcome: ScreeningOutcome
   readonly score: number
@@ -133,7 +136,7 @@ export const screeningFloors: Floors = {
   undatedNoCountry: Math.min(...lists.map((list) => neededName(list, null, null)))
 }
 
-/** `scorePair` for prepared names. */
+/** The same as `scorePair`, for names whose forms are already computed. */
 export const scoreForms = (
   forms: PersonForms,
   person: ScreenedPerson,
@@ -153,7 +156,10 @@ export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore 
 /** Watch lists ready for screening. `add` and `remove` keep it current without a rebuild. */
 export type Screener = Pick<WatchList, "size" | "add" | "remove" | "visitCandidates">
 
-/** Indexes the entries. */
+/**
+ * Makes a screener for these entries. Its index skips only names that no threshold can make a candidate
+ * (`screeningFloors`).
+ */
 export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => new WatchList(entries, screeningFloors)
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
@@ -200,12 +206,15 @@ export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArr
   return found
 }
 
-/** Outcome and score that compliance has reviewed. */
+/** The outcome and the score with which compliance has reviewed a pair. */
 export type JudgedPair = Pick<PairScore, "outcome" | "score">
 
 const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
 
-/** Whether a pair is not more similar than a pair that compliance has reviewed. */
+/**
+ * True if neither outcome nor score of a pair is higher than those that compliance has reviewed. The review then still
+ * covers the pair.
+ */
 export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 
@@ -219,12 +228,14 @@ export const findUnderNames = (screener: Screener, people: ReadonlyArray<Screene
   return [...worst.values()]
 }
 
-/** Pairs that compliance has settled, by entry, or by entry and likeness. */
+/**
+ * The pairs that compliance has settled. An implementation may compare the entry alone, or also the likeness of the pair.
+ */
 export interface Settled {
   has(entryId: number, pair: PairScore): boolean
 }
 
-/** The result without settled pairs. */
+/** The result of a screening, without the pairs that compliance has settled. */
 export const resultOf = (found: ReadonlyArray<Found>, settled: Settled): ScreeningResult =>
   toResult(found.filter((each) => !settled.has(each.entryId, each)))
 

@@ -150,7 +150,7 @@ export const recordDefinitions = {
   ...interfirmDefinitions
 } as const
 
-/** Sums over the items of one state: micro-USDC; debits are a positive figure. */
+/** Count and sums of the items in one state, micro-USDC. `debits` is positive although the single items are negative. */
 export interface ItemSums {
   readonly count: number
   readonly credits: bigint
@@ -177,7 +177,7 @@ export const interfirmOf = (items: SumsByState, recorded: bigint): Interfirm => 
   }
 }
 
-/** One state's figures in the summary. */
+/** The figures of one state in the settlement summary; `amount` is credits less debits, USDC text. */
 export const stateFigures = ({ count, credits, debits }: ItemSums): StateFigures => ({
   count,
   amount: usdc(credits - debits),

@@ -33,7 +33,7 @@ export const isAfterDate = (date: CalendarDate, other: CalendarDate): boolean =>
 export const ageOn = (birth: CalendarDate, day: CalendarDate): number =>
   yearOf(day) - yearOf(birth) - (day.slice(5) < birth.slice(5) ? 1 : 0)
 
-/** At least 18 on that day. */
+/** True for a person who has completed 18 years on that day. */
 export const isAdultOn = (birth: CalendarDate, day: CalendarDate): boolean => ageOn(birth, day) >= 18
 
 const daysInMonth = (year: number, month: number): number => {

@@ -18,7 +18,7 @@ export const scaled = (value: Exact | Scaled): Scaled => {
   return "units" in value ? value : scaledDecimal(value)
 }
 
-/** A mark's scaled form, computed once per mark for all accounts that use it. */
+/** The scaled forms of marks. A mark is converted once, and all accounts that use it share the result. */
 const decimals = new WeakMap<MoneyDecimal, Scaled>()
 
 const scaledDecimal = (value: MoneyDecimal): Scaled => {
@@ -128,7 +128,7 @@ export const exactText = (value: Scaled): string => {
 const point = 46
 const zero = 48
 
-/** Places of micro-USDC. */
+/** Decimal places of a USDC amount in micro-USDC. */
 export const microPlaces = 6
 
 /** USDC as micro-USDC, towards minus infinity. */

@@ -112,7 +112,10 @@ export const PositiveAmountText = (currency: Currency) =>
 
 const signedGrammar = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?$/
 
-/** `isUp` rounds towards plus infinity, otherwise towards minus infinity. A text that is not a number is a defect. */
+/**
+ * Converts a figure to minor units. `isUp` rounds towards plus infinity, otherwise towards minus infinity. Throws on a text
+ * that is not a number, because only the service's own figures come here.
+ */
 const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): bigint => {
   const text = typeof figure === "string" ? figure : figure.toFixed()
   const minor = roundedMinor(text, currency, isUp) ?? roundedMinor(new MoneyDecimal(text).toFixed(), currency, isUp)
@@ -120,7 +123,10 @@ const toMinor = (figure: Decimal | string, currency: Currency, isUp: boolean): b
   return minor
 }
 
-/** Rounds the digits directly, five times faster than decimal arithmetic. Null for a text in another form. */
+/**
+ * The same as `toMinor`, by rounding the digits of a plain decimal text: five times faster than decimal arithmetic. Null
+ * for a text in any other form.
+ */
 const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint | null => {
   const match = signedGrammar.exec(text)
   if (match === null) return null

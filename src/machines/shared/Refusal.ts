@@ -79,7 +79,7 @@ export const shownErrors = (
   return all.length <= limit ? errors : Object.fromEntries(all.slice(0, limit))
 }
 
-/** The sentence of a 403 code 4030. */
+/** The sentence of every refusal with 403 code 4030. */
 export const unverified = "The client's verification does not allow this action."
 export const checkFields = "Please check the highlighted fields."
 /** A refusal of fields (400 4000). `reason` is given when a rule with its own reason refused a field. */
@@ -102,7 +102,7 @@ export const notOffered: Refusal = {
   reason: "MARKET_NOT_OFFERED",
   sentence: "This market is not offered."
 }
-/** The refusal of a request for which nothing was stored. */
+/** The refusal of a request that could not start because the venue can't be reached; nothing was stored. */
 export const venueAway: Refusal = {
   _tag: "VenueAway",
   reason: "VENUE_UNREACHABLE",

@@ -61,7 +61,7 @@ const token = /[ \t\n\r]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^ \t\n\r{}[\],:"]+
 /** A JSON text without the white space between its tokens. */
 export const withoutSpace = (text: string): string => text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]+/g, "$1")
 
-/** Parses a text that is known to be JSON. */
+/** Parses a text that `JSON.parse` has accepted, so it checks no syntax. */
 class Parser {
   private readonly text: string
   private at = 0

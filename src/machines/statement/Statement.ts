@@ -28,7 +28,7 @@ export const schemaOf: { readonly [K in StatementKind]: string } = {
   CLIENT_ASSETS: "client-assets/1"
 }
 
-/** The data besides the model from which a version's bytes are made. */
+/** The facts besides the model that determine the bytes of a version's files. */
 export interface StatementVersion {
   readonly statementId: number
   readonly version: number
@@ -39,7 +39,7 @@ export interface StatementVersion {
 export interface StatementInput {
   readonly statementId: number
   readonly clientId: number
-  /** A part of the files' names. */
+  /** The client's uid, which the names of the downloaded files contain. */
   readonly clientUid: string
   readonly kind: StatementKind
   /** Unix ms, inclusive. */
@@ -93,7 +93,7 @@ export const StatementRow = Schema.Struct({
 }).annotate({ identifier: "StatementRow" })
 export type StatementRow = typeof StatementRow.Type
 
-/** A stored statement on the wire. */
+/** The row of a statement for partners and operators, from its state and context. */
 export const statementRowOf = (state: StatementRow["state"], context: StatementContext): StatementRow => ({
   statementId: context.statementId,
   clientId: context.clientId,

@@ -4,11 +4,11 @@ import type { ContractContext } from "../contract/Contract.ts"
 import { type PerpPosition, unrealizedOf } from "../margin/perpetual.ts"
 import { usdcMinor } from "../shared/Money.ts"
 
-/** Marks of a moment, by symbol. */
+/** The mark prices of one past moment by symbol; a symbol without a known mark is absent. */
 export type MarksThen = ReadonlyMap<string, string>
 
 export interface EquityParts {
-  /** Micro-USDC. */
+  /** USDC cash at that moment, micro-USDC. */
   readonly cash: bigint
   readonly positions: Iterable<Pick<PerpPosition, "symbol" | "netQty" | "avgEntry">>
   readonly contracts: Iterable<ContractContext>

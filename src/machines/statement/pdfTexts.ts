@@ -36,7 +36,7 @@ const custodyText = (model: string, renderer: number): string => {
   return model === "BROKER" ? "BROKER: held by the service, for the client" : model
 }
 
-/** A moment in UTC, to the millisecond. */
+/** A moment in UTC to the millisecond; empty for a value that is no number. */
 export const momentText = (value: Json | undefined): string =>
   typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
 
@@ -50,7 +50,7 @@ export const periodText = (
   return `${shown(periodFrom)} up to ${shown(periodTo)} ${timeZone}`
 }
 
-/** The client of the statement, its period, and its proof. */
+/** The lines of the title block: client, period, and the hash and seal that prove the statement. */
 export const headLines = (
   head: ModelHead,
   renderer: number,

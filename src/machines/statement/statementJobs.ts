@@ -28,7 +28,7 @@ export interface JobPlan extends Period {
 const dayMillis = 86_400_000
 const halfPast = 30 * 60_000
 
-/** 00:00 UTC of the day of a moment. */
+/** The start of the UTC day that contains a moment, Unix ms. */
 const midnight = (at: number): number => at - (at % dayMillis)
 const yearAt = (at: number): number => new Date(at).getUTCFullYear()
 
@@ -127,7 +127,7 @@ export const equitiesDue = (now: number, kept: number | null): JobPlan | null =>
   return from > to ? null : { name: "EQUITIES", dueAt: to, from, to }
 }
 
-/** The period of a job's statements. */
+/** The period for which a job makes statements. Throws for EQUITIES, which makes no statements. */
 export const periodOfJob = ({ name, from, to }: Pick<JobPlan, "name" | "from" | "to">): RequestedPeriod => {
   if (name === "EQUITIES") throw new Error("equities are no statement")
   const { kind } = schedules[name]
@@ -135,7 +135,7 @@ export const periodOfJob = ({ name, from, to }: Pick<JobPlan, "name" | "from" | 
   return { kind, from, to, cutFrom: null, taxYear: kind === "TAX" ? yearAt(from) : null, isBritish }
 }
 
-/** The midnights of a job of equities. */
+/** The midnights whose equities a job stores, Unix ms: from `from` to `to`, both included. */
 export const daysOf = ({ from, to }: Period): ReadonlyArray<number> =>
   Array.from({ length: (to - from) / dayMillis + 1 }, (_, n) => from + n * dayMillis)
 

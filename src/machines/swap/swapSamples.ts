@@ -37,7 +37,7 @@ export const took: SwapEvent = {
   maturityTs: 604_800_105
 }
 
-/** Confirmed by staff; the venue has not reported its ids yet. */
+/** The take as staff confirm it, before the venue has reported its ids. */
 export const tookUnnamed: SwapEvent = { ...took, contractId: 0 } as SwapEvent
 export const named: SwapEvent = {
   type: "NAMED",
@@ -48,7 +48,7 @@ export const named: SwapEvent = {
   maturityTs: 604_800_106
 }
 
-/** Pays the full expected amount. */
+/** The writer pays principal and reward in full. */
 export const paidAll: SwapEvent = {
   type: "PAID",
   at,
@@ -56,7 +56,7 @@ export const paidAll: SwapEvent = {
   amount: "10.00767123",
   final: false
 }
-/** Pays most of the principal. */
+/** The writer pays only a part of the principal. */
 export const paidPart: SwapEvent = { ...paidAll, paymentId: 2, amount: "4.00000000" }
 export const paidFinal: SwapEvent = { ...paidPart, final: true }
 

@@ -8,7 +8,7 @@ import { DecimalText, Millis, Symbol, VenueId, VenueText } from "./values.ts"
 export const assetClasses = ["crypto", "index", "metal", "energy", "fx"] as const
 export const venueFamilies = ["PERP", "SPOT", "BARRIER"] as const
 
-/** A market that has a price. */
+/** A listed market whose price the venue publishes. Staking markets have no price and are listed separately. */
 export const VenueMarket = Schema.Struct({
   symbol: Symbol,
   family: Schema.Literals(venueFamilies),
@@ -19,7 +19,7 @@ export const VenueMarket = Schema.Struct({
   qtyStep: DecimalText,
   minQty: DecimalText,
   maxQty: DecimalText,
-  /** USDC. */
+  /** The least value of an order, USDC. */
   minNotional: DecimalText,
   /** The largest distance of a limit price from the mark, basis points. */
   bandBps: Schema.Int,

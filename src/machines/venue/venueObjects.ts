@@ -21,7 +21,7 @@ export const VenueOrder = Schema.Struct({
   account: Ref,
   symbol: Symbol,
   side: Side,
-  /** The limit price. An order with a bound gets it when it triggers. */
+  /** The limit price; null for none. An order with a bound gets its limit price when it triggers. */
   price: Schema.NullOr(DecimalText),
   qty: DecimalText,
   filledQty: DecimalText,
@@ -46,12 +46,12 @@ export const VenueFill = Schema.Struct({
   price: DecimalText,
   qty: DecimalText,
   liquidity: Schema.Literals(["MAKER", "TAKER"]),
-  /** Set on trades that the venue started itself. */
+  /** The reason of a trade that the venue started itself; null for any other trade. */
   reason: Schema.NullOr(Schema.Literals(["deleverage", "liquidation", "delisting"])),
   at: Millis
 })
 export type VenueFill = typeof VenueFill.Type
-/** Limit of one order's fills in a response: the newest ones. */
+/** Limit of one order's fills in a response; the newest fills are returned. */
 export const fillLimit = 10_000
 export const OrderFills = Schema.Struct({ fills: Schema.Array(VenueFill).check(Schema.isMaxLength(fillLimit)) })
 
@@ -78,7 +78,7 @@ export const VenueRfq = Schema.Struct({
   expiryAt: Millis,
   strict: Schema.Boolean,
   windowEndsAt: Millis,
-  /** The contract to close, or null. */
+  /** The id of the contract to close; null for a request to open one. */
   closes: Schema.NullOr(VenueId),
   state: Schema.Literals(["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"]),
   reason: Schema.NullOr(VenueText),
@@ -99,7 +99,7 @@ export const venueContractStates = [
 
 export const VenueContract = Schema.Struct({
   id: VenueId,
-  /** The ref of the accept that opened the contract. */
+  /** The ref of the accept that opened this contract. */
   ref: Ref,
   account: Ref,
   symbol: Symbol,

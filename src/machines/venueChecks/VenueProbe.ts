@@ -11,7 +11,7 @@ export type VenueProbeState = (typeof venueProbeStates)[number]
 /** The number of probes that one command may start. */
 export const probesAtOnce = 100
 
-/** The order's members that are not refs. */
+/** The terms of a probe's order; its refs are added when it is sent. */
 export type ProbeOrder = Pick<VenueRequest<"placeOrder">, "symbol" | "side" | "price" | "qty">
 
 export interface VenueProbeInput extends ProbeOrder {

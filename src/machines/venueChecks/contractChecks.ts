@@ -10,7 +10,7 @@ import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlement
 import { anyTime, timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface RequestedContract {
-  /** The ref of the accept that opens the contract. */
+  /** The ref of the accept that opened, or would open, the contract. */
   readonly ref: string
   /**
    * The service's record of that accept. SENT includes an accept that the venue had not received, because it may still be

@@ -39,7 +39,7 @@ const decidedByPartner = block.assign({
   updatedAt: ({ event }) => event.at
 })
 
-/** Records the decision: by the role in the event, or else by the service itself. */
+/** Records who decided and when: the role in the event, or SYSTEM when the event names none. */
 const decided = block.assign({
   decidedBy: ({ event }) => ("by" in event ? event.by : "SYSTEM"),
   decidedAt: ({ event }) => event.at,

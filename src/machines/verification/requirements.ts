@@ -51,7 +51,7 @@ export const Requirements = Schema.Struct({
 })
 export type Requirements = typeof Requirements.Type
 
-/** The data of the 4030 answer. */
+/** The data of a 403 answer with code 4030: the refused action and its missing requirements. */
 export const GateRefusal = Schema.Struct({
   action: Action,
   level: Schema.Literals(["NONE", "MICA", "MICA_MIFID"]),
@@ -100,7 +100,7 @@ const satisfied = (blocks: BlockStatuses, code: BlockCode | "BANK_ACCOUNT", mone
   return status === "APPROVED" || (money && status === "EXPIRED")
 }
 
-/** The sale of a held asset, which a client can do even after a passport has expired. */
+/** Selling an asset that the client holds. Like a withdrawal, it stays possible after a passport has expired. */
 const spotSale: Need = { ...spot, money: true }
 
 const missingFor = (

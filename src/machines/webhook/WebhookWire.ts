@@ -26,7 +26,7 @@ export const WebhookRegistration = Schema.Struct({
 }).annotate({ identifier: "WebhookRegistration" })
 export type WebhookRegistration = typeof WebhookRegistration.Type
 
-/** Figures of GET /webhook, counted over the delivery log. */
+/** Figures that GET /webhook adds to the endpoint, counted over the delivery log. */
 const figures = {
   lastDeliveryAt: Schema.NullOr(millis("When a delivery was last acknowledged")),
   pending: Schema.Int.annotate({ description: "Deliveries still to be acknowledged: PENDING and RETRYING." })

@@ -59,7 +59,7 @@ const decodeBody = Fields.decoderOf(WithdrawalBody)
 
 const lostMember = `${labels.destination} must not contain the same name twice in one object, nor the name __proto__.`
 
-/** The destination object. Its JSON text is stored, so the length of the text is limited. */
+/** The destination of a valid body, null when absent. Its JSON text is stored, so the length of that text is limited. */
 const destinationOf = (body: unknown): Fields.JsonRecord | null => {
   const destination = (body as Fields.JsonRecord)["destination"]
   return Fields.isRecord(destination) ? destination : null

@@ -21,7 +21,9 @@ const withdrawal = setup({
     input: {} as WithdrawalInput
   },
   guards: {
-    /** The sender of APPROVE has run the money-out gate again, and `refusal` is the result. */
+    /**
+     * True if the approval may be granted: its sender ran the money-out gate again, and `refusal` holds the gate's result.
+     */
     allowed: ({ event }) => event.type === "APPROVE" && event.refusal === null
   }
 })
@@ -32,7 +34,7 @@ const approve = withdrawal.assign(({ event }) =>
 
 const pay = withdrawal.assign({ paidAt: ({ event }) => event.at })
 
-/** Records a rejection. After an approval, it replaces the earlier decision. */
+/** Records a rejection. The rejection of an approved request replaces the approver's decision. */
 const turnDown = withdrawal.assign(({ event }) =>
   event.type === "REJECT" || event.type === "FAIL"
     ? { decidedBy: event.by, decidedAt: event.at, decisionNote: event.reason }

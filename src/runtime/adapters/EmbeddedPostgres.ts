@@ -77,10 +77,10 @@ const database = "brokerage"
 
 /** Lock files and shared memory of a killed server remain for a second or two; the start gives up after about 20 s. */
 const launchRetries = Schedule.max([doubling(200, 3_000), Schedule.recurs(10)])
-/** A dead server is replaced for as long as the service lives. */
+/** A dead server is started again for as long as the service lives, with pauses in ms. */
 const restartRetries = doubling(200, 5_000)
 
-/** The state of one data directory while the service owns it. */
+/** The server of one data directory, for as long as the service owns the directory. */
 interface Cluster {
   readonly home: string
   readonly directory: string
@@ -89,7 +89,7 @@ interface Cluster {
   readonly password: string
   readonly fixedPort: number | undefined
   readonly left: () => number
-  /** The current postmaster; 0 before the first start. */
+  /** Process id of the current postmaster; 0 before the first start and between two postmasters. */
   pid: number
   port: number
 }

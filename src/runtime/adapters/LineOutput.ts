@@ -12,10 +12,13 @@ export interface LineStream {
   on(event: "error", listener: () => void): unknown
 }
 
-/** The most bytes buffered for a stalled reader; the buffer of a pipe is in this process. */
+/**
+ * Limit on the bytes that wait for a stalled reader. Further lines are dropped, because a full pipe buffers in this
+ * process.
+ */
 const mostWaiting = 1024 * 1024
 
-/** The notice, in the form of the stream, that lines are missing before the next one. */
+/** Makes the notice that `missing` lines were dropped, in the format of the stream's other lines. */
 export type Notice = (missing: number) => string
 
 export class LineOutput {

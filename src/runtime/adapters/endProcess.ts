@@ -33,7 +33,7 @@ const signalProcess = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // The process ended between the check and the signal.
+    // The process ended between the check and the signal, as wanted.
   }
 }
 

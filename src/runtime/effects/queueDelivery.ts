@@ -13,7 +13,7 @@ export interface QueuedEvent {
   readonly data: JsonObject
 }
 
-/** The id of the queued delivery, or null if there is no active endpoint. */
+/** Queues the event and returns the id of its delivery; null if the partner has no ACTIVE endpoint. */
 export const queueDelivery = (turn: Turn, instance: Instance, event: QueuedEvent): number | null => {
   const { partnerId, clientId, endpoint } = instance
   if (partnerId === null || endpoint?.state !== "ACTIVE") return null

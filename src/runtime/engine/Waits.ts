@@ -1,4 +1,4 @@
-/** Callers that wait for news of a key, each until the news satisfies it or its time is over. */
+/** Lets callers wait for news about a key, each until the news has what it needs or its time is over. */
 import { Deferred, Effect } from "effect"
 import { ShortLivedMap } from "./ShortLivedMap.ts"
 
@@ -27,8 +27,8 @@ export class Waits<Key, News> {
   }
 
   /**
-   * Completes with the first result that is not null. `now` runs first, after the caller is registered, so that no news is
-   * missed. Then `satisfied` runs on each news. Null after `millis` of wall time.
+   * Waits for a result. `now` runs first, after the caller is registered, so that no news is missed; then `satisfied` runs
+   * on each news. Completes with the first result that is not null, or with null after `millis` of wall time.
    */
   until<A, E>(
     key: Key,

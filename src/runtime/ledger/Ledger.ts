@@ -82,7 +82,9 @@ export const post = (turn: Turn, posting: Posting): void => {
   if (also !== null) postLegs(turn, { ...posting, ...also, deposited: 0n })
 }
 
-/** Posts the client's leg of one currency, and its counterpart. */
+/**
+ * Writes two postings of one currency: the client's, and the opposite one of the house account or of the client's reserve.
+ */
 const postLegs = (turn: Turn, posting: Posting): void => {
   const { txId, clientId, partnerId, currency, amount } = posting
   const rule = postingRules[posting.entry]

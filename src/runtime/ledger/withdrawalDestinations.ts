@@ -18,7 +18,10 @@ export const destinationFingerprint = (
   destination: string | null
 ): string => fingerprint(`withdrawal:${requestId}:${destination}`)
 
-/** Also false for a request without a fingerprint: its destination can't be verified. */
+/**
+ * True if the request still has the destination with which it was filed. False for a request without a fingerprint, whose
+ * destination can't be verified.
+ */
 export const showsFiledDestination = (sealing: Pick<Sealing, "fingerprint">, row: WithdrawalRow): boolean =>
   row.context.destinationFingerprint === destinationFingerprint(sealing, row.id, row.destination)
 

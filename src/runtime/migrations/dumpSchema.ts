@@ -44,7 +44,7 @@ const triggers = `
     FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
    WHERE c.relnamespace = 'public'::regnamespace AND NOT g.tgisinternal ORDER BY 1, g.tgname`
 
-// Columns with another storage mode than the default of their type.
+// Columns whose storage mode is not the default of their type.
 const storage = `
   SELECT c.relname AS owner, format('ALTER TABLE %I ALTER COLUMN %I SET STORAGE %s;', c.relname, a.attname,
            CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END) AS line
@@ -85,6 +85,6 @@ export const dumpSchema: Effect.Effect<string, SqlError.SqlError, SqlClient.SqlC
       ].join("\n")
     )
   }
-  // Without the name of the schema the text suits any schema on the search path.
+  // Names stand without `public.`, so that the text creates the same tables in any schema of the search path.
   return `${parts.join("\n\n").replaceAll(/\bpublic\./g, "")}\n`
 })

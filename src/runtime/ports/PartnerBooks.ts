@@ -23,7 +23,7 @@ export class PartnerBooks extends Context.Service<
     /** Cash and reserves of the partner's clients that are not zero, USDC first; `usdcAlone`: only USDC. */
     held(partnerId: number, usdcAlone: boolean): Effect.Effect<ReadonlyArray<HeldGroup>, Unavailable>
     custodyAccount(partnerId: number): Effect.Effect<CustodyFigures, Unavailable>
-    /** The open work of every table that has some. */
+    /** The open work of the partner and its clients, one group for each table that has some; empty if nothing is open. */
     open(partnerId: number): Effect.Effect<ReadonlyArray<OpenGroup>, Unavailable>
     /** The net of all items, settled or not, less the payments between the firms; micro-USDC as text. */
     outstanding(partnerId: number): Effect.Effect<string, Unavailable>

@@ -24,7 +24,7 @@ import {
   writePiece
 } from "../store/writes/statementWrites.ts"
 
-/** A piece; its text may be given as bytes. */
+/** A piece of a model to write. Its text may also be given as UTF-8 bytes. */
 export type NewPiece = Omit<StatementPieceRow, "storedAt" | "content"> & { readonly content: string | Uint8Array }
 export type NewModel = Omit<StatementModelRow, "storedAt">
 
@@ -39,7 +39,10 @@ export class StatementModels extends Context.Service<
   {
     /** Writes a piece of a model, in order from the first; fails if the model was dropped. */
     write(piece: NewPiece): Effect.Effect<void, Unavailable>
-    /** Completes a model. Returns its id, or that of the same model stored before, in which case these pieces are dropped. */
+    /**
+     * Completes a model and returns its id. If an equal model was stored before, returns that model's id and drops these
+     * pieces.
+     */
     finish(model: NewModel): Effect.Effect<number, Unavailable>
     /** Removes the pieces of a model that was not completed. */
     drop(modelId: number): Effect.Effect<void, Unavailable>

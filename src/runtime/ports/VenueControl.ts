@@ -14,7 +14,7 @@ const causes = ["none", "unreached", "lost", "foreign", "closed", "refused"] as 
 
 export class VenueControlError extends Schema.TaggedError<VenueControlError>()("VenueControlError", {
   why: Schema.Literals(causes),
-  /** The venue's own sentence, or the known facts of the failure. */
+  /** A sentence: the venue's own, or what is known about the failure. */
   detail: Schema.String
 }) {}
 
@@ -23,10 +23,10 @@ export type CommandAnswer = typeof VenueCommandAnswer.Type
 export class VenueControl extends Context.Service<
   VenueControl,
   {
-    /** False: no venue is attached, and every call fails with `none`. */
+    /** False without a venue: every call then fails with `none`. */
     readonly attached: boolean
     readonly show: Effect.Effect<VenueView, VenueControlError>
-    /** Completes when the venue responds; sent once. */
+    /** Sends the command once, and completes with the venue's answer. */
     command(command: VenueCommand): Effect.Effect<CommandAnswer, VenueControlError>
   }
 >()("brokerage/runtime/ports/VenueControl") {}

@@ -9,7 +9,7 @@ import type { VenueUnanswered } from "./Venue.ts"
 export class VenueProgress extends Context.Service<
   VenueProgress,
   {
-    /** Completes when `isAt` is true for this number. */
+    /** Waits until `isAt` is true for the number of an event. */
     reached(number: number): Effect.Effect<void>
     /**
      * True if every event up to this number is committed or quarantined, and no account still has to be read again after a loss

@@ -2,7 +2,9 @@
 import { Effect, Layer } from "effect"
 import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "./WebhookSender.ts"
 
-/** The status of the response; `Silent` after a timeout, `Unreachable` if the connection failed. */
+/**
+ * The reaction of a receiver: the status of its response, `Silent` for a timeout, `Unreachable` for a failed connection.
+ */
 export type Received = number | "Silent" | "Unreachable"
 
 export const WebhookSenderMemory = {

@@ -95,7 +95,7 @@ export class PdfPages {
     } else this.pen.asOne(() => eachColumn(columns, draw))
   }
 
-  /** Ends the document, with the model's text attached. */
+  /** Ends the document. `model`: the canonical text of the statement's model to attach; null attaches none. */
   end(model: string | null): void {
     this.endTable()
     if (model !== null) {
@@ -307,7 +307,7 @@ export class PdfPages {
   }
 }
 
-/** Calls `work` for each column with its start. */
+/** Calls `work` for each column with the x at which the column starts, points. */
 const eachColumn = (columns: ReadonlyArray<PdfColumn>, work: (column: PdfColumn, x: number) => void): void => {
   let x = margin
   for (const column of columns) {

@@ -16,7 +16,7 @@ export interface SeatsOptions {
   readonly ofPartner: number
 }
 
-/** A job's seat. */
+/** The place of one rendering job, from its request for a thread until it leaves. */
 export interface Seat {
   readonly partnerId: number
   readonly granted: Deferred.Deferred<void>
@@ -28,19 +28,19 @@ export interface Seat {
 }
 
 /**
- * Not a `FairLimiter`: a free thread goes to the partner with the fewest threads instead of the first job that fits. A running job
- * can lose its thread to a waiting one, whereas admitted work of the limiter keeps its room until it ends.
+ * Not a `FairLimiter`: a free thread goes to the partner with the fewest threads instead of the first job that fits. A
+ * running job can lose its thread to a waiting one, whereas admitted work of the limiter keeps its room until it ends.
  */
 export class Seats {
   private readonly options: SeatsOptions
-  /** In the order of arrival. */
+  /** All seats, running and waiting, in the order of arrival. */
   private readonly seats = new Set<Seat>()
 
   constructor(options: SeatsOptions) {
     this.options = options
   }
 
-  /** A seat, running or waiting; null if there is no room. */
+  /** A seat for a new job; null if the partner or all partners together have too many jobs. */
   enter(partnerId: number): Seat | null {
     const { threads, waiting, ofPartner } = this.options
     const own = [...this.seats].filter((seat) => seat.partnerId === partnerId)

@@ -6,7 +6,7 @@ import { pdfTable } from "../../../machines/statement/pdfColumns.ts"
 import { sectionFacts } from "../../../machines/statement/pdfTexts.ts"
 import type { SectionFacts, Skeleton } from "../../../machines/statement/StatementModel.ts"
 
-/** Points. */
+/** Sizes of an A4 page in landscape and of the elements on it, points. */
 export const pageSize = { width: 841.89, height: 595.28 }
 export const margin = 36
 export const sizes = {
@@ -35,13 +35,13 @@ export interface Painter {
   readonly headLine: (y: number, index: number) => void
   readonly noteLine: (y: number, index: number) => void
   readonly heading: (y: number, section: number) => void
-  /** Two facts side by side, starting at `index`. */
+  /** Draws two facts side by side, the first of them the one at `index`. `behind`: they follow the section's rows. */
   readonly factLine: (y: number, section: number, index: number, behind: boolean) => void
   readonly tableHead: (y: number, section: number) => void
   readonly noRows: (y: number, section: number) => void
 }
 
-/** Draws nothing: counts the pages. */
+/** A painter that draws nothing, so that the pages can be counted before the document is made. */
 export const counting: Painter = {
   newPage: () => {},
   title: () => {},

@@ -40,7 +40,7 @@ export const renderCsv = async ({ head, next, write }: Rendering): Promise<void>
   let section = -1
   for (let piece = await next(); piece !== null; piece = await next()) {
     if (piece.section < 0) {
-      // The text between two sections: the end of the one before, the start of the next.
+      // Between two sections: the closing line of the previous one, and the opening line of the next.
       if (section >= 0) text += edges(section, "CLOSING")
       section++
       text += edges(section, "OPENING")

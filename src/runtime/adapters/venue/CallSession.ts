@@ -58,7 +58,7 @@ export class CallSession {
   }
 }
 
-/** One connection, from the opening request to its end. */
+/** One connection to the venue, from the opening request until it breaks or is ended. */
 class OpenSession {
   isOver = false
   private readonly waiting = new ShortLivedMap<number, Waiting>()
@@ -84,7 +84,7 @@ class OpenSession {
     this.watch = setInterval(() => this.check(patience), patience / checks)
   }
 
-  /** Sends a call. Returns its local id. */
+  /** Sends a call. Returns the id that the response repeats; ids are unique within the connection. */
   send(name: VenueCallName, request: object, answer: (answer: Answered) => void): number {
     const id = ++this.lastId
     this.waiting.set(id, { answer, checks: 0 })
@@ -93,7 +93,7 @@ class OpenSession {
     return id
   }
 
-  /** No caller waits for the response any more. */
+  /** Drops a call whose caller no longer waits; its response is then ignored. */
   forget(id: number): void {
     this.waiting.delete(id)
   }
@@ -153,7 +153,7 @@ class OpenSession {
     if (Result.isFailure(read)) return this.end("an answer that can't be read")
     const { id, outcome, trouble } = read.success
     const waiting = this.waiting.get(id)
-    // The caller has given the call up.
+    // The caller of this response no longer waits.
     if (waiting === undefined) return
     this.waiting.delete(id)
     waiting.answer(outcome === null ? unanswered(trouble ?? "no outcome") : Effect.succeed(outcome))
@@ -182,7 +182,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // `undefined` matches no schema.
+    // The text is no JSON. The schema rejects `undefined`, so the line counts as unreadable.
     return undefined
   }
 }

@@ -4,7 +4,7 @@ export const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
 const kept = 1_024
 
 export class BatchSizes {
-  /** Newest last. */
+  /** The number of commits in each of the last batches, the newest last. */
   readonly recent: Array<number> = []
   /** Each entry counts batches of at most as many commits as the bucket of the same index, and of more than the bucket before. */
   readonly buckets: Array<number> = batchBuckets.map(() => 0)

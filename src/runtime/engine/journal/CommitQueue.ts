@@ -23,7 +23,7 @@ export class CommitQueue {
     this.waiting.push(waiting)
   }
 
-  /** The commits of the next batch, at least one. */
+  /** Removes and returns the commits of the next batch: at least one while any commit waits. */
   take(): ReadonlyArray<Waiting> {
     return takeBatch(this.waiting)
   }
@@ -42,14 +42,14 @@ export class CommitQueue {
     return draft
   }
 
-  /** Encodes commits as a batch that will not be written. */
+  /** Encodes commits as a batch that is executed only to find faults and is rolled back, so it reuses no buffers. */
   rehearse(commits: ReadonlyArray<Commit>, counters: Counters): BatchDraft {
     const draft = new BatchDraft(counters, this.sealing)
     for (const commit of commits) draft.add(commit)
     return draft
   }
 
-  /** Takes the buffers of a committed batch for reuse. */
+  /** Keeps the buffers of a committed batch for the next batch. */
   written(draft: BatchDraft): void {
     this.spare = draft.release()
   }

@@ -24,7 +24,7 @@ import { takeBatch, conclude, concludeLate, type Waiting } from "./takeBatch.ts"
 export interface BatchFault {
   /** The duration of the batch, in scheduler ms. */
   readonly latencyMillis?: number
-  /** The connection is lost before the batch is committed, or after it is committed but before the response. */
+  /** The connection is lost either before the batch is committed, or after the commit but before the response. */
   readonly lost?: "before-commit" | "after-commit"
   /** The time after a loss until the store is reachable again, in scheduler ms. */
   readonly awayMillis?: number
@@ -81,7 +81,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
         }, 0)
       ),
     nextId: ids.next,
-    // A block is reserved synchronously: no caller ever waits.
+    // A block of ids is reserved synchronously, so no caller ever has to wait for ids.
     idsRefilled: Effect.void,
     drain: writer.drain,
     onUsurped: (stop) => (writer.stop = stop),
@@ -120,7 +120,7 @@ class MemoryWriter {
     this.schedule = options.schedule ?? ((task) => void setImmediate(task))
     this.patienceMillis = options.patienceMillis ?? 3_000
     this.wall = options.wall ?? (() => -Infinity)
-    // A replaced journal without work must notice its replacement too.
+    // A journal whose store another process took over has to notice that even while it has no work.
     this.epoch = this.store.takeOver(this.owner, () =>
       this.schedule(() => {
         if (this.up && !this.busy) this.usurp([])
@@ -208,7 +208,10 @@ class MemoryWriter {
     this.flush()
   }
 
-  /** Another process owns the store: this one stops for good. Returns the batch, which still has to be answered. */
+  /**
+   * Another process has taken the store over, so this journal stops for good. Returns the batch that was being written: its
+   * callers still wait.
+   */
   private usurp(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
     this.up = false
     for (const waiting of this.queue.splice(0)) conclude(waiting, { _tag: "Unavailable", unknown: false })

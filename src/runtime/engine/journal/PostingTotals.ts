@@ -18,10 +18,12 @@ export interface PostingTotal {
 
 export class PostingTotals {
   private readonly sums = new Map<string, PostingTotal>()
-  /** The sum of the last posting: most postings of a batch add to the same one. */
+  /**
+   * The sum to which the last posting was added. Most postings of a batch belong to the same sum, which saves the lookup.
+   */
   private last: PostingTotal | null = null
 
-  /** A commit writes a transaction together with its postings. */
+  /** Adds the postings of one commit. Each transaction is in the same commit as its postings. */
   add({ postings, ledgerTransactions }: CommitRows): void {
     for (const { txId, clientId, partnerId, currency, amount } of postings ?? []) {
       if (clientId === null) continue

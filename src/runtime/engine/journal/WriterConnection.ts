@@ -29,10 +29,10 @@ const mostRaises = 3
 
 export class WriterConnection {
   epoch = 0
-  /** The backend of the last connection that wrote, and the backend that last raised the epoch. */
+  /** Process ids of two server backends: the one that wrote last, and the one that last raised the epoch; 0 for none. */
   private backend = 0
   private raising = 0
-  /** How long statements of the session wait for a lock; null before it is set. */
+  /** The present lock timeout of the session; null before one is set. */
   private patience: keyof typeof lockPatience | null = null
   private open: { readonly scope: Scope.Closeable; readonly session: WriterSession; readonly socket: Socket } | null =
     null

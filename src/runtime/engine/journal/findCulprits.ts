@@ -9,7 +9,7 @@ import type { WriterSession } from "./writerSession.ts"
 
 const texts = (values: ReadonlyArray<string>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
-/** Outcomes of the commits at fault; commits not in the map are blameless. */
+/** Finds the commits at fault and the outcome of each. Commits that are not in the result can be written. */
 export const findCulprits = (
   connection: WriterSession,
   batch: ReadonlyArray<Waiting>

@@ -28,7 +28,7 @@ const lockNotAvailable = "55P03"
 interface ServerError {
   readonly code: string
   readonly message: string
-  /** The server's source file that raised the error. */
+  /** The file of PostgreSQL's source code in which the error was raised. */
   readonly file: string
 }
 
@@ -84,10 +84,11 @@ export const describeFailure = (error: unknown): string => {
 const isDriverSentence = (message: unknown): message is string =>
   typeof message === "string" && message.startsWith("PgConnection: ")
 
-// Operator intervention, resources, system errors, read-only transactions, connection classes.
+// SQLSTATE classes of a server that can't write now: resources, operator intervention, system errors, read-only and broken
+// transactions.
 const busyClasses = ["53", "55", "57", "58", "40", "25"]
 
-/** Read-only transaction, disk full, input/output error: the server can write no statement. */
+/** SQLSTATEs of a server that can write no statement at all: read-only transaction, disk full, input/output error. */
 const standstillStates = ["25006", "53100", "58030"]
 
 /**

@@ -36,14 +36,17 @@ export interface Command<A> {
    * (InternalLane). Default: callers.
    */
   readonly lane?: Lane
-  /** The partner configuration that the decision uses, read when the turn starts. */
+  /**
+   * Reads the partner configuration on which the decision depends, when the turn starts. The commit fails if the
+   * configuration has changed by then.
+   */
   readonly partner?: () => PartnerStamp
   readonly decide: (turn: Turn) => A
-  /** Stores the answer of the request in the same commit, so that a retry gets the same bytes (A1-51). */
+  /** Stores the answer of the request in the commit of the command, so that a retry gets the same bytes (A1-51). */
   readonly store?: StoreAnswer<A>
 }
 
-/** Stores the answer of a request. */
+/** Stores the answer of a request for retries with the same Idempotency-Key. */
 export interface StoreAnswer<A> {
   /** The row that a retry is answered from. Null: the request has no key, or its answer is not kept. */
   row(value: A, turn: Pick<Turn, "now">): Tables["answers"] | null
@@ -51,5 +54,5 @@ export interface StoreAnswer<A> {
   committed(row: Tables["answers"]): void
 }
 
-/** For a request without an Idempotency-Key. */
+/** The `StoreAnswer` of a request without an Idempotency-Key. */
 export const storeNothing: StoreAnswer<unknown> = { row: () => null, committed: () => {} }

@@ -20,7 +20,7 @@ export class Residents {
     return this.actors.size
   }
 
-  /** The subject's actor. A new actor is not loaded. */
+  /** The actor of a subject. An actor that is created here has not loaded its rows yet. */
   get(subject: SubjectKey): Actor {
     const found = this.actors.get(subject)
     const use = ++this.uses
@@ -42,7 +42,7 @@ export class Residents {
     return actor
   }
 
-  /** No effect for an actor that was loaded outside its mailbox. */
+  /** Removes the actor of a subject. An actor that was loaded outside its mailbox was never added, so nothing happens. */
   forget(actor: Actor): void {
     if (this.actors.get(actor.subject) === actor) this.actors.delete(actor.subject)
   }

@@ -1,4 +1,7 @@
-/** One subject in memory: its commit token and resident rows, exactly as committed. Never holds anything undecided. */
+/**
+ * One subject in memory: its commit token and resident rows, exactly as committed. A row whose commit may still fail is
+ * never here.
+ */
 import { catalogue, keyOf, type TableName, type Tables } from "../../tables/Catalogue.ts"
 import type { Commit, SubjectKey } from "../journal/Commit.ts"
 import type { SubjectImage } from "../journal/Journal.ts"
@@ -86,7 +89,7 @@ export class SubjectState {
     for (const ref of commit.endedCalls) this.drop("venueCalls", keyOf("venueCalls", { ref }))
   }
 
-  /** A copy after a commit; this state stays as it is. */
+  /** Makes a copy that includes the commit. This state itself stays unchanged. */
   after(commit: Commit): SubjectState {
     const copy = new SubjectState(this.subject, { token: this.token, rows: [] })
     for (const [table, rows] of this.tables) copy.tables.set(table, new Map(rows))
@@ -111,7 +114,7 @@ export class SubjectState {
     this.replace(table, keyOf(table, row), only !== undefined && !only.test(row as never) ? null : row)
   }
 
-  /** `row` null: the row is removed. */
+  /** Sets the row of a key in a table; a null row removes it. */
   private replace(table: TableName, key: string, row: object | null): void {
     let rows = this.tables.get(table)
     if (rows === undefined) this.tables.set(table, (rows = new Map()))

@@ -11,7 +11,7 @@ import {
   Unavailable
 } from "./DispatchError.ts"
 
-/** The result of a commit: `value` once the commit has succeeded. */
+/** The result that the caller receives for the outcome of a commit: `value` after success, otherwise the matching error. */
 export const resultOf = (
   outcome: Outcome,
   value: unknown

@@ -54,7 +54,7 @@ export interface SealedColumns {
   readonly table: SealedTable
   readonly rows: number
   readonly columns: ReadonlyArray<ColumnArray>
-  /** The id of the last row. */
+  /** The id of the table's last row in the batch. */
   readonly end: number
 }
 
@@ -97,7 +97,7 @@ class SealedBytes {
 }
 
 const keptBytes = 4_194_304
-/** Shared, because it is filled and read within one call. */
+/** One buffer for all seals: it is filled and read within one call, so two calls never share it. */
 const sealedBytes = new SealedBytes()
 
 /** The next seal: `parts` in the order of `sealedTables`, without those that have no rows. */
@@ -122,7 +122,7 @@ const secret = (): never => {
 }
 export const nothingSecret: Pick<Sealing, "seal" | "open"> = { seal: secret, open: secret }
 
-/** The next seal over rows, or the previous seal if there are none. */
+/** The seal that follows `before` over these rows; `before` itself if there are none. */
 export const sealRows = (before: SealRow, rows: SealedRows): SealRow => {
   const parts = sealedTableNames.flatMap((table) => {
     const list: ReadonlyArray<object> = rows[table] ?? []

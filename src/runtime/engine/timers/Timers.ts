@@ -54,10 +54,10 @@ export class Timers extends Context.Service<
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "timer", requestId: "timer", actor: "system:timers" }
 
-/** The rows of one query; and the longest sleep between two queries. */
+/** The most rows that one query reads, and the longest sleep between two queries. */
 const pageSize = 512
 const checkEvery = Duration.seconds(30)
-/** A pass with more postponed timers than this fails: the fault is not that of one subject. */
+/** A pass with more postponed timers than this fails: so many subjects can't be at fault by themselves. */
 const putOffLimit = 4 * pageSize
 
 const nameOf = ({ subject, name }: TimerRow): string => `${subject} ${name}`
@@ -71,7 +71,7 @@ interface FiringParts {
   readonly clock: BusinessClock["Service"]
   readonly due: DueTimers["Service"]
   readonly handlers: TimerHandlers
-  /** Two concurrent passes would read the same rows and fire them twice. */
+  /** Passes run one at a time, because two concurrent passes would read the same rows and fire them twice. */
   readonly onePass: Semaphore.Semaphore
 }
 
@@ -88,7 +88,7 @@ class Firing {
   private readonly lookUps = new Set<SetSince>()
   /** Timers whose firing is a defect: logged once and skipped until the next start, so that they delay no other timer. */
   private readonly stuck = new Set<string>()
-  /** One entry for each handler. */
+  /** The number of fired timers by handler. */
   readonly fired = new Map<string, number>()
 
   constructor(parts: FiringParts) {
@@ -203,7 +203,7 @@ class Firing {
     })
   }
 
-  /** Fires one timer. Returns the error if it can't be fired now. */
+  /** Fires one timer. Returns the error if the timer can't be fired now; null if it was fired or is not due any more. */
   private fire(timer: TimerRow, since: SetSince): Effect.Effect<DispatchError | null> {
     const colon = timer.name.indexOf(":")
     const name = colon === -1 ? timer.name : timer.name.slice(0, colon)

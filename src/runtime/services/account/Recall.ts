@@ -12,7 +12,7 @@ import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import type { Condition } from "../../store/paging.ts"
 import { clientSubject } from "./clientState.ts"
 
-/** Tables of clients with rows that have an id. */
+/** Names of the tables whose rows have an id and belong to a client. */
 type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
@@ -24,8 +24,8 @@ interface Found {
   /** The client's version when the rows were read. With another version the rows may have changed. */
   readonly token: number | null
   /**
-   * By table and id, or by query. null: the client has no such row. "away": the read failed. "many": the query finds
-   * more rows than the limit.
+   * Loaded rows by table and id, or by query. null: the client has no such row. "away": the read failed. "many": the query
+   * finds more rows than the limit.
    */
   readonly rows: Map<string, object | null | "away" | "many">
 }

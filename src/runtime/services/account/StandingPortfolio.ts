@@ -39,7 +39,7 @@ interface Shown {
   readonly marks: ReadonlyArray<HoldingMark | null>
   readonly portfolio: Portfolio
   readonly balances: BalancesWire
-  /** Computed on the first request. */
+  /** The overview, which is computed on the first request for it; null before. */
   overview: Overview | null
 }
 
@@ -47,7 +47,7 @@ class StandingPortfolio {
   private readonly rows: PortfolioRows
   private readonly held: ReadonlyMap<Currency, Held>
   private readonly staked: ReadonlyMap<Currency, StakedAsset>
-  /** The currencies that need a mark. */
+  /** Currencies other than USDC that the client holds or has staked; each needs a mark to have a value. */
   private readonly valued: ReadonlyArray<Currency>
   private shown: Shown | null = null
 
@@ -111,7 +111,7 @@ const liveSwapOf = (row: SwapRow): ReadonlyArray<LiveSwap> => {
   ]
 }
 
-/** Balances by currency. */
+/** A client's balances by currency, from its stored rows. */
 export const heldOf = (
   rows: ReadonlyArray<Pick<BalanceRow, "currency" | "cash" | "reserved">>
 ): ReadonlyMap<Currency, Held> => new Map(rows.map((row) => [row.currency as Currency, row]))

@@ -51,17 +51,19 @@ export const countFill = (
   add(turn, fill, { fills: 1, fillsCommission: commission, ...outcomeOf(realizedPnl), ...realized })
 }
 
-/** Counts an opened contract. */
+/** Adds an opened contract and its commission to the totals; call it once per contract. */
 export const countOpened = (turn: Turn, contract: ContractRow): void =>
   add(turn, contract, { contracts: 1, barrierCommission: contract.commission })
 
-/** Counts the end of a contract; call it once per contract. */
+/**
+ * Adds the result of an ended contract to the totals; call it once per contract. A contract without a result is a defect.
+ */
 export const countEnded = (turn: Turn, contract: ContractRow): void => {
   if (contract.pnl === null) throw new Error(`contract:${contract.id} has ended without a settlement`)
   add(turn, contract, { barrierPnl: contract.pnl, ...outcomeOf(contract.pnl) })
 }
 
-/** A swap before and after one step. */
+/** A swap before one of its steps, and after it. */
 interface SwapStep {
   readonly before: SwapRow
   readonly after: SwapRow
@@ -90,7 +92,7 @@ export const countSwap = (turn: Turn, { before, after }: SwapStep): void => {
 const receivedBy = ({ amount: notional, reward, paid }: SwapRow): bigint =>
   rewardReceived({ notional, reward }, { paid })
 
-/** A take that the venue rejected or never found has no opening time. */
+/** True if the venue executed the take. A take that it rejected or never found has no opening time. */
 const wasTaken = ({ openedAt }: SwapRow): boolean => openedAt !== null
 
 /** Amount returned minus amount invested, without fee and commission; 0 until the swap is closed. */

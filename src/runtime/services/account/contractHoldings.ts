@@ -6,7 +6,7 @@ import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { ContractRow } from "../../tables/contract.ts"
 import type { RfqRow } from "../../tables/rfq.ts"
 
-/** The terms of a contract, from which its figures are calculated. */
+/** The terms of a stored contract, in the form from which its figures are calculated. */
 export const termsOf = ({ context }: Pick<ContractRow, "context">): ContractTerms => {
   const { symbol, side, qty, entry, barrier, takeProfit, premium, potentialProfit, strict } = context
   return {

@@ -9,7 +9,7 @@ import { clientSubject, readersClient } from "./clientState.ts"
 
 const noClient = unknown("Client")
 
-/** `thing`: the refusal if the client is the partner's, but has no such object. */
+/** `thing`: the refusal for a client that belongs to the partner but has no such object. */
 export const notFound = (
   host: ActorHost["Service"],
   { partnerId, clientId, thing }: { readonly partnerId: number; readonly clientId: number; readonly thing: Refusal }

@@ -74,7 +74,7 @@ export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: strin
 
 export interface Categorization {
   readonly categorization: ClientRow["categorization"]
-  /** Allows the change even if a retail account leaves NORMAL because of it. */
+  /** True: the change is made even if a retail account then leaves risk state NORMAL. */
   readonly force: boolean
   readonly reason: string
 }

@@ -67,7 +67,7 @@ export const assetErrors = ({
 const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "close" | "custody"): Found =>
   Effect.map(partnerBlockers(books, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
 
-/** The reasons why the partner can't be closed now. */
+/** The reasons why the partner can't be closed now, for a dry run; an empty list if it can. */
 export const closingBlockers = ({ directory, books }: EndTools, partner: string): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
@@ -75,7 +75,9 @@ export const closingBlockers = ({ directory, books }: EndTools, partner: string)
   return blockersOf(books, view.row, "close")
 }
 
-/** Closes a partner that is ACTIVE or SUSPENDED. */
+/**
+ * Closes a partner that is ACTIVE or SUSPENDED, while its clients are held. Refused with the blockers, if there are any.
+ */
 export const closePartner = (tools: EndTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
   const { host, directory, books } = tools
   const decide = readThenDecide(host, {
@@ -93,7 +95,7 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
       Effect.sync(() => closing.delete(row.id))
     )
   })
-  // A command that would be refused anyway must not hold the clients.
+  // This check comes before the clients are held, so that a command that would be refused anyway delays none of them.
   return Effect.flatMap(closingBlockers(tools, String(row.id)), (found) =>
     found.ok && found.value.blockers.length === 0 ? directory.hold(row.id, settle) : decide
   )

@@ -1,10 +1,13 @@
 /** A binary heap of numbered entries, ordered by level. Any entry can be moved or removed. */
 
-/** The columns that the heaps of a market share. Each entry lies in at most one of these heaps. */
+/** The levels and places of the entries, which several heaps share. An entry lies in at most one of these heaps. */
 export interface Entries {
-  /** One unit for all entries of a heap: whole units of a market's last decimal place, or a plain floating-point figure. */
+  /**
+   * The level of each entry. All entries of a heap use one unit: whole units of the market's last decimal place, or a plain
+   * floating-point figure.
+   */
   levels: Float64Array
-  /** The index of each entry in the array of its heap. */
+  /** The index of each entry in the array of its heap; `nowhere` for an entry in no heap. */
   places: Int32Array
 }
 
@@ -24,7 +27,7 @@ export class LevelHeap {
     return this.count
   }
 
-  /** The entry at the head of the heap; -1: the heap is empty. */
+  /** The number of the entry with the first level; -1 if the heap is empty. */
   get first(): number {
     return this.count === 0 ? -1 : (this.entries[0] as number)
   }

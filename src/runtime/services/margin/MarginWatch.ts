@@ -18,7 +18,9 @@ import { marginPictureIn } from "./Margin.ts"
 import { RiskStates } from "../account/RiskStates.ts"
 import { RiskWatch } from "./RiskWatch.ts"
 
-/** Over-fetch factor: the order of the index (by headroom) differs from the order of close-outs. */
+/**
+ * How many times `limit` accounts are read. The index orders by headroom, which is only similar to the order of close-outs.
+ */
 const overFetch = 4
 const atOnce = 16
 

@@ -20,7 +20,10 @@ import { OrderRanges } from "./OrderRanges.ts"
 import { type LastMark, RiskIndex } from "./RiskIndex.ts"
 import { dayOf, watchedIn } from "./watchedAccount.ts"
 
-/** The most ends or accounts that one step visits before it yields, so that a large move does not block other work. */
+/**
+ * Limit on the heap entries or accounts that one step visits before it yields, so that a large move does not block other
+ * work.
+ */
 const most = 2_048
 /** Accounts that are read concurrently. */
 const atOnce = 64
@@ -174,7 +177,10 @@ class Watch {
     return Effect.sync(() => void this.touched.add(clientId))
   }
 
-  /** Checks the day, the listing and the age of marks. A change of these may move the ranges of all accounts. */
+  /**
+   * Begins a sweep over all accounts if the day, the listing or the freshness of a mark has changed, because that may move
+   * the ranges of every account.
+   */
   readonly sweep = (): void => {
     const now = this.parts.clock.now()
     const day = dayOf(now)
@@ -210,7 +216,7 @@ class Watch {
     for (const clientId of left) this.touched.add(clientId)
     if (left.length > 0) this.wake.openUnsafe()
     if (this.index.mark(symbol, mark, most) >= most || left.length >= most) this.unfinished.set(symbol, mark)
-    // This mark replaces an older, unfinished one: the older mark must not be applied again.
+    // The older, unfinished mark of this market must not be applied after this one.
     else this.unfinished.delete(symbol)
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }

@@ -12,7 +12,7 @@ const dayMillis = 86_400_000
 /** The UTC day of a time, in days since 1970. Loss notices count for one day. */
 export const dayOf = (now: number): number => Math.floor(now / dayMillis)
 
-/** The account with its open positions as the index needs them; null: the subject has no client row. */
+/** The facts of an account and its open positions that the risk index needs; null if the client does not exist. */
 export const watchedIn = (state: SubjectState, day: number): WatchedAccount | null => {
   const client = state.one("clients")
   if (client === undefined) return null

@@ -18,11 +18,11 @@ export interface FeedSessionParts {
   readonly venue: VenueShape
   readonly mirror: MarketMirror
   readonly rate: QuarantineRate
-  /** Wall time. */
+  /** The process's wall time, Unix ms. */
   readonly now: () => number
-  /** The latest possible business time of a message. */
+  /** The latest business time that a message may plausibly have, Unix ms. */
   readonly latest: () => number
-  /** Updates the measured difference to the venue's clock from the time of a message. */
+  /** Measures the difference to the venue's clock; `at` is the time of a message, Unix ms. */
   readonly measure: (at: number) => void
 }
 
@@ -39,17 +39,17 @@ type Line = ChannelMessage | VenueHeartbeat | UnreadableLine
 
 /** Heartbeat timeout of a stream, wall ms. */
 export const silenceMillis = 5_000
-/** A lost connection is usually restored within this time, wall ms. */
+/**
+ * How long a lost connection may stay lost without being reported as away, wall ms: most connections are restored within
+ * it.
+ */
 const reconnectMillis = 1_000
 /** Timeout of a read, wall ms. */
 const readLimit = 5_000
 /** Pauses before a new connection, wall ms. */
 const firstPause = 100
 const longestPause = 5_000
-/**
- * The time within which a channel's first snapshot must arrive after the subscription. After it the snapshot is
- * requested.
- */
+/** How long after the subscription a channel may lack its first snapshot. Then the snapshot is requested. */
 const firstSnapshotWithin = Schedule.spaced("3 seconds")
 const listingPause = 1_000
 
@@ -64,7 +64,10 @@ export class FeedSession {
   connections = 0
   listings = 0
   private receivedAt: number | null = null
-  /** Numbers of the venue's last event: at the last read of the listing, and in the last heartbeat. */
+  /**
+   * The number of the venue's last event: at the last read of the listing, and in the last heartbeat; -1 and 0 before the
+   * first.
+   */
   private listedNumber = -1
   private number = 0
   /** Wall time at which the connection was lost; null: never. */
@@ -122,7 +125,7 @@ export class FeedSession {
     })
   })
 
-  /** The snapshot requests of one connection. */
+  /** Makes the component that requests missing snapshots over one connection. */
   private snapshotRequests(): SnapshotRequests {
     const { venue, mirror, now } = this.parts
     return new SnapshotRequests({

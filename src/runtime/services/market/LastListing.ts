@@ -21,7 +21,7 @@ export interface LastListingShape {
   readonly last: () => VenueListing | null
   /** Accepts the possible parts of a listing that was read. The result becomes the last listing. */
   readonly believe: (read: ReadListing) => BelievedListing
-  /** The venue's time of the last listing read, Unix ms. */
+  /** The venue's time at the last read of the listing, Unix ms; -Infinity before the first. */
   readonly readAt: () => number
   /**
    * Records that a listing still held at this venue time, Unix ms. `text`: its `textOf`. A different listing, which another
@@ -34,7 +34,7 @@ export interface LastListingShape {
 
 export const makeLastListing = (recalled: VenueListing | null = null): LastListingShape => {
   let last = recalled
-  /** The last venue time at which the whole listing held, Unix ms. */
+  /** The last venue time at which the whole listing was known to hold, Unix ms; -Infinity before the first. */
   let heldAt = -Infinity
   let readAt = -Infinity
   let text = ""

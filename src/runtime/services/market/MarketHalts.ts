@@ -38,7 +38,7 @@ export interface HaltBody {
 /** A halt in force as partners see it (GET /trading-status). */
 export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | "message">
 
-/** A listed market, with the halts that stop its trading. */
+/** A listed market with its prices, and whether this service or the venue halts its trading. */
 export interface MarketRow extends MarketPrices {
   /** True under a halt of this service. */
   readonly haltedByUs: boolean
@@ -133,7 +133,7 @@ const scopeFault = (scope: string, markets: ReadonlyArray<MarketPrices> | null):
 
 const viewOf = (row: TradingHaltRow): HaltView => ({ ...row.context, status: row.state })
 
-/** The halt of a scope. The system's mailbox holds only the halts in force. */
+/** The halt in force for exactly this scope; undefined if there is none. The system's mailbox holds no ended halts. */
 const haltOf = (turn: Turn, scope: string): TradingHaltRow | undefined =>
   turn.state.all("tradingHalts").find((row) => row.scope === scope)
 

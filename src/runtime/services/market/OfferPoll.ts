@@ -14,9 +14,9 @@ const unread = "an offer can't be read"
 /** The board of staking offers as last read. */
 export interface OfferBoard {
   readonly offers: ReadonlyArray<VenueOffer>
-  /** Business time at the venue. */
+  /** Business time of the board at the venue, Unix ms. */
   readonly at: number
-  /** Wall time at which it was read here. */
+  /** Wall time at which the service read the board, Unix ms. */
   readonly readAt: number
 }
 
@@ -29,9 +29,9 @@ export interface OfferPollParts {
   readonly venue: Pick<VenueShape, "offers">
   readonly mirror: Pick<MarketMirror, "listing">
   readonly rate: QuarantineRate
-  /** Wall time. */
+  /** The process's wall time, Unix ms. */
   readonly now: () => number
-  /** The latest possible business time of a board. */
+  /** The latest business time that a board may plausibly have, Unix ms. */
   readonly latest: () => number
 }
 
@@ -40,7 +40,7 @@ const offersEvery = 2_000
 export const staleMillis = 10_000
 /** The highest age of a board for the check of a take (STS-1), wall ms. */
 const takenWithin = 3_000
-/** The pause before another check whether the listing is known. Its grids are needed to check offers. */
+/** The pause while the venue's listing is not known yet, wall ms. Offers can't be checked without its grids. */
 const listingPause = 250
 /** Timeout of a read, wall ms. */
 const readLimit = 2_000
@@ -48,7 +48,10 @@ const readLimit = 2_000
 export interface OfferReads {
   /** The board as last read; null: it was never read. */
   readonly last: () => OfferBoard | null
-  /** The board, read again if it is too old for the check of a take. If the venue does not answer, the last board. */
+  /**
+   * A board that is recent enough for the check of a take: it is read again if necessary. If that read fails, the last
+   * board, or null if there never was one.
+   */
   readonly recent: Effect.Effect<JudgedBoard | null>
 }
 
@@ -83,8 +86,8 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<OfferReads, nev
       last: () => last,
       recent: Effect.suspend(() => {
         const requestedAt = now()
-        // If another read has ended during the wait, the caller uses its result, even a failure, instead of another
-        // read.
+        // A read that ended while this caller waited is recent enough, even if it failed: the caller does not read once
+        // more.
         const again = Effect.suspend(() => (isEnough() || ended >= requestedAt ? Effect.void : read))
         return isEnough() ? Effect.succeed(judged()) : Effect.map(one.withPermit(again), judged)
       })

@@ -14,7 +14,7 @@ export class Shared<K, A extends object> {
     this.kept = kept
   }
 
-  /** The value of a key in a state. `state` is compared by identity. */
+  /** The cached value of a key, made by `make` if there is none. A different `state` object drops all cached values. */
   of(state: unknown, key: K, make: () => A): A {
     if (this.state !== state) {
       this.state = state

@@ -30,7 +30,7 @@ export class TickerMirror {
   private kept: Mark | null = null
   /** True: marks were lost since the last one, because the connection or a message was lost, or the venue sent no mark. */
   private hasLostMarks = true
-  /** The last mark received. A message may contain no mark. */
+  /** The last known mark, which may be older than the last message, because a message may contain no mark. */
   private marked: Omit<Mark, "current"> | null = null
   private markText: string | null = null
   private readonly market: VenueMarket
@@ -93,7 +93,7 @@ export class TickerMirror {
     this.kept = null
   }
 
-  /** The last known mark, however old; null: none was received. */
+  /** The last known mark, however old; null before the first. `current` is false when it is stale. */
   mark(): Mark | null {
     if (this.marked === null) return null
     this.kept ??= { ...this.marked, current: this.current && this.prices?.mark !== null }
@@ -159,7 +159,7 @@ export class TickerMirror {
   }
 }
 
-/** The row of a market whose ticker is unknown (A2-03). */
+/** The prices of a market whose ticker is unknown: all null (A2-03). */
 export const noTicker = (symbol: string): TickerRow => ({
   symbol,
   lastPrice: null,

@@ -1,7 +1,7 @@
 /** Writes the last state of the market at intervals, for the next process. */
 import { Effect, Schedule, type Duration, type Scope } from "effect"
 
-/** The longest wait for the last write at the end. */
+/** How long the last write may take when the scope closes. */
 const endWithin = "1 second"
 
 /**
@@ -17,7 +17,7 @@ export const keepStored = <E>(
   const guarded = (isEnd: boolean): Effect.Effect<void> =>
     Effect.suspend(() => write(isEnd)).pipe(
       Effect.catch((error) => Effect.logDebug(failed, error)),
-      // A defect must not end the loop of writes.
+      // A defect is logged like a failure, so that it does not end the loop of writes.
       Effect.catchDefect((defect) => Effect.logError(failed, defect))
     )
   return Effect.gen(function* () {

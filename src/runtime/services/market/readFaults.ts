@@ -7,11 +7,11 @@ import { type Kline, klineIntervals, type KlinePage } from "../../../machines/ve
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { KlineWindow } from "../../ports/Venue.ts"
 
-/** The highest plausible number of trades in one bucket. */
+/** A kline with more trades than this is implausible. */
 const tradeLimit = 1_000_000_000
-/** The lowest implausible price. */
+/** A price of this or more is implausible. */
 const priceLimit = 1e12
-/** The highest plausible number of offers on a board. */
+/** A board with more offers than this is implausible. */
 const offerLimit = 10_000
 
 /**

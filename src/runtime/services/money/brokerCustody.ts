@@ -28,7 +28,7 @@ export const brokerClient = (
   return partner.row.custodyModel === "BROKER" ? accept({ client, partner }) : refuse(notUnderBroker)
 }
 
-/** The most repeated reads of a row. A concurrent step makes a read out of date, and a row has few steps. */
+/** How often an outdated read is repeated. Only a concurrent step makes a read outdated, and a row has few steps. */
 const rereadLimit = 2
 
 /** Reads a row and decides on it. It repeats while `attempt` returns null because the mailbox no longer holds the row. */

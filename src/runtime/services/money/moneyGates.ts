@@ -11,7 +11,7 @@ import { blockStatuses, clientContext } from "../account/clientState.ts"
 /** Facts about client and reference that every money write has. */
 export interface MoneyFacts {
   readonly client: ClientRow
-  /** The owner of the reference; null: the reference is free, or counts as free. */
+  /** The client that already used the reference; null if the reference may be used. */
   readonly filed: { readonly clientId: number } | null
 }
 
@@ -21,7 +21,10 @@ export const accountGate: Gate<MoneyFacts> = {
   compared: ({ client }) => ({ figure: client.state, limit: "not CLOSED" })
 }
 
-/** A reference that the client already used is replayed before any of these gates. */
+/**
+ * Refuses a reference that another client has used. If this client has used it, the earlier answer is replayed before any
+ * gate.
+ */
 export const referenceGate: Gate<MoneyFacts> = {
   gate: "reference",
   refusal: ({ filed, client }) =>
@@ -34,7 +37,7 @@ export const referenceGate: Gate<MoneyFacts> = {
   }
 }
 
-/** FROZEN refuses both directions, NO_WITHDRAWALS a withdrawal only (A3-10). */
+/** The gate of restrictions: FROZEN refuses deposits and withdrawals, NO_WITHDRAWALS withdrawals only (A3-10). */
 export const restrictionGate = <Facts extends MoneyFacts>(
   directionOf: (facts: Facts) => "DEPOSIT" | "WITHDRAWAL"
 ): Gate<Facts> => ({

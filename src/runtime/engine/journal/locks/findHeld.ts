@@ -36,7 +36,7 @@ const waitLimit = 24
 
 export interface Search {
   readonly session: WriterSession
-  /** Encodes commits as a batch. */
+  /** Encodes commits as a batch, for a rehearsal that is rolled back. */
   readonly draft: (commits: ReadonlyArray<Commit>) => BatchDraft
 }
 
@@ -70,7 +70,7 @@ type Found = Map<string, ReadonlyArray<Commit>>
 const free = (commits: ReadonlyArray<Commit>, found: Found): ReadonlyArray<Commit> =>
   commits.filter((commit) => !needNames(commit).some((name) => found.has(name)))
 
-/** Statements tried one by one in an open transaction; each is undone. */
+/** Tries statements one by one in an open transaction, and undoes each. */
 class Trial {
   private readonly session: WriterSession
 

@@ -31,7 +31,7 @@ type Write<A> = (
 export class Appropriateness extends Context.Service<
   Appropriateness,
   {
-    /** The questionnaire in force, without points. */
+    /** The questionnaire in force as partners get it, without points. */
     readonly questionnaire: () => ServedQuestionnaire
     readonly submit: Write<AssessmentResult>
     readonly acknowledge: Write<AcknowledgeResult>

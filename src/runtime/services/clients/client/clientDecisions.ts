@@ -173,7 +173,7 @@ const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusa
   )
 }
 
-/** The candidates with this outcome in the open cases. */
+/** Case id, entry and score of each candidate with this outcome in the open cases, for the data of a refusal. */
 const shownAs = (outcome: ScreeningOutcome, cases: ReadonlyArray<CaseRow>) =>
   cases.flatMap((open) =>
     candidatesOf(open)
@@ -306,7 +306,7 @@ export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, ev
   return (advance(at.turn, "verificationBlocks", before, event, { of: at.instance }) ?? before).state
 }
 
-/** The MiCA blocks that are neither approved nor submitted for approval, in order. */
+/** The MiCA blocks that keep the client from level MICA: neither approved nor submitted, in the order of the blocks. */
 const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCode> =>
   micaBlockCodes.filter((code) => !["APPROVED", "SUBMITTED"].includes(blockOf(at, client.id, code)?.state ?? ""))
 
@@ -317,7 +317,7 @@ export const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void 
   }
 }
 
-/** Writes the row of a decision, which never changes. */
+/** Writes a decision into the client's list of decisions, whose rows never change. */
 export const writeDecision = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
   at.turn.draft.put("decisions", {
     id: at.turn.nextId("decision"),

@@ -18,7 +18,7 @@ import { RowReads } from "../../../ports/RowReads.ts"
 
 export type ClientDocument = Document & { readonly clientId: number; readonly purpose: DocumentPurpose }
 
-/** `dataBase64`: null when the content was not requested. */
+/** A document as compliance reads it. `dataBase64`: its content; null when the content was not requested. */
 export type ReadDocument = ClientDocument & { readonly dataBase64: string | null }
 
 export interface DocumentReading {
@@ -129,7 +129,7 @@ export class DocumentReads extends Context.Service<
   )
 }
 
-/** The most complete files in memory. */
+/** Limit on the complete files that are in memory at the same time. */
 export const contentsAtOnce = 2
 
 const contentGone = conflict("DOCUMENT_DELETED", "The document was deleted: its content is gone.")

@@ -8,7 +8,7 @@ import { applyEffects } from "../../../effects/Interpreter.ts"
 import type { TimerHandlers } from "../../../engine/timers/Timers.ts"
 import type { DocumentRow } from "../../../tables/document.ts"
 
-/** The timer of a closed client, which fires in the client's mailbox. */
+/** The timer of a closed client that ends the retention of its documents. */
 export const retentionTimer = "documents.retention"
 
 /** Sets the timer that deletes the contents of a client that is being closed. A client without documents needs none. */
@@ -37,7 +37,7 @@ export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): Do
   return row
 }
 
-/** The timer's handler; it runs in the client's mailbox. */
+/** The handler of the retention timer, which runs in the client's mailbox. */
 export const retentionHandlers = {
   [retentionTimer]: (turn) => {
     // Only a closed client has the timer, and nothing leaves CLOSED.

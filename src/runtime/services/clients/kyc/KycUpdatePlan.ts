@@ -20,11 +20,11 @@ import { type ScreenedAgain, shownCandidates } from "../screening/rescreening.ts
 export interface KycBase {
   readonly kycPackageId: number
   readonly revision: number
-  /** Level NONE with the latest package REJECTED (doc 1, rule 8). */
+  /** True at level NONE with the latest package REJECTED: the update onboards the client again (doc 1, rule 8). */
   readonly reonboarding: boolean
   /** Ids of the client's live documents. */
   readonly documents: ReadonlySet<number>
-  /** Compliance's findings on list entries, and the candidates in its open cases. */
+  /** `dispositions`: compliance's findings on list entries. `shown`: the candidates in the client's open cases. */
   readonly dispositions: ReadonlyArray<DispositionRow>
   readonly shown: ReadonlyArray<ScreeningCandidate>
   readonly personKey: string
@@ -61,21 +61,26 @@ export const sameBase = (read: KycBase, now: KycBase, referred: ReadonlyArray<nu
 export interface KycUpdatePlan {
   readonly base: KycBase
   readonly request: KycUpdateBody
-  /** The sections as they are after the update. */
+  /** The client's sections after the update, including those that it does not change. */
   readonly sections: PersonSections
   readonly identityChanged: boolean
   /** The screening without false positives that compliance has found for this identity; null: no screening was needed. */
   readonly screened: ScreenedAgain | null
-  /** `screened` without candidates that an open case shows with at least the same closeness of the match. */
+  /**
+   * `screened` without the candidates that need no new review, because an open case already shows them with at least this
+   * likeness.
+   */
   readonly unseen: ScreeningResult | null
-  /** Keyed hashes of the person after the update. */
+  /** The keyed hashes of the person after the update. */
   readonly personKey: string
   readonly claims: ClaimsOfPerson
   /** Declarations that need a review and that the previous revision did not have (A1-28). */
   readonly declared: ReadonlyArray<CaseReason>
 }
 
-/** The changes to the claims of the person (A1-28). */
+/**
+ * The claims on a person that an update releases and takes. A claim is a keyed hash that only one client may hold (A1-28).
+ */
 export interface ClaimsOfPerson {
   readonly release: ReadonlyArray<string>
   readonly claim: ReadonlyArray<string>
@@ -83,7 +88,7 @@ export interface ClaimsOfPerson {
   readonly same: Namesake | null
 }
 
-/** Names of the claims whose holders decide `claimsAfter`. */
+/** Names of the claims whose present holders `claimsAfter` needs. */
 export const claimsToQuery = (before: string, after: string): ReadonlyArray<string> => [
   ...new Set([before, after].flatMap(personClaims))
 ]

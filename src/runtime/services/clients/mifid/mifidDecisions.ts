@@ -27,7 +27,7 @@ import type { CurrentQuestionnaire } from "../appropriateness/Questionnaires.ts"
 
 const closed = refuse(conflict("ACCOUNT_CLOSED", "The account is closed."))
 
-/** Error 400 4000 for one or more fields. It shows the sentence of the first field. */
+/** The refusal (400 code 4000) of a body with wrong fields. Its sentence is that of the first wrong field. */
 export const refusalByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
   invalidBody({ sentence: Object.values(errors)[0] ?? notAnObject, errors })
 
@@ -159,7 +159,7 @@ export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: u
   return accept({
     acknowledgedAt: turn.now,
     attestedAt,
-    // Only a WARN can be acknowledged.
+    // Always WARN, because no other outcome can be acknowledged.
     outcome: "WARN",
     verificationLevel: next.level,
     granted: next.level !== client.level

@@ -87,7 +87,7 @@ const moveBehind = (turn: Turn, passId: number, persons: ReadonlyArray<StoredPer
 const changedLimit = 20_000
 const entriesPage = 1_000
 
-/** The live entries with ids above `from` and up to `to`; null: they are too many for an index of their own. */
+/** The live entries with ids above `from` and up to `to`, which are new since the last pass. Null above `changedLimit`. */
 const entriesBetween = (
   { stored }: PassTools,
   from: number,
@@ -111,7 +111,9 @@ const entriesBetween = (
 
 const nothing: Settled = { has: () => false }
 
-/** The clients with a candidate, including candidates that compliance has already judged. */
+/**
+ * The clients that need a decision in their mailbox: those with any candidate, even one that compliance has already judged.
+ */
 const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: ScreenedPerson) => Found) =>
   Effect.gen(function* () {
     const suspects: Array<number> = []

@@ -28,7 +28,7 @@ export interface CollateralFacts {
   /** The client's USDC balance before the report. */
   readonly balance: BalanceRow
   readonly request: CollateralBody
-  /** The report that holds the reference; null: the reference is free, or counts as free. */
+  /** The stored report with the same reference; null if the reference may be used. */
   readonly filed: CollateralReportRow | null
   readonly threshold: bigint
 }
@@ -78,12 +78,12 @@ const size: CollateralGate = {
       : null
 }
 
-/** Gates whose refusal leaves no row. */
+/** The gates whose refusal stores nothing, so that the reference stays free. */
 export const rowlessGates: Gates<CollateralFacts> = [accountGate, verification, referenceGate, size]
 
 const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
 
-/** Sentences of REFUSED reports, besides those of restrictions and stale prices. */
+/** The sentences of economic refusals. Restrictions and stale prices have theirs elsewhere. */
 const sentences = {
   onTheBooks: "The withdrawal exceeds the client's collateral on the books.",
   margin: "The account is in margin call or close-out.",
@@ -115,7 +115,7 @@ const onTheBooks: CollateralGate = {
       : null
 }
 
-/** The account's risk before the report. */
+/** The account's risk as the turn sees it, without the report. */
 const riskOf = ({ turn, client }: CollateralFacts): AccountRisk => accountInTurn(turn, client).risk
 
 const riskStateOf = ({ turn, client }: CollateralFacts): RiskState => {
@@ -157,8 +157,8 @@ const livePrices: CollateralGate = {
       : null
 }
 
-/** Gates whose refusal leaves a row. */
+/** The gates whose refusal is stored as a REFUSED report and uses up the reference. */
 export const economicGates: Gates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin, livePrices]
 
-/** All gates that follow the replay of a used reference. */
+/** All gates of a report, in order. A reference that the client already used is replayed before them. */
 export const collateralGates: Gates<CollateralFacts> = [...rowlessGates, ...economicGates]

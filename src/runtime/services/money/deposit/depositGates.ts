@@ -30,7 +30,7 @@ type DepositGate = Gate<DepositFacts>
 
 export const tooLarge = "The amount is too large for the balance it leads to."
 
-/** PENDING notices of the client in micro-USDC (F25). */
+/** The sum of the client's PENDING notices, valued in micro-USDC (F25). */
 export const pendingDeposits = ({ state, facts }: Pick<Turn, "state" | "facts">): bigint =>
   state
     .all("depositNotices")
@@ -53,7 +53,10 @@ const verification: DepositGate = {
   }
 }
 
-/** The cash if this notice and all pending ones of the currency were confirmed. */
+/**
+ * The most cash that the client could have in the notice's currency if it and all pending notices were confirmed, minor
+ * units.
+ */
 const cashReached = ({ turn, client, request }: DepositFacts): bigint =>
   turn.state
     .all("depositNotices")
@@ -62,7 +65,7 @@ const cashReached = ({ turn, client, request }: DepositFacts): bigint =>
       cashAtMost(turn.state, balanceOf(turn, client.id, client.partnerId, request.currency)) + request.amount
     )
 
-/** The lifetime deposits on the balance's row if this notice and all pending ones were confirmed. */
+/** The lifetime deposits that the balance would show if this notice and all pending ones were confirmed, micro-USDC. */
 const depositsReached = ({ turn, client, request }: DepositFacts): bigint =>
   balanceOf(turn, client.id, client.partnerId, request.currency).deposited +
   depositValue(request.currency, request.amount, turn.facts) +

@@ -38,7 +38,7 @@ export type SettlementVerdict = Verdict<SettlementReported>
 export interface SettlementQuery extends PageQuery {
   readonly clientId?: number
   readonly status?: SettlementStatus
-  /** Items that occurred at this time or later, Unix ms. */
+  /** Selects items that occurred at this time or later, Unix ms. */
   readonly since?: number
 }
 
@@ -145,5 +145,5 @@ export class SettlementItems extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); other texts cause no query. */
+/** A client uid: prefix, hyphen, digits (F31). Any other text names no client, so it causes no query. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/

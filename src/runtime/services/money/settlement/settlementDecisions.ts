@@ -14,12 +14,12 @@ import { advance } from "../../../effects/advance.ts"
 
 export const noItem: Refusal = unknown("Settlement item")
 
-/** The most changes of an item, and so the most times that a report of it can lose to concurrent reports. */
+/** The most changes of an item. A report of it can therefore lose to at most so many concurrent reports. */
 export const changesOfItem = 2
 
 export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.context, row.state)
 
-/** The unique fact of an item's n-th change. */
+/** The claim on an item's n-th change: of two commits that make it, the database refuses one. */
 const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
 
 /** True if a commit lost only to other reports of its items. Their rows must then be read again. */
@@ -32,7 +32,7 @@ const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReportBody
     : { type: "REPORT_FAILED", at: now, partnerTxRef, settledAt, note }
 
 export interface AppliedReport {
-  /** The item after the report. */
+  /** The item's row after the report. */
   readonly row: SettlementItemRow
   /** False when the item already had the reported status: nothing was written. */
   readonly changed: boolean

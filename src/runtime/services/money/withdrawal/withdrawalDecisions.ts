@@ -36,7 +36,10 @@ import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
 import { advance, start } from "../../../effects/advance.ts"
 import { referenceClaim } from "../../../tables/Catalogue.ts"
 
-/** The unique fact of a reference: one namespace per partner, apart from deposits and collateral (A3-01). */
+/**
+ * The claim on a reference, so that only one request uses it. Withdrawals have their own references, apart from deposits
+ * and collateral (A3-01).
+ */
 export const withdrawalClaim = (partnerId: number, partnerRef: string): string =>
   referenceClaim("withdrawalRequests", partnerId, partnerRef)
 
@@ -50,7 +53,7 @@ export interface ClientTurn {
   readonly partner: PartnerView
 }
 
-/** The client's cash in a currency, with the risk of the whole account. */
+/** The figures for the money-out gate: the client's cash in a currency, and the risk of the whole account. */
 export const freeMoney = ({ cashOf, risk, recorded }: AccountNow, currency: Currency): FreeMoney => ({
   currency,
   cash: cashOf(currency),
@@ -120,7 +123,7 @@ export type WithdrawalRuling =
   | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
   | { readonly to: "PAID" }
   | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
-  /** Approved, then rejected by the bank for good: ends REJECTED. */
+  /** The bank has finally refused the payment of an approved request, which ends as REJECTED. */
   | { readonly to: "FAILED"; readonly by: MoneyDecider; readonly reason: string }
   | { readonly to: "CANCELLED" }
 
@@ -170,7 +173,7 @@ export const rulingRefusal = (
   return sentence === null ? null : conflict(moneyOutReasons[sentence], sentence)
 }
 
-/** The refusal of a ruling on a request that is already decided. */
+/** The refusal of a ruling that the request's present state does not allow any more; it names that state. */
 export const alreadyDecided = (row: WithdrawalRow): Refusal =>
   conflict("DECIDED_ALREADY", `This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
 
@@ -191,7 +194,10 @@ export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): bool
   }
 }
 
-/** The destination was changed in the database, or version 1 filed the request: no payment goes there. */
+/**
+ * The refusal to pay if the destination is not the one with which the request was filed, or if version 1 filed it and it
+ * can't be verified. Null: the ruling moves no money, or the destination is genuine.
+ */
 export const destinationRefusal = (
   sealing: Fingerprints,
   row: WithdrawalRow,
@@ -209,11 +215,11 @@ export const destinationRefusal = (
   )
 }
 
-/** True for the refusal that an operator must examine at once. */
+/** True for the refusal by `destinationRefusal`. An operator must examine it at once, because a row was manipulated. */
 export const isOtherDestination = (refusal: Refusal): boolean =>
   refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
 
-/** The only state in which each ruling is accepted (D10). */
+/** The state in which each ruling is accepted; in any other state it is refused (D10). */
 export const fromOf: { readonly [T in WithdrawalRuling["to"]]: WithdrawalStatus } = {
   APPROVED: "REQUESTED",
   PAID: "APPROVED",

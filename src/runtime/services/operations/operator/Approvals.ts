@@ -52,7 +52,7 @@ export interface ApprovalView {
   readonly command: string
   readonly args: Json
   readonly status: ApprovalStatus
-  /** The outcome of a granted command; otherwise null. */
+  /** The outcome of a granted command; null for a request that is pending, refused or expired. */
   readonly outcome: ApprovalOutcome | null
   readonly requestedBy: number
   readonly requestedAt: number
@@ -63,17 +63,17 @@ export interface ApprovalView {
 
 export interface Pending {
   readonly approvalId: number
-  /** Present in a dry run. */
+  /** The effect of the command if it were granted now; only a dry run has it. */
   readonly deed?: Deed
 }
 
-/** The effect of a command if it were granted now, or the refusal. */
+/** The effect of a command if it ran now: result and changes, or the sentence that would refuse it. */
 export type Deed =
   | { readonly result: Json; readonly would: DryRunSummary; readonly changes: ReadonlyArray<Change> }
   | { readonly refusal: string }
 
 export interface ApprovalDetails extends ApprovalView {
-  /** Null for a decided approval, and for a caller who may not run the command. */
+  /** The effect of the waiting command. Null for a decided approval, and for a caller who may not run the command. */
   readonly deed: Deed | null
 }
 
@@ -148,7 +148,7 @@ export class Approvals extends Context.Service<
           decide: (turn) => ruleOnApproval(turn, approvalId, caller.keyId, event)
         })
 
-      /** The turn of a grant: from its commit on the command depends on both keys. A dry run grants nothing. */
+      /** The turn of a grant: once it is committed, the command depends on both keys. A dry run grants nothing. */
       const grantInTurn = (
         caller: OperatorCaller,
         approvalId: number,
@@ -167,7 +167,7 @@ export class Approvals extends Context.Service<
         })
       }
 
-      /** The note in the audit row of the request; null: there is no such row. */
+      /** The note that the audit recorded for the request; null if the audit has no such row. */
       const requestedAs = (approvalId: number) =>
         Effect.map(
           stored.page(
@@ -194,7 +194,7 @@ export class Approvals extends Context.Service<
         return guarded.run(caller, args)
       }
 
-      /** Runs the command in a dry run of its own, to show its result. */
+      /** Runs the command as a dry run, to show its effect before a second key grants it. */
       const deedOf = (
         caller: OperatorCaller,
         command: GuardedName,
@@ -233,7 +233,7 @@ export class Approvals extends Context.Service<
         )
       }
 
-      /** Uses up the approval of a command that changed nothing, so that no commit has claimed the fact. */
+      /** Uses up the approval of a command that changed nothing: no commit of its own has claimed the fact. */
       const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
         currentDryRun() === null
           ? stored.holders([usedFact(approvalId)]).pipe(
@@ -242,7 +242,7 @@ export class Approvals extends Context.Service<
             )
           : Effect.void
 
-      /** Claims the fact if the command's commit has not. After a failure the approval can be granted again. */
+      /** Claims the fact that the approval is used, if no commit has. After a failure it can be granted again. */
       const useUp = (
         caller: OperatorCaller,
         approvalId: number,
@@ -370,7 +370,7 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
   )
 }
 
-/** The outcome of a grant. NOT_RUN: the process died in between, or the command could not run. */
+/** The outcome of a granted command, by the claim on the used approval; null if not granted. NOT_RUN: there is no claim. */
 const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcome | null => {
   if (row.state !== "GRANTED") return null
   const fact = used.find(({ name }) => name === usedFact(row.id))

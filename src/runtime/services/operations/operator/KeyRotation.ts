@@ -26,7 +26,10 @@ export interface EncryptionView {
   /** Number of the key that new values are sealed with. */
   readonly current: number
   readonly keys: ReadonlyArray<{ readonly number: number; readonly sealedValues: number }>
-  /** `running`: the background pass is working or makes its final check. */
+  /**
+   * `running`: values are being resealed, or the final check is not done. `remaining`: values that are sealed with older
+   * keys.
+   */
   readonly resealing: { readonly running: boolean; readonly remaining: number }
 }
 
@@ -41,7 +44,7 @@ export class KeyRotation extends Context.Service<
     rotate(caller: OperatorCaller): Effect.Effect<Verdict<Rotated>, DispatchError>
     /** Counts every sealed value, which is slow on a large database. One caller at a time. */
     readonly show: Effect.Effect<EncryptionView, Unavailable>
-    /** Requests a pass over all values. */
+    /** Requests a pass over all sealed values, which seals those of older keys again. */
     readonly beginResealing: () => void
     /** Completes when a pass is requested. */
     readonly resealingWanted: Effect.Effect<void>
@@ -86,7 +89,7 @@ export class KeyRotation extends Context.Service<
               ])
           })
 
-        /** The keys in the file. Refused if the file lacks a key in use. */
+        /** The keys in the key file. Refused if the file lacks a key that the service uses. */
         const filed = (store: KeyStore): Verdict<SealingKeys> => {
           try {
             const found = store.read()
@@ -106,7 +109,8 @@ export class KeyRotation extends Context.Service<
             const previous = sealing.current()
             const before = yield* Effect.sync(() => filed(store))
             if (!before.ok) return before
-            // A key that is in the file and not in use comes from an interrupted rotation.
+            // The file may already have a key that is not in use: an interrupted rotation has left it, and this rotation
+            // uses it.
             const left = before.value.current > previous
             const current = left ? before.value.current : previous + 1
             if (current > lastKeyNumber) return refuse(keysUsedUp)
@@ -121,8 +125,8 @@ export class KeyRotation extends Context.Service<
             yield* stampCanary(makeSealing(keys)).pipe(
               Effect.provideService(SqlClient.SqlClient, sql),
               Effect.catch(whenUnsure),
-              // The audit has recorded the rotation, so the operator should check the state before repeating the
-              // command.
+              // The audit already has the rotation. The outcome is therefore unknown, and the operator should check the
+              // state before a retry.
               Effect.mapError(() => new Unavailable({ unknown: true }))
             )
             sealing.adopt(keys)
@@ -170,7 +174,7 @@ export class KeyRotation extends Context.Service<
     )
 }
 
-/** The keys with a new one, as written to the store; null when the write failed. */
+/** Adds a new key to the store, and returns all keys; null if the write failed. */
 const withNewKey = (store: KeyStore, number: number): SealingKeys | null => {
   try {
     store.add(number, randomBytes(32))

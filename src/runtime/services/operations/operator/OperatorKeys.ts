@@ -150,7 +150,7 @@ export class OperatorKeys extends Context.Service<
   )
 }
 
-/** The service creates the first key without a request. */
+/** The attribution of the first key, which the service creates without a request. */
 const firstStart: Attribution = {
   role: "SYSTEM",
   keyLabel: "first start",
@@ -184,7 +184,7 @@ const issueOperatorKey = (
   return { operatorId: id, key, prefix, label, role }
 }
 
-/** An approval whose command will not run. */
+/** An approval that ends without a run, because a key that it depends on is revoked. */
 interface EndedApproval {
   readonly approvalId: number
   readonly why: string

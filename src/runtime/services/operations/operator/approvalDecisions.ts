@@ -11,7 +11,7 @@ import type { ApprovalRow } from "../../../tables/operator.ts"
 import { systemInstance } from "../../shared/OperatorCaller.ts"
 import { advance, start } from "../../../effects/advance.ts"
 
-/** Lifetime of a request without a grant. */
+/** The time until a request expires without a grant, ms. */
 export const approvalMillis = 7 * 86_400_000
 
 /** SHA-256 of the canonical JSON, so that the order of the arguments does not matter. */
@@ -100,7 +100,7 @@ export const revokedGranter = conflict(
   "The operator key that granted the command is revoked: what it let through does not run."
 )
 
-/** True if the operator key may still act. Reads the system mailbox. */
+/** True if the key exists and is not revoked. `state`: the system mailbox, which holds all operator keys. */
 export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
   state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
 
@@ -124,7 +124,7 @@ export const grantRefusal = (
   return recorded?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
 }
 
-/** Grants a pending approval for exactly the requested arguments. */
+/** Grants a pending approval. Refused if a key is revoked, or if the stored arguments are not those that were requested. */
 export const grantApproval = (
   turn: Turn,
   approvalId: number,
@@ -139,7 +139,10 @@ export const grantApproval = (
     (row) => grantRefusal(turn, row, keyId, recorded)
   )
 
-/** Repeats a grant. The audit records the key that runs the command now, besides the key that granted it. */
+/**
+ * Grants an approval again whose command did not run. The audit then has both keys: the one that granted it first, and this
+ * one.
+ */
 export const resumeApproval = (
   turn: Turn,
   row: ApprovalRow,

@@ -10,11 +10,11 @@ import { findClient } from "../../account/findClient.ts"
 import type { Directory } from "../../partners/Directory.ts"
 import { ofPartners } from "../../account/listReads.ts"
 
-/** The owner of the rows; absent: all owners. */
+/** Selects rows by owner; without members the rows of all owners. */
 export interface Whose {
-  /** By any name that `findClient` accepts. */
+  /** The client by any name that `findClient` accepts. */
   readonly client?: string
-  /** Id or code. */
+  /** The partner by id or code. */
   readonly partner?: string
 }
 
@@ -42,6 +42,6 @@ export const whosePage = <T extends TableName>(
     return accept(cutPage(rows as ReadonlyArray<Tables[T] & { readonly id: number }>, query.limit, ({ id }) => id))
   })
 
-/** The condition that selects rows in this state. */
+/** The conditions that select rows in a state; none for undefined. */
 export const inState = (state: string | undefined): ReadonlyArray<Condition> =>
   state === undefined ? [] : [{ column: "state", value: state }]

@@ -72,7 +72,7 @@ export type ResolveRequest = {
    * one.
    */
   readonly evidenceOf?: string
-  /** The account, for the approver. The check adds it; requests do not contain it. */
+  /** The uid of the account, for the approver. The check adds it, so a request does not contain it. */
   readonly clientUid?: string
 }
 
@@ -236,7 +236,7 @@ type Named =
 
 interface Located {
   readonly named: Named
-  /** True if the venue does not know the contract. */
+  /** True if the venue, queried for it, does not know the contract. */
   readonly isUnknown: boolean
 }
 
@@ -268,7 +268,7 @@ const otherReport = conflict(
   "The report that the evidence is of was resolved, or another one stands by now: resolve the object again."
 )
 
-/** The object named KIND:ID. */
+/** Finds the object with this name (KIND:ID); refused if there is none or it can't be resolved. */
 const namedBy = (
   object: string
 ): Verdict<{ readonly table: (typeof tables)[keyof typeof tables]; readonly id: number }> => {
@@ -304,7 +304,7 @@ const evidenceErrors = (
       ? "A contract is resolved as closed or void."
       : `${subjects[table]} is resolved as executed or void.`
   }
-  // A take has no price; its rate is that of the offer.
+  // The evidence that each resolution takes. A take has no price of its own, because its rate is that of the offer.
   const takes = { tradeId: as === "executed", price: as !== "void" && table !== "swaps", qty: as === "executed" }
   const given = { tradeId, price, qty }
   const names = { tradeId: "trade id", price: "price", qty: "quantity" } as const

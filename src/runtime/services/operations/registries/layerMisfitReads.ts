@@ -41,7 +41,7 @@ export const layerMisfitReads = Layer.effectDiscard(
 )
 
 let standingMisfits = 0
-/** The number of misfits that this process has found to stand, for metrics. */
+/** The number of misfits that have become standing since the start of this process, for metrics. */
 export const standingMisfitCount = (): number => standingMisfits
 
 /** Counts and logs a misfit that stands, because no reply for the object was valid. */

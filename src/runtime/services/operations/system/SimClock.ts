@@ -100,7 +100,7 @@ export class SimClock extends Context.Service<
         due
       })
       const { sandbox } = yield* Settings
-      // A jump is completed before the next one begins.
+      // Jumps run one at a time, because each moves the clock by steps that another jump must not see half done.
       const one = yield* Semaphore.make(1)
       const meeting = new ClockMeeting({
         ...parts,
@@ -174,7 +174,7 @@ class Jump {
     })
   }
 
-  /** Moves venue and clock. `to`: the target of the venue, Unix ms of business time. */
+  /** Moves the venue and then this service's clock. `to`: the venue's target, Unix ms of business time. */
   private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const { clock, timers } = this.parts
@@ -189,12 +189,14 @@ class Jump {
       const offset = yield* this.store(millis, false)
       if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
       clock.setOffset(Math.max(offset, clock.offset()))
-      // The clock has moved: a failed audit row must not make the caller retry.
+      // The clock has moved by now. The caller must not retry because of a failed audit row, so the outcome is reported as
+      // unknown.
       yield* Effect.mapError(this.audit(caller, before, offset), unsure)
       const fired = yield* this.fireDue(left())
       // The venue has moved on while the service worked, so both are brought to the same moment again.
       const met = !moved.success || (yield* this.meet(left))
-      // The clock has moved: a failed read must not make the caller retry.
+      // The clock has moved by now. The caller must not retry because of a failed read, so the outcome is reported as
+      // unknown.
       const shown = yield* Effect.mapError(this.shown, unsure)
       const tally = firedSince(firedBefore, timers.fired())
       return accept({ ...shown, behind: shown.behind || !moved.success || !fired || !met, fired: tally, jobs })
@@ -207,14 +209,17 @@ class Jump {
     return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
   }
 
-  /** Stores the new offset, before it takes effect. Null: business time would exceed its end. */
+  /**
+   * Stores the new offset of the clock, before the process uses it. Null: business time would go beyond its end
+   * (`clockEnd`).
+   */
   private store(millis: number, dry: boolean) {
     return Effect.suspend(() =>
       Effect.catch(moveClock(this.parts.sql, millis, clockEnd - this.own().wallNow, dry), whenUnsure)
     )
   }
 
-  /** The result that the jump would have. It checks first that the venue is reachable. */
+  /** The result that the jump would have, without moving a clock. Refused if the venue can't be reached. */
   private rehearse(caller: OperatorCaller, before: number, offset: number) {
     return Effect.gen({ self: this }, function* () {
       const { control } = this.parts

@@ -7,14 +7,14 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 
 const windowMillis = 60_000
 
-/** Seconds. */
+/** Event loop delays in seconds. */
 export interface LagFigures {
   readonly mean: number
   readonly p99: number
   readonly max: number
 }
 
-/** Nanoseconds. */
+/** The measured delays in nanoseconds, as Node gives them. */
 type Histogram = Pick<ReturnType<typeof monitorEventLoopDelay>, "mean" | "max" | "percentile" | "reset">
 
 export class LagWindows {
@@ -25,7 +25,7 @@ export class LagWindows {
     this.histogram = histogram
   }
 
-  /** Ends the current window. */
+  /** Ends the current minute: its figures are shown from now on, and the measurement starts again. */
   roll(): void {
     this.whole = figuresOf(this.histogram)
     this.histogram.reset()
@@ -36,7 +36,7 @@ export class LagWindows {
   }
 }
 
-/** The mean of an empty histogram is NaN. */
+/** The mean of an empty histogram is NaN, which the metrics can't show, so it counts as 0. */
 const figuresOf = (histogram: Histogram): LagFigures => {
   const seconds = (nanos: number): number => (Number.isFinite(nanos) ? nanos / 1e9 : 0)
   return { mean: seconds(histogram.mean), p99: seconds(histogram.percentile(99)), max: seconds(histogram.max) }

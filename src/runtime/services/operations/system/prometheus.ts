@@ -1,6 +1,6 @@
 /** The Prometheus text format, version 0.0.4: families with their help and type, one sample a line. */
 export interface Sample {
-  /** For a histogram: `_bucket`, `_sum` or `_count`. */
+  /** The suffix of a histogram's sample, `_bucket`, `_sum` or `_count`; absent for other types. */
   readonly suffix?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number | bigint
