@@ -121,7 +121,7 @@ export class VenueApi extends HttpApi.make("venue")
  * the mark of a trigger, a touch, a settlement or a funding stamp has a ticker of its own, published before the event.
  *
  * Times of an account's events never go back, except by a correction of the venue's clock: neither the event's own time nor a
- * time that it reports first (a trade, a trigger, an opening, an end, a payment) is before an earlier event of the account. Two
+ * time that it reports first (a trade, a trigger, an end) is before an earlier event of the account. Two
  * times may be equal. Only an expiry and a funding stamp may be reported late.
  */
 export const venueStreams = {

@@ -31,16 +31,16 @@ const sameOpening = asBefore("opening time", ({ openedAt }) => openedAt, "opened
 const feeMisfit = (fee: string, { swap: { notional } }: ExpectedSwap): string | null =>
   isLess(scaled(notional), scaled(fee)) ? `the fee ${fee} is larger than the notional ${notional}` : null
 
-/** An error sentence when a payment or a correction precedes the opening. A report repeats those that are booked. */
+/** An error sentence when a payment or a correction precedes the opening. */
 const partTimeMisfit = (
   called: string,
-  parts: ReadonlyArray<{ readonly id: number; readonly at: number }>,
-  isBooked: (id: number) => boolean,
+  parts: ReadonlyArray<{ readonly at: number }>,
   { openedAt: sentAt }: VenueSwap,
   { venueTime }: ExpectedSwap
 ): string | null => {
-  for (const { id, at } of parts) {
-    const misfit = timeMisfit({ called, at, sentAt, mayBeOld: isBooked(id) }, venueTime)
+  for (const { at } of parts) {
+    // A report repeats all payments and corrections, and earlier reports may be lost.
+    const misfit = timeMisfit({ called, at, sentAt, mayBeOld: true }, venueTime)
     if (misfit !== null) return misfit
   }
   return null
@@ -74,7 +74,7 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
         called: "the opening time",
         at: report.openedAt,
         sentAt: expected.swap.createdAt,
-        mayBeOld: expected.swap.contractId !== null
+        mayBeOld: true
       },
       expected.venueTime
     ),
@@ -87,14 +87,10 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
       const misfit = feeMisfit(fee, expected)
       if (misfit !== null) return misfit
     }
-    const isBooked = (id: number): boolean => expected.swap.corrections.includes(id)
-    return partTimeMisfit("the correction time", report.corrections, isBooked, report, expected)
+    return partTimeMisfit("the correction time", report.corrections, report, expected)
   },
   // Each payment is booked once by its id; an amount beyond the outstanding one opens a break.
-  payments: (report, expected) => {
-    const isBooked = (id: number): boolean => expected.swap.payments.some((payment) => payment.id === id)
-    return partTimeMisfit("the payment time", report.payments, isBooked, report, expected)
-  },
+  payments: (report, expected) => partTimeMisfit("the payment time", report.payments, report, expected),
   short: { because: "It counts only at or after maturity (swapMachine.ts, mature)." },
   end: ({ end }, { isListed }) => (end === "FINAL_SETTLEMENT" ? settlementMisfit(isListed) : null)
 }
