@@ -53,7 +53,7 @@ export const addSimCommands = (program: Command, cli: Cli): Command => {
   return sim
 }
 
-const oneWay = cliFailure(exitStatus.usage, 4000, "One of these is needed: a duration, --to, or --until-next.")
+const oneWay = cliFailure(exitStatus.usage, 4000, "Give exactly one of a duration, --to and --until-next.")
 
 const momentOption = (given: string): number => {
   const moment = parseDate(given)
@@ -81,7 +81,7 @@ const advance = (
     return yield* api.clock.advance({ payload: { advanceMillis: Math.max(1, first.dueAt - now) } })
   })
 
-const nothingDue = "The service knows no due event: the clock does not move."
+const nothingDue = "No event is due: the clock does not move."
 
 /** The service counts no further than this number. */
 const mostCounted = 1_000
@@ -98,9 +98,9 @@ const nextView = ({ now, next, more }: Shown): View =>
         what: (row) => row.name,
         of: (row) => row.subject
       },
-      "no event that the service knows"
+      "no due event"
     ),
-    ...(more === 0 ? [] : [text(`and ${more}${more < mostCounted ? "" : " or yet"} more`)])
+    ...(more === 0 ? [] : [text(`and ${more < mostCounted ? "" : "at least "}${more} more`)])
   )
 
 const clockView = (shown: Shown): View => {

@@ -88,8 +88,8 @@ const progressText = ({
     `${acknowledged} acknowledged`,
     `${clients} clients`,
     `${reports} reports`,
-    `${underWay} under way`,
-    `${tally.attempts - acknowledged - underWay} retries and twins`,
+    `${underWay} in flight`,
+    `${tally.attempts - acknowledged - underWay} retries and duplicates`,
     `${contradictions} contradictions`
   ].join("  ")
 
@@ -98,13 +98,13 @@ const summaryText = (summary: PartnerSummary): string => {
   const compared =
     audit === null
       ? "not compared"
-      : `${audit.replays} replayed byte for byte, ${audit.lost.length} lost, ${audit.doubled.length} doubled`
+      : `${audit.replays} replayed byte for byte, ${audit.lost.length} lost, ${audit.doubled.length} duplicated`
   return [
     "",
     `${summary.acknowledged} requests acknowledged in ${(summary.elapsedMillis / 1_000).toFixed(1)} s: ${summary.clients} clients, ${summary.reports} reports (seed ${summary.seed})`,
-    `books: ${compared}`,
-    `on the way: ${tally.timeouts} timeouts, ${tally.connectionFailures} connection failures, ${tally.unavailable} times unavailable, ${tally.rateLimited} times rate limited, ${tally.inProgress} times still in progress`,
+    `comparison: ${compared}`,
+    `retried: ${tally.timeouts} timeouts, ${tally.connectionFailures} connection failures, ${tally.unavailable} times unavailable, ${tally.rateLimited} times rate limited, ${tally.inProgress} times still in progress`,
     ...summary.problems.map((problem) => `  ${problem}`),
-    summary.ok ? "Everything agrees." : "The service contradicts what it acknowledged, or did not answer."
+    summary.ok ? "Service and partner agree." : "The service contradicts what it acknowledged, or did not answer."
   ].join("\n")
 }

@@ -44,13 +44,13 @@ export const addSimResetCommand = (sim: Command, cli: Cli): void => {
 const sandboxOnly = cliFailure(
   exitStatus.usage,
   4000,
-  "Only a sandbox can be reset, and this service is none. Nothing was done."
+  "Only a sandbox can be reset, and this service is not a sandbox. Nothing was done."
 )
 
 const notYet = cliFailure(
   exitStatus.unreachable,
   5030,
-  "The reset is requested, and the service has not started again yet: the next start completes it at the latest."
+  "The reset is requested, but the service has not restarted yet: its next start completes the reset at the latest."
 )
 
 /** Requests the reset and waits until the service has restarted. */
@@ -69,18 +69,18 @@ const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
 
 const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>
   dryRun === true
-    ? stack(text("A reset would delete, for good:"), fields(goes), text(stays))
+    ? stack(text("A reset would permanently delete:"), fields(goes), text(stays))
     : resetting
       ? text("The sandbox is being reset.")
       : stack(
           fields({ reset: resets, since: time(since) }),
           text(""),
-          text("The sandbox is at its beginning again. Gone:"),
+          text("The sandbox is reset. Deleted:"),
           fields(goes),
           text(begunWith)
         )
 
 const stays =
-  "The venue's books and advanced time go with it. Operator keys, encryption keys, certificates and the options of serve stay."
+  "The venue's books and advanced time are deleted too. Operator keys, encryption keys, certificates and the options of serve stay."
 const begunWith =
-  "Operator keys are as they were; keys of partners are gone. With serve --demo a new demo key is in demo.json of the data directory."
+  "Operator keys are unchanged; partner keys are deleted. With serve --demo a new demo key is in demo.json of the data directory."

@@ -32,15 +32,13 @@ export const addSimRunCommands = (sim: Command, cli: Cli): void => {
     .action((_: object, command: Command) => cli.attempt(command, (globals) => list(cli, globals)))
   sim
     .command("run")
-    .description(
-      "play scenarios against the running sandbox, or a service of the command's own; exits 1 when one fails"
-    )
+    .description("run scenarios on the running sandbox, or on a temporary one; exits 1 when one fails")
     .argument("<NAME|FILE...>", "an id, the beginning of one, a group such as custody, or a YAML file")
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .option("--junit <file>", "write the results as JUnit XML")
     .option("--record <file>", "write the partners' requests, answers and events, as JSON lines")
-    .option("--own", "play on a service of the command's own, even if one is running")
-    .option("--keep", "keep the data directory of a service of its own")
+    .option("--own", "run on a temporary service, even if one is running")
+    .option("--keep", "keep the data directory of the temporary service")
     .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
       cli.attempt(command, (globals) => run(cli, words, flags, globals))
     )
@@ -120,7 +118,7 @@ const playLot = async (
   { flags, globals, seed, running, stopped }: LotParts
 ): Promise<{ readonly results: ReadonlyArray<ScenarioResult>; readonly dataDir: string | null } | null> => {
   // The start of a sandbox takes seconds, so this line shows that the command is at work.
-  if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
+  if (!running && globals.json !== true) cli.io.stdout("Starting a temporary sandbox for this run.\n")
   const own = running ? null : await startOwn(flags.keep === true, stopped)
   try {
     const place = own === null ? globals : placeOf(own, globals)
@@ -144,9 +142,7 @@ const withoutOwn = (
   const scenarios = found.filter((scenario) => !scenario.own)
   if (named.length > 0 || scenarios.length === 0) {
     const which = (named.length > 0 ? named : own).map(({ id }) => id).join(", ")
-    throw wrong([
-      `It kills or changes the service it plays on, so a service of its own is needed: add --own (${which}).`
-    ])
+    throw wrong([`Scenarios that kill or change their service need a temporary one: add --own (${which}).`])
   }
   return { scenarios, leftOut: own.map(({ id }) => id) }
 }
@@ -185,8 +181,8 @@ const summaryText = (
     failed.length === 0
       ? `${results.length} passed, the longest in ${seconds} s (seed ${seed}).`
       : `${failed.length} of ${results.length} failed (seed ${seed}).`,
-    ...(leftOut.length === 0 ? [] : [`Left out, as they need a service of their own (--own): ${leftOut.join(", ")}`]),
-    ...kept.map((dataDir) => `The data directory of the run is kept: ${dataDir}`),
+    ...(leftOut.length === 0 ? [] : [`Skipped, because they need a temporary service (--own): ${leftOut.join(", ")}`]),
+    ...kept.map((dataDir) => `Kept data directory of the run: ${dataDir}`),
     ""
   ].join("\n")
 }
@@ -222,7 +218,7 @@ const refuseSecondKey = async (cli: Cli, scenarios: ReadonlyArray<Scenario>, glo
   throw cliFailure(
     exitStatus.refused,
     4092,
-    `The service requires a second operator key for commands of the scenarios (${waiting.join(", ")}). Nothing was done: give --own for a service of the run's own, or start this one with --four-eyes none.`
+    `The service requires a second operator key for commands of the scenarios (${waiting.join(", ")}). Nothing was done: add --own for a temporary service, or start this one with --four-eyes none.`
   )
 }
 

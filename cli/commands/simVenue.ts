@@ -34,15 +34,15 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
     cli.call(command, call, commandView, confirm === undefined ? {} : { confirm })
   venue
     .command("show")
-    .description("prices (held ones marked), paths, dealers, faults with their rest, and the last event")
+    .description("prices (held ones marked), paths, dealers, faults with their remaining time, and the last event")
     .action((_: object, command: Command) => cli.call(command, (api) => api.venue.show(), venueView))
   venue
     .command("restart")
-    .description("end the simulator and start it again; answers when it is back")
+    .description("restart the simulator; returns when it is ready")
     .action((_: object, command: Command) => send(command, (api) => api.venue.restart({ payload: {} })))
   venue
     .command("set")
-    .description("change its knobs: seed, processes, books, dealers, writers")
+    .description("change the settings of the simulator: seed, processes, books, dealers, writers")
     .argument("<FILE>", "YAML")
     .action((file: string, _: object, command: Command) =>
       cli.attempt(command, async () => {
@@ -52,7 +52,7 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
     )
   venue
     .command("clear")
-    .description("end faults, paths, held prices and halts, undo book and funding, dealers normal")
+    .description("end faults, paths, held prices and halts; restore book, funding and dealers")
     .action((_: object, command: Command) => send(command, (api) => api.venue.clear({ payload: {} })))
   addPriceCommands(venue, cli, send)
   addMarketCommands(venue, send)
@@ -123,11 +123,11 @@ interface ExecuteOptions {
 const addMarketCommands = (venue: Command, send: Send): void => {
   venue
     .command("execute")
-    .description("the venue trades the client's account by itself")
+    .description("let the venue trade on the client's account")
     .argument(clientArgument, clientMeaning)
     .argument(...symbolArgument)
     .argument("<QTY>", "with its sign: -2 sells two")
-    .option("--price <decimal>", "at this price; else at the mark")
+    .option("--price <decimal>", "price (default: the mark)")
     .addOption(requiredToken("--reason <reason>", "why", executionReasons))
     .action((client: string, symbol: string, qty: string, { price, reason }: ExecuteOptions, command: Command) =>
       send(command, (api) =>
@@ -149,7 +149,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
   }
   venue
     .command("delist")
-    .description("end the market SYMBOL at its final price, for good")
+    .description("permanently end the market SYMBOL at its final price")
     .argument(...symbolArgument)
     .action((symbol: string, _: object, command: Command) =>
       send(command, (api) => api.venue.delist({ payload: { symbol } }), `Delist ${symbol}? It can't be listed again.`)
@@ -169,8 +169,8 @@ const addFaultCommands = (venue: Command, send: Send): void => {
     .command("fault")
     .description("start a fault of the venue; clear, --for or --times ends it")
     .addArgument(tokenArgument("<KIND>", "the fault", everyFault))
-    .addOption(tokenOption("--route <route>", "on this route alone", faultRoutes))
-    .option("--symbol <symbol>", "for this market alone")
+    .addOption(tokenOption("--route <route>", "only on this route", faultRoutes))
+    .option("--symbol <symbol>", "only for this market")
     .addOption(new Option("--for <duration>", "for this long: 500ms, 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(new Option("--times <n>", "this many times").argParser(whole(1, 1_000_000)))
     .addOption(
@@ -186,7 +186,7 @@ const addFaultCommands = (venue: Command, send: Send): void => {
     })
   venue
     .command("dealers")
-    .description("whether dealers quote")
+    .description("start or stop the quotes of dealers")
     .addArgument(new Argument("<MOOD>", "silent or normal").choices(dealerMoods))
     .action((mood: (typeof dealerMoods)[number], _: object, command: Command) =>
       send(command, (api) => api.venue.dealers({ payload: { mood } }))
@@ -238,8 +238,8 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .description("put an offer on the staking board")
     .argument("<SYMBOL>", "a staking market")
     .addOption(required("--rate-bps <n>", "yearly rate, basis points").argParser(whole(0, 1_000_000)))
-    .addOption(required("--tenor-days <n>", "how long").argParser(whole(1, 36_500)))
-    .addOption(required("--qty <decimal>", "how much"))
+    .addOption(required("--tenor-days <n>", "term, days").argParser(whole(1, 36_500)))
+    .addOption(required("--qty <decimal>", "quantity"))
     .action((symbol: string, { rateBps, tenorDays, qty }: OfferOptions, command: Command) =>
       send(command, (api) => api.venue.offer({ payload: { symbol, rateBps, tenorDays, qty } }))
     )
@@ -255,7 +255,7 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .command("correct-fee")
     .description("the venue corrects its fee")
     .addArgument(contractId)
-    .argument("<D>", "the right fee")
+    .argument("<D>", "the correct fee")
     .action((id: number, fee: string, _: object, command: Command) =>
       send(command, (api) => api.venue["correct-fee"]({ payload: { contractId: id, fee } }))
     )

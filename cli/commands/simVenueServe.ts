@@ -33,7 +33,7 @@ export const addSimVenueServeCommand = (sim: Command, cli: Cli): void => {
     .option("--markets <file>", "YAML with the markets of new books (default: the usual ones)")
     .addHelpText(
       "after",
-      "\nIts books are kept in venue of the data directory. Give the printed address and key file to a service:\n" +
+      "\nIts books are in the directory venue of the data directory. Give the printed address and key file to a service:\n" +
         "  brokerage serve --venue-url URL --venue-key-file FILE"
     )
     .action((flags: VenueServeFlags, command: Command) => cli.attempt(command, (globals) => serve(cli, flags, globals)))

@@ -291,7 +291,7 @@ describe("sim verify, where there is nothing to compare", () => {
     const { status, refusal } = await outside.cli(["sim", "reset"])
     assert.deepStrictEqual(
       [status, refusal.code, refusal.msg],
-      [2, 4000, "Only a sandbox can be reset, and this service is none. Nothing was done."]
+      [2, 4000, "Only a sandbox can be reset, and this service is not a sandbox. Nothing was done."]
     )
     for (const dry of [[], ["--dry-run"]]) {
       const named = await alone.cli(["sim", "reset", ...dry])

@@ -76,7 +76,7 @@ describe("a kill of the service at a point", () => {
   it.effect("an answer that came before the point proves nothing: the step fails, the service is started again", () =>
     Effect.gen(function* () {
       const { sentence, done } = yield* play(step({ at: ["before-commit"], during: [deposit] }), {}, answered)
-      assert.strictEqual(sentence, "The service answered 201 before it came to before-commit.")
+      assert.strictEqual(sentence, "The service answered 201 before it reached before-commit.")
       assert.strictEqual(done.at(-1), "restart")
     })
   )
@@ -100,7 +100,7 @@ describe("a kill of the service at a point", () => {
       yield* Effect.promise(() => asked.promise)
       yield* TestClock.adjust("15 seconds")
       const { sentence, done } = yield* Fiber.join(playing)
-      assert.strictEqual(sentence, "The service did not come to after-claim.")
+      assert.strictEqual(sentence, "The service did not reach after-claim.")
       assert.strictEqual(done.at(-1), "restart")
     })
   )
@@ -155,7 +155,7 @@ describe("a kill of the database", () => {
       Effect.gen(function* () {
         const { at, killDatabase } = yield* serviceAway(0)
         const { sentence } = yield* play(step({ kill: "database" }), { killDatabase }, answered, at)
-        assert.strictEqual(sentence, "The service is well without its database.")
+        assert.strictEqual(sentence, "The service reports healthy without its database.")
       }),
     30_000
   )
@@ -163,7 +163,7 @@ describe("a kill of the database", () => {
   it.effect("one that does not run is said", () =>
     Effect.gen(function* () {
       const { sentence } = yield* play(step({ kill: "database" }), {}, answered)
-      assert.strictEqual(sentence, "The database of the service does not run.")
+      assert.strictEqual(sentence, "The database of the service is not running.")
     })
   )
 })

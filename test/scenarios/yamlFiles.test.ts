@@ -165,7 +165,10 @@ describe("sim run, on the service of the data directory", () => {
       `id: ${own(2)}\ntitle: Nothing comes\nsteps:\n  - event: client.onboarded\n    within: 200ms\n`
     )
     const { json } = await sim(["run", file, "--json"])
-    assert.match(json.scenarios[0].failure.sentence, /^client\.onboarded did not come as expected: it received \[\]/)
+    assert.match(
+      json.scenarios[0].failure.sentence,
+      /^client\.onboarded did not arrive as expected: the receiver got \[\]/
+    )
   })
 
   it("sim verify: nothing is in flight, and service and venue agree", async () => {
@@ -188,13 +191,13 @@ describe("sim run: wrong usage and services that are away", () => {
     const unknown = await sim(["run", "custdy", "--json"], nowhere)
     assert.deepStrictEqual(
       [unknown.status, unknown.refusal.msg],
-      [2, 'There is no scenario "custdy"; did you mean "custody"?']
+      [2, 'No scenario matches "custdy"; did you mean "custody"?']
     )
     const file = written("broken.yaml", `id: ${own(3)}\ntitle: x\nsteps:\n  - partner: onbord anna\n`)
     const broken = await sim(["run", file], nowhere)
     assert.deepStrictEqual(
       [broken.status, broken.stderr.trim()],
-      [2, `error: ${file}:4: partner knows no "onbord"; did you mean "onboard"?`]
+      [2, `error: ${file}:4: partner has no line "onbord"; did you mean "onboard"?`]
     )
   })
 
@@ -211,7 +214,7 @@ describe("sim run: wrong usage and services that are away", () => {
     const { status, refusal } = await sim(["run", "SC-PLT-05", "--json"])
     assert.deepStrictEqual(
       [status, refusal.msg],
-      [2, "It kills or changes the service it plays on, so a service of its own is needed: add --own (SC-PLT-05)."]
+      [2, "Scenarios that kill or change their service need a temporary one: add --own (SC-PLT-05)."]
     )
   })
 
@@ -237,7 +240,7 @@ describe("sim run: a service of its own", () => {
   it("starts where none runs, and leaves nothing behind; --keep keeps its directory", async () => {
     const { status, stdout } = await sim(["run", "SC-PLT-03", "SC-SET-01", "--keep"], nowhere)
     assert.strictEqual(status, 0, stdout)
-    const [, kept = ""] = /The data directory of the run is kept: (.+)/.exec(stdout) ?? []
+    const [, kept = ""] = /Kept data directory of the run: (.+)/.exec(stdout) ?? []
     assert.isTrue(existsSync(join(kept, "operator.key")))
     assert.isFalse(existsSync(join(kept, "service.json")), "the service has ended")
     rmSync(kept, { recursive: true })

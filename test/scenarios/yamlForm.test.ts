@@ -47,7 +47,7 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a misspelt key of the scenario",
       `${head}stepps:\n  - clock: 1d\n`,
-      ['3: stepps is no key of a scenario; did you mean "steps"?', "1: steps is missing from a scenario"]
+      ['3: a scenario has no key stepps; did you mean "steps"?', "1: steps is missing from a scenario"]
     ],
     ["no steps", `${head}steps: []\n`, ["3: steps must have at least one step"]],
     [
@@ -65,42 +65,42 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "two actors in one step",
       `${head}steps:\n  - partner: onboard anna\n    clock: 1d\n`,
-      ["4: a step has one of partner, clock, not several"]
+      ["4: a step can have only one of partner, clock"]
     ],
     [
       "a misspelt key of a step",
       `${head}steps:\n  - partner: onboard anna\n    expct: { status: 201 }\n`,
-      ['5: expct is no key of a step of partner; did you mean "expect"?']
+      ['5: a step of partner has no key expct; did you mean "expect"?']
     ],
     [
       "a misspelt expectation, where it stands",
       `${head}steps:\n  - partner: onboard anna\n    expect:\n      code: 0\n      stauts: 201\n`,
-      ['7: stauts is no key of a step of partner; did you mean "status"?']
+      ['7: a step of partner has no key stauts; did you mean "status"?']
     ],
     [
       "a misspelt short name",
       `${head}steps:\n  - partner: onbord anna\n`,
-      ['4: partner knows no "onbord"; did you mean "onboard"?']
+      ['4: partner has no line "onbord"; did you mean "onboard"?']
     ],
     [
       "a short name without its words",
       `${head}steps:\n  - partner: deposit anna\n`,
-      ["4: it is written: deposit CLIENT AMOUNT [CURRENCY]"]
+      ["4: usage: deposit CLIENT AMOUNT [CURRENCY]"]
     ],
     [
       "a route without a path",
       `${head}steps:\n  - partner: GET clients\n`,
-      ["4: GET is followed by one path that begins with /"]
+      ["4: GET needs exactly one path that begins with /"]
     ],
     [
       "a wrong duration",
       `${head}steps:\n  - clock: tomorrow\n`,
-      ["4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"]
+      ["4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, at most the 28th"]
     ],
     [
       "a matcher that there is not",
       `${head}steps:\n  - partner: client anna\n    expect: { data: !anny x }\n`,
-      ['5: !anny is no matcher; did you mean "any"?']
+      ['5: there is no matcher !anny; did you mean "any"?']
     ],
     [
       "a status that is no number",
@@ -110,7 +110,7 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a duration that is no text",
       `${head}steps:\n  - clock: 5\n`,
-      ["4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"]
+      ["4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, at most the 28th"]
     ],
     ["an id that is no text", "id: 5\ntitle: x\nsteps:\n  - clock: 1d\n", ["1: id must be an id such as SC-CUS-01"]],
     [
@@ -121,27 +121,27 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a step that can't be sent together",
       `${head}steps:\n  - together:\n      - clock: 1d\n      - partner: client anna\n    answers: [{}, {}]\n`,
-      ["5: only steps of partner, operator and venue are sent together"]
+      ["5: only steps of partner, operator and venue can run together"]
     ],
     [
       "a write that would be repeated",
       `${head}steps:\n  - partner: onboard anna\n    within: 5s\n`,
-      ["4: within repeats the step, so it is for reads, and writes with an idempotencyKey"]
+      ["4: within repeats the step, so it needs a read, or a write with an idempotencyKey"]
     ],
     [
       "a partner that is not given",
       `${head}given:\n  partners: { rival: {} }\nsteps:\n  - partner: GET /me\n    by: rivall\n`,
-      ['6: there is no partner "rivall" in given.partners; did you mean "rival"?']
+      ['6: given.partners has no partner "rivall"; did you mean "rival"?']
     ],
     [
       "kills whose members do not fit together",
       `${head}steps:\n  - kill: service\n    for: 5s\n  - kill: database\n    at: [after-commit]\n  - kill: service\n    at: [after-commit]\n  - kill: database\n    during:\n      - partner: client anna\n  - kill: service\n    at: [after-claim]\n    client: anna\n    during:\n      - partner: client anna\n`,
       [
-        "4: for is for a kill of the database",
-        "6: at is for a kill of the service",
-        "8: at names one point for each step of during",
-        "10: during needs for",
-        "13: client is for kills before and after a commit"
+        "4: for applies only to a kill of the database",
+        "6: at applies only to a kill of the service",
+        "8: at must name one point for each step of during",
+        "10: during requires for",
+        "13: client applies only to kills before and after a commit"
       ]
     ],
     [
@@ -155,9 +155,9 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a step that can't be sent during a kill",
       `${head}steps:\n  - kill: database\n    for: 5s\n    during:\n      - clock: 1d\n`,
-      ["7: only steps of partner, operator and venue are sent during a kill"]
+      ["7: only steps of partner, operator and venue can run during a kill"]
     ],
-    ["an alias of nothing", `${head}steps: *none\n`, ["3: *none is an alias of nothing before it"]],
+    ["an alias of nothing", `${head}steps: *none\n`, ["3: the alias *none has no anchor before it"]],
     [
       "an alias that leads back to itself",
       `${head}steps: &all\n  - together: *all\n    answers: []\n`,
@@ -167,27 +167,27 @@ describe("scenario files: what is wrong is said with its line", () => {
       "numbers that no answer can have",
       `${head}steps:\n  - partner: GET /me\n    expect:\n      data: { a: 1e9999 }\n      body: !above .nan\n      msg: -.inf\n`,
       [
-        "6: 1e9999 is no number that an answer can have",
-        "7: .nan is no number that an answer can have",
-        "8: -.inf is no number that an answer can have"
+        "6: 1e9999 is not a number that an answer can contain",
+        "7: .nan is not a number that an answer can contain",
+        "8: -.inf is not a number that an answer can contain"
       ]
     ],
     [
       "numbers without a value where something else is asked for, each said once",
       `id: .nan\ntitle: &none 1e9999\ngiven: { clients: .inf, partner: { read: -.inf } }\nsteps:\n  - .nan\n  - clock: *none\n  - partner: client anna\n    expect: { status: .nan, code: !anny 5, msg: !above x }\n  - receiver: main\n    answers: [.nan]\n`,
       [
-        "1: .nan is no number that an answer can have",
-        "2: 1e9999 is no number that an answer can have",
-        "3: .inf is no number that an answer can have",
-        "3: -.inf is no number that an answer can have",
-        "5: .nan is no number that an answer can have",
-        "8: .nan is no number that an answer can have",
-        '8: !anny is no matcher; did you mean "any"?',
+        "1: .nan is not a number that an answer can contain",
+        "2: 1e9999 is not a number that an answer can contain",
+        "3: .inf is not a number that an answer can contain",
+        "3: -.inf is not a number that an answer can contain",
+        "5: .nan is not a number that an answer can contain",
+        "8: .nan is not a number that an answer can contain",
+        '8: there is no matcher !anny; did you mean "any"?',
         "8: !above takes a number or decimal text",
-        "10: .nan is no number that an answer can have"
+        "10: .nan is not a number that an answer can contain"
       ]
     ],
-    ["a file that is a number without a value", ".nan\n", ["1: .nan is no number that an answer can have"]],
+    ["a file that is a number without a value", ".nan\n", ["1: .nan is not a number that an answer can contain"]],
     [
       "lists too deep to be read, said once",
       `${head}steps: ${"[".repeat(3_000)}${"]".repeat(3_000)}\n`,
@@ -202,9 +202,9 @@ describe("scenario files: what is wrong is said with its line", () => {
       "everything at once, in the order of the lines",
       `${head}steps:\n  - clock: soon\n  - partner: onbord anna\n  - operator: ledger verify\n    exepct: {}\n`,
       [
-        "4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th",
-        '5: partner knows no "onbord"; did you mean "onboard"?',
-        '7: exepct is no key of a step of operator; did you mean "expect"?'
+        "4: clock must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, at most the 28th",
+        '5: partner has no line "onbord"; did you mean "onboard"?',
+        '7: a step of operator has no key exepct; did you mean "expect"?'
       ]
     ],
     [
@@ -215,7 +215,7 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a second scenario in the file",
       `${head}steps:\n  - clock: 1d\n---\n${head}steps:\n  - clock: 2d\n`,
-      ["5: a file has one scenario"]
+      ["5: a file can have only one scenario"]
     ],
     ["a key twice", `${head}title: Again\nsteps:\n  - clock: 1d\n`, ["3: Map keys must be unique"]],
     ["an empty file", "", ["1: a scenario must be a map with id, title and steps"]]
@@ -420,10 +420,10 @@ describe("the catalogue of scenarios", () => {
     assert.deepStrictEqual(found("cus-01", "SC-CUS-01", "sc-cus-01"), ["SC-CUS-01"])
     assert.deepStrictEqual(found("SC-CUS-1"), ["SC-CUS-10", "SC-CUS-11", "SC-CUS-12"])
     assert.deepStrictEqual(findScenarios(["custdy"]).complaints, [
-      'There is no scenario "custdy"; did you mean "custody"?'
+      'No scenario matches "custdy"; did you mean "custody"?'
     ])
     assert.deepStrictEqual(findScenarios(["nope"]).complaints, [
-      'There is no scenario "nope": brokerage sim list shows what there is.'
+      'No scenario matches "nope": brokerage sim list shows all scenarios.'
     ])
     assert.deepStrictEqual(findScenarios(["nowhere/x.yaml"]).complaints, ["nowhere/x.yaml:1: the file can not be read"])
   })

@@ -39,7 +39,7 @@ describe("expectations", () => {
   it.each<readonly [string, unknown, unknown, string]>([
     ["another figure", { cash: "1.00" }, { cash: "1.000000" }, 'data.cash is "1.000000", expected "1.00"'],
     ["a number for a text", { amount: 100 }, { amount: "100" }, 'data.amount is "100", expected 100'],
-    ["a member that is not there", { a: { b: 1 } }, { a: {} }, "data.a.b is not there, expected 1"],
+    ["a member that is not there", { a: { b: 1 } }, { a: {} }, "data.a.b is missing, expected 1"],
     ["no map", { a: 1 }, null, "data is null, expected a map"],
     ["an item too many", [1], [1, 2], "data has 2 items, expected 1: [1,2]"],
     ["an item deep inside", [{ a: [1, 2] }], [{ a: [1, 3] }], "data.0.a.1 is 3, expected 2"],
@@ -69,7 +69,7 @@ describe("expectations", () => {
   it("an answer must succeed unless a status or code is expected", () => {
     assert.isNull(unexpectedIn({}, answer(201, { code: 0, data: {} })))
     assert.isNull(unexpectedIn({ code: 4092, msg: "No.", errors: { a: "b" } }, refused))
-    assert.match(unexpectedIn({ data: {} }, refused) ?? "", /^it was refused \(status 409\): .*"No\."/)
+    assert.match(unexpectedIn({ data: {} }, refused) ?? "", /^the service refused \(status 409\): .*"No\."/)
     assert.match(unexpectedIn({ status: 200 }, refused) ?? "", /^status is 409, expected 200; the answer: 409 \{/)
   })
 
@@ -78,7 +78,7 @@ describe("expectations", () => {
     assert.isNull(unexpectedIn({ status: 0, code: 0, data: { clientId: 4 } }, done))
     const not = ofCommand({ exit: 1, document: null, refusal: { code: 4092, msg: "No." } })
     assert.isNull(unexpectedIn({ code: 4092, msg: "No." }, not))
-    assert.match(unexpectedIn({}, not) ?? "", /^it was refused \(status 1\)/)
+    assert.match(unexpectedIn({}, not) ?? "", /^the service refused \(status 1\)/)
   })
 })
 
@@ -109,7 +109,7 @@ describe("short names that are as large as asked", () => {
   })
 
   it.each(["", "-1", "1.5", "1e3", "x", "10001"])("of %j entries there is no list", (COUNT) => {
-    assert.throws(() => sample("bulk", { ITEM: "7", COUNT }), `"${COUNT}" is no whole number up to 10000.`)
+    assert.throws(() => sample("bulk", { ITEM: "7", COUNT }), `"${COUNT}" is not a whole number up to 10000.`)
   })
 })
 
@@ -136,8 +136,8 @@ describe("variables", () => {
   ])("%s", (_title, text, expected) => assert.deepStrictEqual(variables.fill(text), expected))
 
   it("one that no step has saved is named", () => {
-    assert.throws(() => variables.fill("$ben"), UnknownVariable, "$ben is not known here")
-    assert.throws(() => variables.fill("$item.refs.c"), UnknownVariable, "$item.refs.c is not known here")
+    assert.throws(() => variables.fill("$ben"), UnknownVariable, "$ben is unknown")
+    assert.throws(() => variables.fill("$item.refs.c"), UnknownVariable, "$item.refs.c is unknown")
   })
 
   it("durations and paths", () => {

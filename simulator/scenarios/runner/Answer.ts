@@ -65,7 +65,7 @@ const parsed = (text: string): unknown => {
  */
 export const unexpectedIn = (expect: AnswerForm, answer: Answer): string | null => {
   if (!answer.succeeded && expect.status === undefined && expect.code === undefined) {
-    return `it was refused (status ${answer.status}): ${shown(answer.body ?? answer.text)}`
+    return `the service refused (status ${answer.status}): ${shown(answer.body ?? answer.text)}`
   }
   for (const [name, value] of Object.entries(expect) as ReadonlyArray<readonly [keyof AnswerForm, unknown]>) {
     const its = difference(value, answer[name] ?? undefined, name)

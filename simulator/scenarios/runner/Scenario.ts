@@ -121,7 +121,7 @@ export type VenueStep = typeof VenueStep.Type
 /** A duration, or a month and day such as 04-07: then noon UTC of the next such day. */
 const Ahead = shaped(
   /^([1-9][0-9]{0,8}(ms|[smhd])|(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8]))$/,
-  "must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, until the 28th"
+  "must be a duration such as 500ms, 15s or 8h, or a day such as 04-07, at most the 28th"
 )
 export const ClockStep = Schema.Struct({ clock: Ahead })
 export type ClockStep = typeof ClockStep.Type

@@ -125,7 +125,7 @@ export class Session {
   firm(name = "partner"): Effect.Effect<Firm, Broken> {
     const firm = this.firms.get(name)
     return firm === undefined
-      ? Effect.fail(broken(`There is no partner "${name}": name it in given.partners.`))
+      ? Effect.fail(broken(`The scenario has no partner "${name}": add it to given.partners.`))
       : Effect.succeed(firm)
   }
 
@@ -171,7 +171,7 @@ export class Session {
     return Effect.flatMap(this.command("key", "issue", code, "--label", "scenario", "--scope", scope), ({ key }) =>
       typeof key === "string"
         ? Effect.succeed(key)
-        : Effect.fail(broken("The service asks for a second operator key: run it with --four-eyes none."))
+        : Effect.fail(broken("The service requires a second operator key: start it with --four-eyes none."))
     )
   }
 

@@ -70,8 +70,8 @@ const named = (word: string, own: Found): Found => {
   if (scenarios.length > 0) return { scenarios, complaints: [], byName: new Set(exact.map(({ file }) => file)) }
   if (own.complaints.length > 0) return { ...none, complaints: own.complaints }
   const known = [...Object.keys(groups), ...own.scenarios.flatMap(({ id, file }) => [id, basename(file, ".yaml")])]
-  const meant = closest(word, known) || ": brokerage sim list shows what there is."
-  return { ...none, complaints: [`There is no scenario "${word}"${meant}`] }
+  const meant = closest(word, known) || ": brokerage sim list shows all scenarios."
+  return { ...none, complaints: [`No scenario matches "${word}"${meant}`] }
 }
 
 const none: Found = { scenarios: [], complaints: [], byName: new Set() }

@@ -19,9 +19,9 @@ export const invariants: Readonly<
   "sim verify": (session) => proof(session, "sim", "verify"),
   "deliveries without a gap": (session) =>
     firstOf([...session.firms.values()].map((firm) => (firm.receivers.size === 0 ? nothing : deliveriesOf(firm)))),
-  "nothing reserved is negative, and what is shown of an account adds up": (session) =>
+  "no reserve is negative, and every account adds up": (session) =>
     firstOf([...session.firms.values()].map((firm) => accountsOf(firm))),
-  "the recorded risk state is the one that fresh marks imply": (session) =>
+  "the recorded risk state follows from fresh marks": (session) =>
     firstOf([...session.firms.values()].map((firm) => riskStatesOf(firm)))
 }
 
@@ -74,10 +74,10 @@ const deliveriesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
         readonly nextBefore: number | null
       }
       for (const { deliveryId, event, status } of deliveries) {
-        if (deliveryId >= last) return `delivery ${deliveryId} is listed behind ${last}`
+        if (deliveryId >= last) return `delivery ${deliveryId} is listed after ${last}`
         last = deliveryId
         if (status === "SENT" && !accepted.has(deliveryId)) {
-          return `delivery ${deliveryId} (${event}) is SENT and never arrived`
+          return `delivery ${deliveryId} (${event}) is SENT but never arrived`
         }
       }
       if (nextBefore === null) return null
@@ -136,7 +136,9 @@ const apart = ({ balances, portfolioValue, portfolio }: Balances): string | null
     portfolioValue === sum([cashTotal, reserved, holdingsValue, stakedValue, unrealizedPnl]) &&
     holdingsValue === sum(balances.filter(({ currency }) => currency !== "USDC").map(({ value }) => value)) &&
     stakedValue === sum(balances.map((line) => line.stakedValue))
-  return whole ? null : `is worth ${portfolioValue}, made of ${shown(portfolio)} and ${shown(balances)}`
+  return whole
+    ? null
+    : `has the value ${portfolioValue}, but the parts ${shown(portfolio)} and the balances ${shown(balances)}`
 }
 
 /** Summary and overview agree, and each total is the sum of its families. */
@@ -202,13 +204,13 @@ const riskStateOf = (firm: Firm, clientId: number): Effect.Effect<string | null,
     if (row === null || margin === null || row.riskState === null || !margin.marksFresh) return null
     return row.riskState === margin.riskState
       ? null
-      : `client ${clientId} is recorded as ${row.riskState}, live marks make it ${margin.riskState}`
+      : `client ${clientId} is recorded as ${row.riskState}, but live marks give ${margin.riskState}`
   })
 
 /** The data of a read, or the body of a bare route; null if the partner has lost its read access. */
 const read = (firm: Firm, path: string, besides: ReadonlyArray<number> = []): Effect.Effect<unknown, Broken> =>
   firm.client.send({ method: "GET", path: `/partner/v1${path}` }).pipe(
-    Effect.mapError(({ detail }) => broken(`No answer came: ${detail}.`)),
+    Effect.mapError(({ detail }) => broken(`The service sent no answer: ${detail}.`)),
     Effect.map(ofRoute),
     Effect.flatMap(({ succeeded, status, data, body }) => {
       if (succeeded) return Effect.succeed(data ?? body)

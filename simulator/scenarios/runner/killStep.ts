@@ -32,7 +32,8 @@ export const killStep = (
   sending: Sending
 ): Effect.Effect<void, Broken, Scope.Scope> => {
   const { own } = session.world
-  if (own === null) return Effect.fail(broken("Only a service of the run's own is killed: sim run --own starts one."))
+  if (own === null)
+    return Effect.fail(broken("A kill step needs a service of the run's own: sim run --own starts one."))
   return step.kill === "service" ? killService(session, own, step, sending) : killDatabase(session, own, step, sending)
 }
 
@@ -47,7 +48,7 @@ const killService = (
     for (const [index, point] of at.entries()) {
       // Waits for work in flight, whose commits would pass the point before the step does.
       yield* session.command("sim", "verify")
-      yield* attempt(() => own.dieAt(point, subject), "The service did not learn where to die.")
+      yield* attempt(() => own.dieAt(point, subject), "The service did not accept the kill point.")
       const step = during[index]
       // The service may die before its answer; later steps check the outcome.
       const sent = step === undefined ? null : yield* Effect.exit(send(session, step))
@@ -57,16 +58,16 @@ const killService = (
       )
       // A service that did not reach the point is restarted too. Otherwise it would die during a later step.
       yield* restart(own)
-      if (ended._tag === "None") return yield* broken(`The service did not come to ${point}.`)
+      if (ended._tag === "None") return yield* broken(`The service did not reach ${point}.`)
       if (sent !== null && Exit.isSuccess(sent) && sent.value.succeeded && point !== "after-commit") {
-        return yield* broken(`The service answered ${sent.value.status} before it came to ${point}.`)
+        return yield* broken(`The service answered ${sent.value.status} before it reached ${point}.`)
       }
     }
     if (at.length === 0) yield* restart(own)
   })
 
 const restart = (own: OwnProcesses): Effect.Effect<void, Broken> =>
-  attempt(() => own.restart(), "The service did not start again: --keep keeps its log.")
+  attempt(() => own.restart(), "The service did not restart; --keep keeps its log.")
 
 const attempt = (act: () => Promise<void>, sentence: string): Effect.Effect<void, Broken> =>
   Effect.tryPromise({ try: act, catch: () => broken(sentence) })
@@ -78,7 +79,7 @@ const killDatabase = (
   { answered }: Sending
 ): Effect.Effect<void, Broken, Scope.Scope> =>
   Effect.gen(function* () {
-    if (!own.killDatabase()) return yield* broken("The database of the service does not run.")
+    if (!own.killDatabase()) return yield* broken("The database of the service is not running.")
     const client = yield* session.clientOf(session.world.operatorKey)
     const end = Date.now() + millisOf(step.for ?? "1ms")
     const outage = Effect.gen(function* () {
@@ -94,7 +95,7 @@ const killDatabase = (
     })
     yield* Effect.all([outage, meanwhile], { concurrency: 2, discard: true })
     const missing = yield* eventually(complaintOf(client), backMillis)
-    if (missing !== null) return yield* broken(`The service did not come back: ${missing}`)
+    if (missing !== null) return yield* broken(`The service did not recover: ${missing}`)
   })
 
 /** The complaint of GET /healthz; null: none. */
@@ -106,4 +107,4 @@ const complaintOf = (client: PartnerClient): Effect.Effect<string | null> =>
 
 /** A killed server's child processes end by themselves and until then complete their requests. */
 const stillWell = (complaint: string | null): string | null =>
-  complaint === null ? "The service is well without its database." : null
+  complaint === null ? "The service reports healthy without its database." : null

@@ -130,7 +130,7 @@ const unlike = (path: string, found: unknown, expected: string): string =>
 
 /** A value as text of a few lines at most. */
 export const shown = (value: unknown): string => {
-  const text = value === undefined ? "not there" : (JSON.stringify(value, matcherText) ?? String(value))
+  const text = value === undefined ? "missing" : (JSON.stringify(value, matcherText) ?? String(value))
   return text.length > 600 ? `${text.slice(0, 600)}…` : text
 }
 

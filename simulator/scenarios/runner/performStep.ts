@@ -191,7 +191,7 @@ const routeAnswer = (
 ): Effect.Effect<Answer, Broken> =>
   client.send(request).pipe(
     Effect.map(ofRoute),
-    Effect.mapError(({ detail }) => broken(`No answer came: ${detail}.`))
+    Effect.mapError(({ detail }) => broken(`The service sent no answer: ${detail}.`))
   )
 
 /** Saves the variables of the step, and the client that `onboard NAME` makes. */
@@ -217,7 +217,7 @@ const saveFrom = (
   Effect.gen(function* () {
     for (const [name, path] of Object.entries(save ?? {})) {
       const value = memberAt(found, path.split("."))
-      if (value === undefined) return yield* broken(`There is no ${path} to save as $${name}: ${shown(found)}`)
+      if (value === undefined) return yield* broken(`The result has no ${path} to save as $${name}: ${shown(found)}`)
       session.variables.set(name, value)
     }
   })
@@ -252,7 +252,7 @@ const eventStep = (session: Session, step: EventStep): Performed =>
     const missing = yield* eventually(check, step.within === undefined ? usualLimitMillis : millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (step.times !== undefined && found.size !== step.times) {
-      return yield* broken(`${step.event} came ${found.size} times, expected ${step.times}.`)
+      return yield* broken(`${step.event} arrived ${found.size} times, expected ${step.times}.`)
     }
     const [first] = found.values()
     if (first?.body == null) return
@@ -278,9 +278,9 @@ const missingEvent = (
   const [near] = ofClient.slice(-1)
   const why =
     near === undefined
-      ? `it received ${shown(arrivalsOf(firm, undefined).map(({ event, problem }) => problem ?? event))}`
+      ? `the receiver got ${shown(arrivalsOf(firm, undefined).map(({ event, problem }) => problem ?? event))}`
       : (difference(data ?? {}, near.body?.data, "data") ?? `it arrived ${near.receipts} times`)
-  return `${step.event} did not come as expected: ${why}`
+  return `${step.event} did not arrive as expected: ${why}`
 }
 
 /** The id of a client that the scenario onboarded under this name. Any other name is a text that may contain variables. */
@@ -293,7 +293,7 @@ const togetherStep = (session: Session, step: Extract<Step, { readonly kind: "to
     const expected = yield* filled<ReadonlyArray<AnswerForm>>(session, step.answers)
     const fits = hasEachBy(expected, answers, (expect, answer) => unexpectedIn(expect, answer) === null)
     if (!fits || expected.length !== answers.length) {
-      return yield* broken(`the answers are ${shown(answers.map(({ status, body }) => ({ status, body })))}`)
+      return yield* broken(`the answers do not match: ${shown(answers.map(({ status, body }) => ({ status, body })))}`)
     }
     for (const [index, answer] of answers.entries()) {
       const each = step.together[index]

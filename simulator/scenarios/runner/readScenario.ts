@@ -57,7 +57,7 @@ const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complain
 
 /** The sentence for invalid YAML, or several documents. */
 const sentenceOf = ({ code, message }: YAMLError): string => {
-  if (code === "MULTIPLE_DOCS") return "a file has one scenario"
+  if (code === "MULTIPLE_DOCS") return "a file can have only one scenario"
   return message.startsWith("Maximum call stack") ? tooDeep : (message.split(" at line")[0] ?? message)
 }
 
@@ -114,7 +114,7 @@ class Reader {
       const meant = closest(keys[0] ?? "", kinds)
       return this.complain(line, `a step begins with one of ${kinds.join(", ")}${meant}`)
     }
-    if (found.length > 1) return this.complain(line, `a step has one of ${found.join(", ")}, not several`)
+    if (found.length > 1) return this.complain(line, `a step can have only one of ${found.join(", ")}`)
     const form = this.decode<object>(stepForms[kind], raw, node, `a step of ${kind}`)
     if (form === null) return null
     const step = this.checked({ ...form, kind, line } as Step)
@@ -131,7 +131,7 @@ class Reader {
     return raw.flatMap((each, at) => {
       const part = this.step(each, childOf(parts, at))
       if (part === null || isSent(part)) return part ?? []
-      return this.complain(part.line, `only steps of partner, operator and venue are sent ${how}`) ?? []
+      return this.complain(part.line, `only steps of partner, operator and venue can run ${how}`) ?? []
     })
   }
 
@@ -145,14 +145,14 @@ class Reader {
     const sentence = complaintOf(step.partner)
     if (sentence !== null) return this.complain(step.line, sentence)
     if (step.within === undefined || isRead(step.partner) || step.idempotencyKey !== undefined) return step
-    return this.complain(step.line, "within repeats the step, so it is for reads, and writes with an idempotencyKey")
+    return this.complain(step.line, "within repeats the step, so it needs a read, or a write with an idempotencyKey")
   }
 
   /** Checks that `by` names an existing partner. */
   private checkNames(steps: ReadonlyArray<Step>, names: ReadonlyArray<string>): void {
     for (const step of sentOf(steps)) {
       if (!("by" in step) || step.by === undefined || names.includes(step.by)) continue
-      this.complain(step.line, `there is no partner "${step.by}" in given.partners${closest(step.by, names)}`)
+      this.complain(step.line, `given.partners has no partner "${step.by}"${closest(step.by, names)}`)
     }
   }
 
@@ -173,7 +173,7 @@ class Reader {
       if (its !== null && this.faulty.has(its)) continue
       if (message === unexpected) {
         const known = knownKeys(schema, keys.slice(0, -1))
-        this.complain(this.keyLine(owner, name), `${String(name)} is no key of ${what}${closest(String(name), known)}`)
+        this.complain(this.keyLine(owner, name), `${what} has no key ${String(name)}${closest(String(name), known)}`)
       } else if (message === missing) {
         this.complain(this.lineOf(owner), `${String(name)} is missing from ${what}`)
       } else {
@@ -217,7 +217,7 @@ class Reader {
     if (depth > deepest) return this.giveUp(node, tooDeep)
     if (isAlias(node)) {
       const meant = node.resolve(this.document)
-      if (meant === undefined) return this.giveUp(node, `*${node.source} is an alias of nothing before it`)
+      if (meant === undefined) return this.giveUp(node, `the alias *${node.source} has no anchor before it`)
       const value = this.valueOf(meant, depth + 1)
       if (this.faulty.has(meant)) this.faulty.add(node)
       return value
@@ -226,7 +226,7 @@ class Reader {
     if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node, depth)
     const name = tag.slice(1)
     if (!Object.hasOwn(matchers, name)) {
-      return this.fault(node, `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
+      return this.fault(node, `there is no matcher !${name}${closest(name, Object.keys(matchers))}`)
     }
     const value = this.plainOf(node, depth)
     const sentence = this.faulty.has(node) ? null : matcherComplaint(name as MatcherName, value)
@@ -249,7 +249,7 @@ class Reader {
     const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
     const value = tagged ? plainValue(node.source ?? "") : node.value
     if (typeof value !== "number" || Number.isFinite(value)) return value
-    return this.fault(node, `${node.source ?? String(value)} is no number that an answer can have`)
+    return this.fault(node, `${node.source ?? String(value)} is not a number that an answer can contain`)
   }
 }
 
@@ -266,13 +266,14 @@ const isAmount = (value: unknown): boolean =>
 
 /** The fault in the combination of a kill's members. */
 const killComplaint = ({ kill, at, client, for: outage, during }: KillStep): string | null => {
-  if (kill === "service" && outage !== undefined) return "for is for a kill of the database"
-  if (kill === "database" && at !== undefined) return "at is for a kill of the service"
+  if (kill === "service" && outage !== undefined) return "for applies only to a kill of the database"
+  if (kill === "database" && at !== undefined) return "at applies only to a kill of the service"
   const isCommit = (point: string): boolean => point === "before-commit" || point === "after-commit"
-  if (client !== undefined && at?.every(isCommit) !== true) return "client is for kills before and after a commit"
+  if (client !== undefined && at?.every(isCommit) !== true)
+    return "client applies only to kills before and after a commit"
   const steps = (during as ReadonlyArray<unknown> | undefined)?.length ?? 0
-  if (kill === "service" && steps !== (at?.length ?? 0)) return "at names one point for each step of during"
-  return kill === "database" && steps > 0 && outage === undefined ? "during needs for" : null
+  if (kill === "service" && steps !== (at?.length ?? 0)) return "at must name one point for each step of during"
+  return kill === "database" && steps > 0 && outage === undefined ? "during requires for" : null
 }
 
 /** The fault in a matcher's own value. */

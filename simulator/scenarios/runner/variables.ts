@@ -9,7 +9,7 @@ export class UnknownVariable extends Error {
   readonly variable: string
 
   constructor(variable: string) {
-    super(`$${variable} is not known here: no step before this one has saved it.`)
+    super(`$${variable} is unknown: no earlier step saved it.`)
     this.variable = variable
   }
 }

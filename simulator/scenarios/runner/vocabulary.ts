@@ -63,7 +63,7 @@ const person = ({ person, tag, now }: SampleInput) => sampleOnboarding(person, t
 const wholeOf = (word: string, most: number): number => {
   const count = Number(word)
   if (/^[0-9]{1,9}$/.test(word) && count <= most) return count
-  throw new Error(`"${word}" is no whole number up to ${most}.`)
+  throw new Error(`"${word}" is not a whole number up to ${most}.`)
 }
 
 /** A one-pixel PNG padded to the given size: bytes after the end of a PNG are ignored. */
@@ -85,7 +85,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "PUT",
     path: "/clients/{CLIENT}/kyc",
     words: ["CLIENT"],
-    does: "sends the person's sections again, whole",
+    does: "resends all sections of the person",
     sample: (input) => {
       const { kyc, identityCheck, attestation } = person(input)
       return { kyc, identityCheck, attestation }
@@ -116,7 +116,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/clients/{CLIENT}/documents",
     words: ["CLIENT", "[BYTES]"],
-    does: "uploads a picture as an identity document: the smallest there is, or one of so many bytes",
+    does: "uploads an identity document: a minimal picture, or one of BYTES bytes",
     sample: ({ words }) => ({
       name: "passport.png",
       contentType: "image/png",
@@ -165,7 +165,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/settlement/report",
     words: ["ITEM", "COUNT"],
-    does: "reports a settlement item SETTLED so many times in one list; `with` puts other entries in (`items.0`)",
+    does: "reports a settlement item SETTLED COUNT times in one list; `with` replaces entries (`items.0`)",
     sample: ({ words, fresh }) => {
       const entry = { itemId: Number(words.ITEM), status: "SETTLED", partnerTxRef: fresh() }
       return { items: Array.from({ length: wholeOf(words.COUNT ?? "", 10_000) }, () => entry) }
@@ -182,14 +182,14 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/clients/{CLIENT}/rfq/preview",
     words: ["CLIENT", "SIDE", "QTY", "BARRIER", "[TAKE_PROFIT]"],
-    does: "the answer to such a request, and its cost",
+    does: "previews such a request: its answer and cost",
     sample: knockOut
   },
   accept: {
     method: "POST",
     path: "/clients/{CLIENT}/rfq/{RFQ}/accept",
     words: ["CLIENT", "RFQ", "QUOTE"],
-    does: "accepts a quote by hand",
+    does: "accepts a quote explicitly",
     sample: ({ words }) => ({ quoteId: Number(words.QUOTE) })
   },
   drop: {
@@ -221,21 +221,21 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "POST",
     path: "/clients/{CLIENT}/orders",
     words: ordered,
-    does: "places an order in BTC-USDC-PERP, BUY or SELL: LIMIT with a price, else MARKET; `body` makes it another",
+    does: "places an order in BTC-USDC-PERP, BUY or SELL: LIMIT with a price, else MARKET; `body` changes members",
     sample: orderIn(perpetual)
   },
   spot: {
     method: "POST",
     path: "/clients/{CLIENT}/orders",
     words: ordered,
-    does: "the same in BTC-USDC, the spot market",
+    does: "places such an order in BTC-USDC, the spot market",
     sample: orderIn("BTC-USDC")
   },
   estimate: {
     method: "POST",
     path: "/clients/{CLIENT}/margin/preview",
     words: ordered,
-    does: "the answer to such an order in BTC-USDC-PERP, and its margin (bare)",
+    does: "previews such an order in BTC-USDC-PERP: its answer and margin (bare)",
     sample: orderIn(perpetual)
   },
   explain: {
@@ -268,7 +268,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "GET",
     path: "/clients/{CLIENT}/orders/open",
     words: ["CLIENT"],
-    does: "those that work at the venue or are on their way there, newest first"
+    does: "the client's working and in-flight orders, newest first"
   },
   positions: {
     method: "GET",
@@ -277,7 +277,12 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     does: "positions in perpetuals (bare)"
   },
   trades: { method: "GET", path: "/clients/{CLIENT}/trades", words: ["CLIENT"], does: "trades, newest first (bare)" },
-  margin: { method: "GET", path: "/clients/{CLIENT}/margin", words: ["CLIENT"], does: "the margin picture (bare)" },
+  margin: {
+    method: "GET",
+    path: "/clients/{CLIENT}/margin",
+    words: ["CLIENT"],
+    does: "margin figures and risk state (bare)"
+  },
   notifications: {
     method: "GET",
     path: "/clients/{CLIENT}/notifications",
@@ -290,7 +295,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     method: "GET",
     path: "/clients/{CLIENT}/verification",
     words: ["CLIENT"],
-    does: "level, blocks and the missing ones"
+    does: "level, blocks and missing requirements"
   },
   documents: {
     method: "GET",
@@ -328,16 +333,16 @@ export const parseLine = (line: string): PartnerLine => {
     const [path = ""] = rest
     return rest.length === 1 && path.startsWith("/")
       ? { type: "route", method: first as Method, path }
-      : { type: "wrong", sentence: `${first} is followed by one path that begins with /` }
+      : { type: "wrong", sentence: `${first} needs exactly one path that begins with /` }
   }
   const short = Object.hasOwn(shortNames, first) ? shortNames[first] : undefined
   if (short === undefined) {
     const known = [...methods, ...Object.keys(shortNames)]
-    return { type: "wrong", sentence: `partner knows no "${first}"${closest(first, known)}` }
+    return { type: "wrong", sentence: `partner has no line "${first}"${closest(first, known)}` }
   }
   const least = short.words.filter((word) => !word.startsWith("[")).length
   if (rest.length < least || rest.length > short.words.length) {
-    return { type: "wrong", sentence: `it is written: ${first} ${short.words.join(" ")}` }
+    return { type: "wrong", sentence: `usage: ${first} ${short.words.join(" ")}` }
   }
   const words = Object.fromEntries(rest.map((word, at) => [(short.words[at] ?? "").replaceAll(/[[\]]/g, ""), word]))
   return { type: "short", name: first, short, words }
