@@ -95,7 +95,7 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
       Effect.sync(() => closing.delete(row.id))
     )
   })
-  // This check comes before the clients are held, so that a command that would be refused anyway delays none of them.
+  // This check comes before the clients are held, so that a refused command delays no client.
   return Effect.flatMap(closingBlockers(tools, String(row.id)), (found) =>
     found.ok && found.value.blockers.length === 0 ? directory.hold(row.id, settle) : decide
   )
