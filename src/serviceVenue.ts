@@ -17,7 +17,7 @@ import { moveClock } from "./runtime/store/ServiceStamp.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
-/** Without digits 0 and 1, which look like letters in print. */
+/** The characters of a venue name, without the digits 0 and 1, which look like letters in print. */
 const nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
 
 /** A random name for a database at its venue, out of 1.5 billion. */
@@ -50,7 +50,7 @@ export const startVenue = (options: ServeOptions, files: DataFiles, left: () => 
     })
     let life = yield* begin
     return {
-      /** Waits for the venue's start. */
+      /** Waits until the venue has started, and returns its connection; null for a service without a venue. */
       connection: Effect.suspend(() => Fiber.join(life.starting)),
       /** Stops the simulated venue of the data directory, deletes its data, and starts it again (sim reset). */
       emptied: Effect.gen(function* () {
@@ -87,7 +87,7 @@ const Time = Schema.Struct({ now: Schema.Int })
 const decodeTime = Schema.decodeUnknownEffect(Time)
 
 const answerMillis = 2_000
-/** Timeout of a clock jump at the venue. */
+/** Timeout of a clock jump at the venue, wall ms. */
 const jumpMillis = 60_000
 
 /** Moves the venue's clock forward to the service's; returns how far the service's clock has to move, ms. */

@@ -52,7 +52,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: ChannelMessage,
     error: errors
   }),
-  /** Klines of a window; bounds in Unix ms. */
+  /** Klines of one market in a window; its bounds are Unix ms. */
   HttpApiEndpoint.get("klines", "/klines", {
     query: {
       symbol: Symbol,

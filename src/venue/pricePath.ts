@@ -7,15 +7,15 @@ export interface PathPoint {
   readonly price: string
 }
 
-/** The first unreadable line, from 1. */
+/** The first line that can't be read, counted from 1, with its fault. */
 export interface PathError {
   readonly line: number
   readonly sentence: string
 }
 
-/** The most points of one path. */
+/** Limit on the points of one path. */
 export const longestPath = 100_000
-/** The most characters of its file. */
+/** Limit on the characters of a path's file. */
 export const longestPathText = 4_194_304
 
 const header = "offsetMs,price"

@@ -32,7 +32,10 @@ export const ResetCounts = Schema.Struct({
   auditEntries: Schema.Int
 })
 
-/** A completed reset: the audit of the new ledger records it once. `seal`: the end of the chain of the old ledger. */
+/**
+ * A completed reset, which the audit of the new ledger records once. `seal`: the last seal of the old ledger; null if it
+ * had none.
+ */
 const ResetMade = Schema.Struct({ by: RequestedReset, ended: ResetCounts, seal: Schema.NullOr(Schema.String) })
 export type ResetMade = typeof ResetMade.Type
 
@@ -50,7 +53,7 @@ const counted: Readonly<Record<keyof typeof ResetCounts.Type, TableName>> = {
   auditEntries: "audit"
 }
 
-/** Tables of the engine outside the catalogue. */
+/** Tables that the catalogue does not describe, because the engine itself reads and writes them. */
 const engineTables: ReadonlyArray<string> = [
   "claims",
   "key_usage",
@@ -68,7 +71,7 @@ export interface ResetStamp {
   readonly sandbox: boolean
   /** The number of resets so far. */
   readonly resets: number
-  /** A reset is requested and not done yet. */
+  /** True from the request of a reset until the reset is done. */
   readonly requested: boolean
   /** The creation time of the current ledger, wall Unix ms. */
   readonly since: number
@@ -177,10 +180,10 @@ export const resetDatabase = <E>(
         yield* migrate
         yield* stampDatabase(true, sealing)
         yield* sql`INSERT INTO operator_keys SELECT * FROM kept_operators`
-        // The subject of the mailbox that holds the keys. Without it the mailbox would not load the rows.
+        // The keys' mailbox loads its rows only if its subject exists, so the subject is written again too.
         yield* sql`INSERT INTO subjects SELECT * FROM kept_subject`
         yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, ${ids?.last ?? 1n})`
-        // A paused earlier process that resumes then finds that it no longer owns the database.
+        // The epoch stays, so that a paused earlier process that resumes finds that it no longer owns the database.
         yield* sql`UPDATE writer SET epoch = (SELECT epoch FROM kept_writer)`
         const now = yield* Clock.currentTimeMillis
         yield* sql`UPDATE service_stamp SET resets = ${resets + 1n}, reset_made = ${text}, created_at = ${BigInt(now)}`

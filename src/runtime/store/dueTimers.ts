@@ -20,7 +20,7 @@ const selectDueTimers = (
     (rows) => rows.map(({ subject, name, due_at }) => ({ subject, name, dueAt: Number(due_at) }))
   )
 
-/** `DueTimers` on the connections of the pool. */
+/** The port `DueTimers` on PostgreSQL, over the connections of the pool. */
 export const dueTimersLayer: Layer.Layer<DueTimers, never, PgClient.PgClient> = Layer.effect(
   DueTimers,
   Effect.map(PgClient.PgClient, (sql) =>

@@ -8,7 +8,7 @@ import type { Sealing } from "../engine/sealing/Sealing.ts"
 
 export interface StoredPerson {
   readonly clientId: number
-  /** The section PERSONAL_INFO as last received. */
+  /** The section PERSONAL_INFO of the client, as last received. */
   readonly personalInfo: Json
 }
 

@@ -51,7 +51,7 @@ export interface Residence<Row = never> {
  */
 export type IdBlock = "rare" | "usual" | "hot"
 
-/** Brings a row from one machine version to the next. */
+/** Converts a stored row of one machine version to the next version. */
 export type Upcaster = (row: { readonly state: string; readonly context: unknown }) => {
   readonly state: string
   readonly context: unknown
@@ -62,13 +62,13 @@ export type Upcaster = (row: { readonly state: string; readonly context: unknown
  * sentences name the open objects and the action that clears them (D1, D15).
  */
 export interface OpenWork<S extends string = string> {
-  /** In the order of counting. */
+  /** The states of open work, in the order in which sentences count them. */
   readonly states: ReadonlyArray<S>
   /** A further condition of such a row, if the state alone does not suffice (SQL over the table). */
   readonly only?: string
   /** The open work of one client, such as "Deposit notices are not decided". */
   readonly ofClient: string
-  /** The open work of all clients of a partner. */
+  /** The same sentence for a partner: the open work of all its clients. */
   readonly ofPartner: string
   /** One row, as the sentences name it, such as "notice". */
   readonly one: string
@@ -78,7 +78,7 @@ export interface OpenWork<S extends string = string> {
 
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
 
-/** The counts of open work: rows with their amounts. */
+/** The columns of a row that a count of open work needs, its amount among them. */
 interface Counted {
   readonly id: number
   readonly partnerId: number
@@ -111,7 +111,7 @@ interface Unsaid {
   readonly returns?: null
 }
 
-/** The members that a table's definition gives. */
+/** The members that the definition of a table has to give. */
 type Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> = Closing<Row, K> &
   Description<Row, K, I, Mirrored>
 
@@ -130,7 +130,7 @@ interface Description<Row, K extends Kind | null, I extends string | null, Mirro
   /** `upsert` replaces the row of the same key; `insert` is for rows that never change; `claim` loses to an existing key. */
   readonly mode: "upsert" | "insert" | "claim"
   readonly columns: Columns<Row>
-  /** Unique keys besides the primary one. */
+  /** Unique keys of the table, besides the primary key. */
   readonly unique?: ReadonlyArray<ColumnsOf<Row>>
   /** True when the row keeps the table's CHECK constraints. */
   readonly check?: (row: Row) => boolean
@@ -150,7 +150,7 @@ export interface Table<
   I extends string | null = string | null,
   Mirrored = object
 > {
-  /** Carries types only; never read. */
+  /** Carries the types of the rows for the compiler; no value is ever set. */
   readonly types?: { readonly row: Row; readonly mirrored: Mirrored }
   readonly machine: K
   readonly id?: readonly [kind: I, block: IdBlock]

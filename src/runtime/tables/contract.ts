@@ -10,12 +10,12 @@ export interface ContractRow extends MachineRow<"barrierContract"> {
   readonly rfqId: number
   readonly symbol: string
   readonly currency: string
-  /** The premium, which is the maximum loss. */
+  /** The premium, micro-USDC: the most that the client can lose. */
   readonly amount: bigint
   readonly commission: bigint
   readonly openedAt: number
   readonly closedAt: number | null
-  /** The result, negative for a loss; null while the contract is open. */
+  /** The result, micro-USDC, negative for a loss; null while the contract is open. */
   readonly pnl: bigint | null
 }
 
@@ -28,7 +28,7 @@ export const contractTables = {
   barrierContracts: table<ContractRow>()({
     title: "knock-out contract",
     machine: "barrierContract",
-    // Version 1 did not record whether the venue received a tear-up.
+    // Version 1 did not record whether the venue received a tear-up, so its rows get the safe value: it may have.
     upcasters: [({ state, context }) => ({ state, context: withTearUp(context as ContractContext) })],
     mirrors: ({ closedAt, pnl }) => ({ closedAt, pnl: pnl === null ? null : usdcMinor(pnl) }),
     key: ["id"],

@@ -23,7 +23,7 @@ export interface AuditRow {
  */
 export interface SealRow {
   readonly number: number
-  /** SHA-256 in hex. */
+  /** The SHA-256 of the link, in hex. */
   readonly hash: string
   readonly auditTo: number
   readonly decisionTo: number

@@ -33,9 +33,9 @@ export interface BalanceRow {
   readonly reserved: bigint
   /** Lifetime deposits valued in USDC minor units when booked (F25). */
   readonly deposited: bigint
-  /** The sum posted against the venue's house account, from the client's view (A2-103). */
+  /** The sum of postings against the venue's house account, in minor units from the client's view (A2-103). */
   readonly fromVenue: bigint
-  /** The funding part of it, negative if the client paid (F14; A2-60). */
+  /** The part of `fromVenue` that is funding; negative if the client paid (F14; A2-60). */
   readonly funding: bigint
 }
 

@@ -7,7 +7,7 @@ export interface ReconBreakRow extends MachineRow<"reconBreak"> {
   readonly partnerId: number | null
   readonly clientId: number | null
   readonly currency: string
-  /** Signed; never zero. */
+  /** The difference in minor units of `currency`, signed; never zero. */
   readonly amount: bigint
   readonly openedAt: number
   readonly closedAt: number | null

@@ -9,7 +9,7 @@ export interface SettlementItemRow extends MachineRow<"settlementItem"> {
   readonly shard: number
   readonly type: string
   readonly currency: string
-  /** Signed from the client's view; never zero. */
+  /** The item's amount in minor units, signed from the client's view; never zero. */
   readonly amount: bigint
   readonly txId: number
   readonly occurredAt: number
@@ -22,7 +22,7 @@ export interface InterfirmRow {
   readonly currency: string
   readonly periodFrom: number
   readonly periodTo: number
-  /** Positive: paid to the partner; never zero. */
+  /** The paid amount in minor units: positive if the service paid the partner, negative if the partner paid; never zero. */
   readonly amount: bigint
   readonly txRef: string
   readonly note: string | null

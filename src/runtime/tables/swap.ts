@@ -11,28 +11,28 @@ export interface SwapRow extends MachineRow<"swap"> {
   readonly clientId: number
   readonly symbol: string
   readonly currency: string
-  /** The notional. */
+  /** The amount lent in the swap. */
   readonly amount: bigint
   readonly reward: bigint
   /** The venue's taker fee: first the estimate, then the actual fee. */
   readonly fee: bigint
   readonly paid: bigint
   readonly writtenOff: bigint
-  /** The commission charged so far. */
+  /** The commission that the service has charged on rewards so far. */
   readonly commission: bigint
   /** The venue's id of the contract; null until the take is known. */
   readonly contractId: number | null
   readonly openedAt: number | null
   readonly maturityAt: number | null
-  /** The time at which it was completely paid, settled or written off. */
+  /** The time at which the swap was completely paid, settled or written off; null before. */
   readonly closedAt: number | null
   readonly createdAt: number
 }
 
-/** A default that is completely written off is closed (STS-6). */
+/** SQL of a swap that is not closed. A default counts as closed once it is completely written off (STS-6). */
 const stands = "closed_at IS NULL"
 
-/** A swap's context with its write-offs, from any earlier version. */
+/** The context of a swap with its write-offs, from a context of any earlier version. */
 export const withWriteOffs = (context: Omit<SwapContext, "writeOffs">): SwapContext => {
   if ("writeOffs" in context) return context as SwapContext
   const { writtenOff: amount, closedTs, ts, paid, asset } = context
@@ -102,7 +102,7 @@ export const swapTables = {
       clear: (state) =>
         state === "DEFAULTED" ? "brokerage swap writeoff ID, or wait until it is paid" : "wait until it is paid"
     },
-    // While the swap is open, all but the reward is in the reserve, which is counted separately.
+    // Of a take without an answer, only the reward counts: its notional is still in the reserve, which is counted separately.
     returns: ({ state, currency, reward, context }) => {
       if (state === "ACCEPTING") return { currency, amount: reward }
       if (state !== "OPEN" && state !== "DEFAULTED") return null

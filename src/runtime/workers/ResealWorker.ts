@@ -43,11 +43,11 @@ export interface ResealOptions {
   readonly pace?: ResealPace
 }
 
-/** The rows of one window; the rows and bytes of one replacement (a larger value is replaced alone). */
+/** The most rows of one window; the most rows and bytes that one replacement writes. */
 const windowRows = 1_000
 const batchRows = 100
 const batchBytes = 2 * 1024 * 1024
-/** The pause in which commands release their locks. */
+/** The pause between two passes, ms, in which commands release the locks that made rows be skipped. */
 const betweenPasses = 100
 /** The pause between two attempts while the database is away. */
 const tryAgain = "15 seconds"
@@ -143,7 +143,7 @@ const resealAll = (resealing: Resealing) =>
     rotation.endResealing()
   })
 
-/** The values of one pass: resealed, left for the next pass, and not opened by any key. */
+/** The results of one pass: values sealed again, left for the next pass, and not opened by any key. */
 interface Pass {
   moved: number
   skipped: number

@@ -17,7 +17,7 @@ export interface PartnerPrincipal {
   readonly caller: Caller
 }
 
-/** An operator key. Each key is a principal of its own. */
+/** One operator key. Each operator key is a principal by itself, because an operator has no account besides the key. */
 export interface OperatorPrincipal {
   readonly kind: "operator"
   readonly id: PrincipalId

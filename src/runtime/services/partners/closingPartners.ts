@@ -7,7 +7,7 @@ import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 
 const closing = new WeakMap<ActorHost["Service"], Set<number>>()
 
-/** The partners of this host that are being closed. */
+/** The ids of the partners that are being closed now, one set for each host. The caller adds and removes an id. */
 export const closingPartners = (host: ActorHost["Service"]): Set<number> => {
   let partners = closing.get(host)
   if (partners === undefined) closing.set(host, (partners = new Set()))

@@ -50,7 +50,7 @@ import { WantedAccounts } from "./WantedAccounts.ts"
 const sliceEvery = 60_000
 /** Accounts per slice. At one slice a minute, more than 700,000 accounts a day are compared. */
 const sliceLength = 500
-/** The shortest time between the starts of two rounds over all accounts, business ms. */
+/** The shortest time between the starts of two rounds over all accounts, ms of business time: one day. */
 const day = 86_400_000
 /** The pause between two passes, ms. A difference counts when two passes in a row find it. */
 const passPause = 5_000
@@ -69,20 +69,20 @@ const apart = "service and venue differ: nothing is changed, and a break counts 
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
 export interface ComparisonFigures {
-  /** Accounts that were compared. */
+  /** Number of comparisons of an account since the start of this process. */
   readonly compared: number
-  /** Differences and overdue contracts that were alarmed. */
+  /** Number of alarms for differences and overdue contracts since the start of this process. */
   readonly alarms: number
 }
 
-/** The result of comparing accounts. */
+/** The outcome of a command that compares accounts. */
 export interface Reconciled {
   readonly accounts: number
   /** Sentences of differences with a new alarm, of open misfits, and of accounts that could not be compared. */
   readonly differences: ReadonlyArray<string>
-  /** True: further accounts exist, which wait for their slice. */
+  /** True if there are further accounts, which this command has not compared. They wait for their slice. */
   readonly more: boolean
-  /** Accounts whose money was not compared, because they are older than the venue's money records. */
+  /** Number of accounts whose money was not compared, because the venue lacks records of their money from the first day. */
   readonly withoutMoney: number
 }
 
@@ -98,7 +98,7 @@ export class VenueComparison extends Context.Service<
     readonly want: (uid: string) => void
     /** Compares an account now, and applies the differences. Returns the sentences of alarms and open misfits. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
-    /** Like `compare`, with counts. */
+    /** Like `compare`, for a command: the outcome also has the number of accounts. */
     compareOne(uid: string): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
     /** Compares the accounts in the venue's events, newest clients first, at most `accountsAtMost`. */
     compareAll(): Effect.Effect<Reconciled, DispatchError | VenueUnanswered>
@@ -186,7 +186,7 @@ const countOf = ({ contracts, orders, swaps, money }: Pass): number =>
 class Comparison {
   private readonly parts: Parts
   readonly wanted = new WantedAccounts()
-  /** Contracts past their expiry. True: the alarm was logged. */
+  /** Contracts past their expiry by id. The value is true once the alarm about the contract is logged. */
   private readonly overdue = new Map<number, boolean>()
   private compared = 0
   private alarms = 0
@@ -241,7 +241,7 @@ class Comparison {
   /** Compares the queued accounts, in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wanted.take).pipe(
     Effect.flatMap(({ uids, clientIds }) =>
-      // Clients that can't be read now wait for their slice.
+      // Clients that can't be read now are left out, and wait for their slice.
       Effect.catch(this.parts.stored.among("clients", clientIds), () => Effect.succeed([])).pipe(
         Effect.map((clients) => [...uids, ...clients.map(({ uid }) => uid)])
       )
@@ -318,7 +318,8 @@ class Comparison {
         const both = next === null ? [] : claimsOfBoth(before, next)
         before = next
         if (next === null) break
-        // A concurrent comparison of the account may have raised some of these alarms.
+        // A concurrent comparison of the account may have raised an alarm of these first. Its claim then makes this commit
+        // fail, and the differences are applied again without it.
         const settle = Effect.retry(this.settle(client, next, both), {
           while: ({ _tag }) => _tag === "ClaimLost",
           times: 3

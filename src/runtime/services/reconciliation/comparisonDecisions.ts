@@ -28,7 +28,7 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
 
-/** Open contracts and requests of a client, in the service and at the venue. */
+/** The open contracts and requests of a client: the service's rows, and the venue's reports. */
 export interface Compared {
   readonly clientId: number
   readonly contracts: ReadonlyArray<ContractRow>
@@ -54,7 +54,7 @@ type What =
   | { readonly is: "requestUnknown"; readonly rfqId: number }
 
 export interface Difference {
-  /** Unique alarm key. */
+  /** The name of the claim by which a difference raises only one alarm. */
   readonly claim: string
   readonly what: What
 }
@@ -110,7 +110,7 @@ export const settleDifferences = (
   parts: EventParts,
   differences: ReadonlyArray<Difference>
 ): ReadonlyArray<string> => {
-  // A venue call in flight may explain all differences.
+  // While a venue call is in flight, it may explain every difference, so nothing is applied.
   if (turn.state.all("venueCalls").length > 0) return []
   return differences.flatMap(({ claim, what }) => {
     const sentence = settle(turn, parts, what)
@@ -176,7 +176,7 @@ const ofContract = (
   }
   const reason = `Contract ${row.id} differs at the venue: ${what.misfit}.`
   const more = row.amount - premiumOf(what.theirs)
-  // With other terms at the same premium, the whole premium is at stake.
+  // The premium is equal but other terms differ, so the whole premium counts as the amount of the break.
   breakOfClient(turn, row, more === 0n ? row.amount : more, reason)
   return reason
 }
@@ -211,7 +211,7 @@ const misfitWith = (
   return verdict === null ? null : { sentence: misfitFound(turn, report.ref, verdict, report) }
 }
 
-/** The premium that follows from the venue's terms of a contract. */
+/** The premium of a contract with the terms that the venue reports, micro-USDC. */
 const premiumOf = ({ side, qty, entry, barrier, takeProfit, premiumBps }: VenueContract): bigint =>
   figuresAt({ side, qty, price: entry, barrier, takeProfit, premiumBps, commissionBps: 0 }).premium
 
@@ -221,7 +221,7 @@ const clientOf = (turn: Turn): { readonly clientId: number; readonly partnerId: 
   return { clientId: client.id, partnerId: client.partnerId }
 }
 
-/** The most open rows that are read. A client may have 1,000 contracts and 50 requests. */
+/** Limit on the open rows that are read. It is above what a client may have: 1,000 contracts and 50 requests. */
 const openAtMost = 2_000
 
 interface Sources {

@@ -32,7 +32,7 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import { accountEventsAtMost, type Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
 
-/** A client's positions, orders and trades, in the service and at the venue. */
+/** The positions, working orders and trades of a client: the service's rows, and the venue's reports. */
 export interface ComparedOrders {
   readonly clientId: number
   /** Positions that are not flat, including spot quantities. */
@@ -47,7 +47,7 @@ export interface ComparedOrders {
 
 type What =
   | { readonly is: "position"; readonly symbol: string; readonly ours: string; readonly theirs: string }
-  /** An order that works here. `theirs`: the remaining quantity at the venue; null: it does not work there. */
+  /** An order that works in this service. `theirs`: its remaining quantity at the venue; null if it does not work there. */
   | { readonly is: "order"; readonly orderId: number; readonly ours: string; readonly theirs: string | null }
   /** An order that works on both sides with different terms. */
   | { readonly is: "orderTerms"; readonly orderId: number; readonly misfit: string }
@@ -55,10 +55,10 @@ type What =
   | { readonly is: "trade"; readonly ours: Trade | null; readonly theirs: Trade | null }
 
 export interface OrderDifference {
-  /** Unique alarm key. */
+  /** The name of the claim by which a difference raises only one alarm. */
   readonly claim: string
   readonly what: What
-  /** The order whose trades may explain the difference; null: unknown. */
+  /** The order whose late trades may explain the difference; null if no order is known. */
   readonly orderId: number | null
 }
 
@@ -112,7 +112,7 @@ const ordersApart = ({ orders, theirOrders }: ComparedOrders): ReadonlyArray<Ord
   })
   const there = live
     .filter(({ ref }) => ref === null || !ours.has(ref))
-    // A venue order whose ref names another kind of object is not compared here.
+    // A ref of another kind of object does not name an order, so its venue order is not compared here.
     .filter(({ ref }) => ref === null || namedOrder(ref) !== null)
     .map((theirs): OrderDifference => ({
       claim: `orderThere:${theirs.id}`,
@@ -143,19 +143,22 @@ export const unbookedTrades = (differences: ReadonlyArray<OrderDifference>): Rea
 
 interface Alarm {
   readonly sentence: string
-  /** The surplus of the service over the venue, micro-USDC. */
+  /** The value that the service has more than the venue, micro-USDC; negative if the venue has more. */
   readonly more: bigint
   readonly pauses: boolean
 }
 
-/** Opens a break for each difference that persists in the turn and that no misfit explains. Returns the sentences of the alarms. */
+/**
+ * Opens a break for each difference that persists in the turn and that no misfit explains. Returns the sentences of the
+ * alarms.
+ */
 export const settleOrderDifferences = (
   turn: Turn,
   differences: ReadonlyArray<OrderDifference>,
   moves: MisfitMoves = noMoves
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
-  // A venue call in flight may explain all differences.
+  // While a venue call is in flight, it may explain every difference, so nothing is applied.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
   return differences.flatMap(({ claim, what, orderId }) => {
@@ -169,7 +172,7 @@ export const settleOrderDifferences = (
   })
 }
 
-/** The alarm for a difference; null: the difference no longer exists, or a misfit explains it. */
+/** The break and the sentence for a difference; null if it no longer exists in this turn, or a misfit explains it. */
 const alarmOf = (turn: Turn, what: What, { positions }: MisfitMoves): Alarm | null => {
   switch (what.is) {
     case "position": {

@@ -14,7 +14,7 @@ import { Screening } from "./Screening.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "sandbox", requestId: "sandbox", actor: "system:sandbox" }
 
-/** Far above the number of sandbox names: one page holds all entries. */
+/** Page size of the read, far above the number of sandbox names, so that one page holds all entries. */
 const pageSize = 1_000
 
 /**

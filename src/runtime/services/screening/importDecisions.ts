@@ -25,7 +25,7 @@ export interface ImportView {
   readonly version: string
   readonly status: WatchImportState
   readonly count: number
-  /** Entries taken so far; the next piece starts here. */
+  /** Number of entries received so far, which is also the position at which the next piece starts. */
   readonly received: number
   readonly added: number
   readonly kept: number
@@ -161,7 +161,7 @@ export const takeEntries = (
   return accept(importView(next))
 }
 
-/** The number of live entries of a source, and the number of those that an import did not name. */
+/** `live`: the live entries of a source. `unnamed`: those that this import has not named and will remove. */
 export interface ImportLosses {
   readonly live: number
   readonly unnamed: number
@@ -184,10 +184,13 @@ const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Re
 }
 
 export interface Finish {
-  /** Live entries of the source that this import did not name; one more than one round removes. */
+  /**
+   * Live entries of the source that this import has not named. They are at most one more than a round removes (`atOnce`),
+   * which shows that a further round is needed.
+   */
   readonly stale: ReadonlyArray<WatchEntryRow>
   readonly atOnce: number
-  /** Null: every removal is allowed. */
+  /** The number of entries that the import removes, for the check of large removals. Null allows every removal. */
   readonly losses: ImportLosses | null
 }
 

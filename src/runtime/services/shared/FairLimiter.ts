@@ -29,7 +29,7 @@ interface Job {
   resume: () => void
 }
 
-/** A sum over all keys, and one for each key. */
+/** The sizes of work, summed over all keys and for each key. */
 class Tally {
   sum = 0
   private readonly parts = new Map<number, number>()
@@ -56,7 +56,7 @@ export class FairLimiter {
     this.options = options
   }
 
-  /** Whether further work of the key is refused at once. */
+  /** True if further work of the key would neither start nor fit into the queue. */
   isFull(key: number, size: number): boolean {
     const { capacity, share, waiting, waitingShare } = this.options
     const runs = this.held.sum + size <= capacity && this.held.of(key) + size <= share

@@ -5,7 +5,7 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../tables/Catalogue.ts"
 import type { Condition } from "../../store/paging.ts"
 
-/** The newest row that meets the conditions, or null. */
+/** The newest stored row that meets the conditions; null if there is none. */
 export const firstRow = <T extends TableName>(
   stored: RowReads["Service"],
   table: T,

@@ -50,9 +50,12 @@ export class Statements extends Context.Service<
   Statements,
   {
     generate(caller: Caller, clientId: number, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** Like `generate`, for any client and by the operator. `client`: its committed row. */
+    /**
+     * Like `generate`, for any client and on behalf of an operator or the service. `client`: the committed row of the
+     * client.
+     */
     generateFor(maker: Maker, client: ClientRow, body: unknown): Effect.Effect<Verdict<StatementWire>, DispatchError>
-    /** Builds a period again with the current facts and rules (STS-33). */
+    /** Builds a statement's period again by the present facts and rules. New content becomes the next version (STS-33). */
     correct(by: Attribution, statementId: number, reason: string): Effect.Effect<Verdict<StatementWire>, DispatchError>
     list(
       partnerId: number,
@@ -228,7 +231,7 @@ export class Statements extends Context.Service<
   )
 }
 
-/** The client's data that statements show. */
+/** The facts of a client that every statement shows. */
 export const statementOf = ({ id, partnerId, uid, createdAt }: ClientRow): Stated => ({
   clientId: id,
   partnerId,
@@ -239,7 +242,7 @@ export const statementOf = ({ id, partnerId, uid, createdAt }: ClientRow): State
 const wireOf = (verdict: Verdict<StatementRow>): Verdict<StatementWire> =>
   verdict.ok ? accept(statementRowOf(verdict.value.state, verdict.value.context)) : verdict
 
-/** The period of a stored statement. `isBritish`: the tax residency at the end of a TAX period. */
+/** The request that a stored statement answers. `isBritish`: the tax residency at the end of a TAX period. */
 const periodOfRow = ({ kind, periodFrom, periodTo }: StatementRow, isBritish: boolean): RequestedPeriod => ({
   kind,
   from: periodFrom,

@@ -24,27 +24,27 @@ const waitingAtOnce = 256
 /** The most events in one response of the venue. */
 const fetchPage = 1_000
 const beyond = "its sequence lies beyond what the venue has of its account"
-/** The number of fetches of a gap before it counts as lost. */
+/** The number of attempts to fetch the events of a gap. After them the events count as lost. */
 const fetches = 3
 /** The pause before the read that decides whether published events are lost. */
 const lossPause = "250 millis"
 
 type Apart = (what: QuarantineEntry) => Effect.Effect<void>
-/** The source of the events, which receives the results. */
+/** The stream that an event comes from. The results of its events are reported here. */
 export interface EventSource {
   /** Quarantines an event that belongs to no client. */
   readonly apart: Apart
   /** Called with event numbers that are committed or quarantined. */
   readonly done: (numbers: ReadonlyArray<number>) => void
-  /** Runs work concurrently. */
+  /** Forks work that outlasts this call. */
   readonly beside: (work: Effect.Effect<void>) => Effect.Effect<void>
 }
 
 interface ReadOnce {
   readonly clientId: number
-  /** The sequence up to which the service has read the account's events. */
+  /** The account's sequence number up to which the service has read its events. */
   readonly after: number
-  /** True: no event up to that sequence is missing. */
+  /** True if no event up to `after` is missing. */
   readonly isThrough: boolean
 }
 
@@ -75,7 +75,7 @@ export class AccountEvents {
     return this.clients.run
   }
 
-  /** The accounts with work. */
+  /** The accounts that have events in progress or waiting. */
   get busy(): ReadonlyArray<string> {
     return [...this.lanes.keys()]
   }
@@ -90,7 +90,7 @@ export class AccountEvents {
     return this.staff(source)
   }
 
-  /** Starts a further worker if work waits. */
+  /** Starts one more worker if an account waits for one and the limit of workers allows it. */
   private staff(source: EventSource): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.ready.length === 0 || this.workers === accountsAtOnce) return Effect.void
@@ -120,7 +120,7 @@ export class AccountEvents {
         taken.length > 0 ? Effect.sync(() => this.end(lane, taken, source)) : this.workApart(lane, source)
       ),
       Effect.catchDefect(() => this.workApart(lane, source)),
-      // The database is unavailable. The event and all later events of its account wait.
+      // The database is unavailable. Nothing is dropped: this event and all later ones of its account wait.
       Effect.catch(() =>
         Effect.delay(
           Effect.sync(() => void this.ready.push(lane)),
@@ -152,7 +152,8 @@ export class AccountEvents {
   readAgain(account: string, apart: Apart): Effect.Effect<void> {
     // The lock is free between two attempts, so that other work of the account proceeds.
     const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
-      // The venue no longer keeps some events, but has later ones.
+      // The events that are missing are no longer kept by the venue, which has later ones. The account is then read as a
+      // whole.
       once === null || once.isThrough ? Effect.void : Effect.asVoid(this.readWhole(account, apart))
     )
     return Effect.catch(read, () =>
@@ -272,7 +273,7 @@ export class AccountEvents {
             Effect.as([first])
           )
         ),
-        // The database or the venue is unavailable. The event and all later events of its account wait.
+        // Database or venue is unavailable. Nothing is dropped: this event and all later ones of its account wait.
         Effect.catch(() =>
           Effect.delay(
             Effect.suspend(() => this.takeFirst(lane, apart)),

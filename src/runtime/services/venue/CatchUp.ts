@@ -24,7 +24,7 @@ interface CatchUpParts {
   readonly stored: RowReads["Service"]
   readonly accounts: AccountEvents
   readonly apart: (what: QuarantineEntry) => Effect.Effect<void>
-  /** Called when all accounts have been read. */
+  /** Called each time all accounts have been read after a loss. */
   readonly caughtUp: () => void
 }
 
@@ -59,7 +59,7 @@ export class CatchUp {
         this.requested.closeUnsafe()
         const { wanted } = this
         return this.readAll.pipe(
-          // A failed round is retried.
+          // After a failure the round is requested again.
           Effect.onError(() => Effect.sync(() => this.requested.openUnsafe())),
           Effect.map(() => {
             this.reached = wanted

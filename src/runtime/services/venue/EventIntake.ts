@@ -53,7 +53,7 @@ export interface EventIntakeParts {
   readonly accounts: AccountEvents
   readonly stored: RowReads["Service"]
   readonly alarms: QuarantineAlarms
-  /** Called when events of unknown accounts are lost. */
+  /** Called when events were lost whose accounts are not known, so that every account has to be read again. */
   readonly lost: () => void
   readonly mark: number
 }
@@ -63,9 +63,9 @@ type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
 /** A hole in the event numbers: the number after `after` is missing. */
 interface Hole {
   readonly after: number
-  /** Wall time. */
+  /** Wall time at which the hole was found, Unix ms. */
   readonly since: number
-  /** Wall time of the next connection that reads for it. */
+  /** Wall time at which the next connection is opened to read the missing event, Unix ms. */
   readonly readAt: number
 }
 
@@ -185,7 +185,7 @@ export class EventIntake {
         Effect.suspend(() => this.take(line))
       )
     }
-    // An event of another service needs no work, so it is done.
+    // An event of another service's account needs no work, so it counts as done.
     if ("foreign" in line) return Effect.sync(() => believed && this.cursor.begin(number) && this.done([number]))
     if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
     if (believed) return this.takeEvent(line)
@@ -259,7 +259,7 @@ export class EventIntake {
   private readonly source: EventSource = {
     apart: this.aside,
     done: (numbers) => this.done(numbers),
-    // The work starts after the received lines are processed, so that events of one account share a commit.
+    // The work starts after all lines received so far are processed, so that events of one account share a commit.
     beside: (work) => Effect.asVoid(Effect.forkIn(work, this.parts.scope))
   }
 
@@ -355,7 +355,7 @@ export class EventIntake {
     return Effect.andThen(
       this.lose(after, next - 1, log),
       Effect.sync(() => {
-        // The missing event may have arrived during the write.
+        // The missing event may have arrived while the quarantine was written, and then nothing is skipped.
         if (this.cursor.mark !== after || !this.cursor.hole) return
         this.cursor.pass(next)
         this.moved.openUnsafe()

@@ -20,7 +20,7 @@ export class MisfitReads extends Context.Service<
     readonly want: (read: WantedRead) => void
     /** Takes scheduled reads, at most as many as one lookup holds. */
     readonly take: () => ReadonlyArray<WantedRead>
-    /** Open while reads are scheduled. */
+    /** A latch that is open while reads are scheduled. */
     readonly some: Latch.Latch
   }
 >()("brokerage/runtime/services/venue/MisfitReads") {
@@ -30,7 +30,10 @@ export class MisfitReads extends Context.Service<
   )
 }
 
-/** The scheduled reads of one process. */
+/**
+ * The reads that misfits of this process have scheduled. They are in memory only: after a restart the durable timers of the
+ * misfits schedule them again.
+ */
 export const misfitReads = (unsettled: OutOfSync["Service"]): MisfitReads["Service"] => {
   const wanted = new Map<string, WantedRead>()
   const some = Latch.makeUnsafe(false)

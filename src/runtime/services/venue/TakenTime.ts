@@ -5,7 +5,7 @@
 import type { VenueHeartbeat } from "../../../machines/venue/VenueEvent.ts"
 
 export class TakenTime {
-  /** The oldest and the newest heartbeat with events that are not taken yet. */
+  /** At most two heartbeats that name events not taken yet: the oldest of them and the newest. */
   private readonly beats: Array<VenueHeartbeat> = []
 
   heartbeat(beat: VenueHeartbeat): void {
@@ -17,7 +17,7 @@ export class TakenTime {
     this.beats.length = 0
   }
 
-  /** The latest time reached since the last call, Unix ms. Null: no new time is reached. */
+  /** The latest venue time up to which everything is taken, Unix ms; null if it has not advanced since the last call. */
   reached(isTaken: (number: number) => boolean): number | null {
     let at: number | null = null
     for (let first = this.beats[0]; first !== undefined && isTaken(first.number); first = this.beats[0]) {

@@ -55,10 +55,10 @@ export interface Kept<A> {
   readonly row: AnswerRow | null
 }
 
-/** The refusal of a request that reached no commit. */
+/** A refusal with nothing stored under the request's key, because no commit was made. */
 export const unkept = (refusal: Refusal): Kept<never> => ({ verdict: refuse(refusal), row: null })
 
-/** A call in flight with a waiting caller. */
+/** A call in flight whose caller waits for the answer. */
 interface OpenCall {
   readonly answer: (turn: Turn) => Verdict<unknown> | null
   /** The verdict of the last turn that applied the call's outcome; null: that turn could not answer. */
@@ -132,7 +132,7 @@ export class VenueRequest<A> {
   private readonly caller: Caller
   private readonly clientId: number
   private readonly key: KeyedRequest | null
-  /** Null: the request has no key. */
+  /** Stores the answer under the request's key; null for a request without a key. */
   private readonly keeper: AnswerKeeper<Verdict<unknown>> | null
 
   constructor(tools: Tools, caller: Caller, { clientId, key, form }: Omit<KeyedWrite, "body">, refusing?: Refusing) {

@@ -24,7 +24,7 @@ import { Directory } from "../partners/Directory.ts"
 import { venueAway } from "./venueAway.ts"
 import { callsEnded } from "./VenueGateway.ts"
 
-/** The outcome of a probe. IN_FLIGHT: it is still unknown after 5 s. */
+/** A probe as the operator sees it. IN_FLIGHT: its outcome was still unknown after 5 s. */
 export interface ProbeView {
   readonly probeId: number
   readonly state: VenueProbeState

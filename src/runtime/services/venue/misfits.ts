@@ -21,7 +21,7 @@ import type { Misfit } from "./verdict.ts"
 /** The reason in the quarantine row of such a report. */
 export const misfitReason = (reason: string): string => `it does not fit the request: ${reason}`
 
-/** The open misfit of the object with this ref. Undefined: none. */
+/** The open misfit of the object with this ref; undefined if there is none. */
 export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
   openMisfits(turn).find((row) => row.ref === ref)
 
@@ -55,7 +55,7 @@ export const noteMisfit = (turn: Turn, { ref, misfit, bytes }: Found): void => {
   if (isNew && !misfit.isEarly) quarantineBytes()
   if (before === undefined) {
     const id = turn.nextId("venueMisfit")
-    // A break must not be zero, because only then it pauses money.
+    // A break pauses money only if its amount is not zero, so a misfit without a value counts as one micro-USDC.
     const worth = misfit.worth === 0n ? 1n : misfit.worth
     start(turn, "venueMisfits", {
       input: { misfitId: id, ref, reason, at: turn.now },
@@ -100,7 +100,7 @@ export const misfitFound = (turn: Turn, ref: string, misfit: Misfit, bytes: obje
   return misfit.isEarly ? null : sentenceOf(ref, misfit.reason)
 }
 
-/** A sentence about the misfit, for staff. */
+/** The sentence that names the object and the misfit, for staff. */
 export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow, "ref" | "context">): string =>
   sentenceOf(ref, reason)
 
@@ -115,7 +115,7 @@ export const openMisfits = (turn: Turn): ReadonlyArray<VenueMisfitRow> =>
 export const hasMisfit = (turn: Turn, objects: ReadonlyArray<string>): boolean =>
   openMisfits(turn).some((row) => isOfObjects(row, objects))
 
-/** A standing misfit of one of these objects. */
+/** The first standing misfit of one of these objects (KIND:ID); undefined if none stands. */
 export const standingMisfit = (state: SubjectState, objects: ReadonlyArray<string>): VenueMisfitRow | undefined =>
   state.all("venueMisfits").find((row) => row.state === "STANDING" && isOfObjects(row, objects))
 

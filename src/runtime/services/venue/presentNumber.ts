@@ -5,7 +5,7 @@
 import { Effect, Stream } from "effect"
 import { type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 
-/** The number of the venue's last event, from a heartbeat of its market data. */
+/** The number of the venue's last event, from the first heartbeat of its market data. Fails if none arrives. */
 export const presentNumber = (venue: Venue["Service"]): Effect.Effect<number, VenueUnanswered> =>
   Effect.gen(function* () {
     const { markets } = yield* venue.listing

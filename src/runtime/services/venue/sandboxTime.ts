@@ -11,7 +11,7 @@ import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { clockSlackMillis } from "../../../machines/venue/timeChecks.ts"
 import { VenueLink } from "./VenueLink.ts"
 
-/** Wraps the venue with checks of the times in its streams and answers. */
+/** Wraps the venue so that each time in its streams and answers is checked before the service reads it. */
 export const layerSandboxTime = <E, R>(
   venue: Layer.Layer<Venue, E, R>
 ): Layer.Layer<Venue, E, R | BusinessClock | VenueLink> =>

@@ -25,7 +25,7 @@ export interface Misfit {
   readonly contractId?: number
 }
 
-/** Null: the report fits. */
+/** The misfit of a report; null if the report fits. */
 export type Verdict = Misfit | null
 
 /** The market data around a venue time, as a check uses them. */
@@ -50,13 +50,13 @@ const movedSince = 5
 
 interface Reported {
   readonly symbol: string
-  /** The message's time. */
+  /** The venue's time of the message, Unix ms. */
   readonly at: number
   /** The objects whose open misfits keep marks for the report (`objectOfRef`). Absent: the report names no object of ours. */
   readonly of?: ReadonlyArray<string>
   /** True: the service already knew this time, so the venue can't have chosen it for this message. */
   readonly isKnown?: boolean
-  /** As `ObjectReport.isEvent`. */
+  /** True for a message of the event stream, as in `ObjectReport.isEvent`. */
   readonly isEvent?: boolean
 }
 

@@ -19,11 +19,11 @@ export interface AttemptResult {
 
 type Late = AttemptResult & { readonly event: Extract<DeliveryEvent, { readonly type: "ACKNOWLEDGED" }> }
 
-/** Results per statement. */
+/** Limit on the results that one statement writes. */
 const batchLimit = 256
-/** The pause between two attempts while the database is unavailable. */
+/** The pause between two attempts to write results while the database is unavailable. */
 const retryEvery = "500 millis"
-/** The most attempts to store a late 2xx, if other workers change the delivery in between. */
+/** Limit on the attempts to store a late 2xx, each of which another worker's change of the delivery may defeat. */
 const lateTries = 3
 
 /** The change that an event makes to a row; null: the machine ignores the event. */
@@ -119,7 +119,10 @@ export class DeliveryResults {
     })
   }
 
-  /** Repeats the work until it succeeds. An unavailable database is logged once. */
+  /**
+   * Repeats the work until it succeeds. The first failure is logged, the others are not, so that an outage does not flood
+   * the log.
+   */
   private insistently<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {
     const again: Effect.Effect<A> = Effect.suspend(() => Effect.catch(work, () => Effect.delay(again, retryEvery)))
     return Effect.catch(work, () =>

@@ -40,12 +40,12 @@ export class EndpointAgents {
     this.authority = authority
   }
 
-  /** The agent of the origin for exactly these addresses. */
+  /** The agent whose connections of this origin go to exactly these addresses; a new one if there is none. */
   get({ origin, addresses, exempt }: AgentRequest): Agent {
     const key = [origin, exempt, ...addresses.map(({ address }) => address).toSorted()].join(" ")
     const found = this.agents.get(key)
     const agent = found ?? this.make(addresses, exempt)
-    // Inserted again at the end, so that the map is in the order of last use.
+    // Removing and inserting the agent keeps the map in the order of last use.
     this.agents.delete(key)
     this.agents.set(key, agent)
     if (this.agents.size > agentLimit) this.evict()

@@ -70,7 +70,7 @@ const raiseEpoch = (turn: Turn): void => {
   if (partner !== undefined) turn.draft.put("partners", { ...partner, epoch: partner.epoch + 1 })
 }
 
-/** Queues a webhook.test event (A3-37). */
+/** Queues a webhook.test event for the endpoint and returns its delivery id; refused without an ACTIVE endpoint (A3-37). */
 export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   const row = turn.state.one("webhookEndpoints")
   if (row === undefined) return refuse(noWebhook)

@@ -3,7 +3,7 @@
  * its columns; a missing column counts as zero (STS-11).
  */
 
-/** The totals of each account, in the order of display. */
+/** The columns of the totals that are checked, in the order in which a violation shows them. */
 const totals = [
   "fills",
   "fills_pnl",
@@ -21,18 +21,18 @@ const totals = [
 ] as const
 type Total = (typeof totals)[number]
 
-/** Rows of one source, with the amount that each row adds to a total. */
+/** The select of one source of a side. `adds`: the SQL of what each of its rows adds to a total; other totals get zero. */
 const part = (source: string, adds: { readonly [T in Total]?: string }): string =>
   `SELECT client_id, ${totals.map((name) => `${adds[name] ?? "0"} AS ${name}`).join(", ")} FROM ${source}`
 
-/** Zero counts neither as a win nor as a loss. */
+/** SQL that counts a result as a win or a loss; a result of zero is neither. */
 const outcomes = (result: string) => ({ wins: `(${result} > 0)::int`, losses: `(${result} < 0)::int` })
 
-/** For a market that is not paid in USDC only the number of trades counts. */
+/** SQL of a figure that counts only for trades of this family that were paid in USDC, as in the totals. */
 const inUsdc = (family: "PERP" | "SPOT", figure: string): string =>
   `CASE WHEN currency = 'USDC' AND family = '${family}' THEN ${figure} ELSE 0 END`
 
-/** Postings of swaps; one USDC is worth one. */
+/** The postings of swaps with their mark price and their value in micro-USDC. USDC itself has the mark 1. */
 const staking = `SELECT p.client_id, t.type, (t.refs ->> 'reward')::numeric AS reward,
                         CASE p.currency WHEN 'USDC' THEN 1 ELSE (t.refs ->> 'mark')::numeric END AS mark,
                         CASE p.currency WHEN 'USDC' THEN p.amount ELSE (t.refs ->> 'valueUsdc')::numeric * 1000000 END AS value
@@ -66,7 +66,7 @@ const sources = [
   part("account_totals", Object.fromEntries(totals.map((name) => [name, `-${name}`])))
 ]
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks on account totals, for the list in ledgerChecks.ts. */
 export const accountChecks = [
   {
     name: "every account's totals equal the sums of its fills, contracts and swaps",

@@ -3,7 +3,7 @@
  * CONFIRMED notice has its one posting, and each DEPOSIT posting has its CONFIRMED notice (D9).
  */
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks on deposit notices, for the list in ledgerChecks.ts. */
 export const depositChecks = [
   {
     name: "every CONFIRMED deposit notice has exactly one posting, every other notice none",

@@ -4,7 +4,7 @@
  * follows from its quantity.
  */
 
-/** A posting with its refs; the quantity is signed. */
+/** The funding postings with the facts from their refs; quantities are signed. */
 const booked = `booked AS MATERIALIZED (
   SELECT t.key, t.client_id, t.refs ->> 'symbol' AS symbol, t.refs ->> 'settledAt' AS stamp, p.amount,
          (t.refs ->> 'fundingPerUnit')::numeric AS unit,
@@ -13,7 +13,7 @@ const booked = `booked AS MATERIALIZED (
    WHERE t.type = 'FUNDING')`
 const plain = "'funding:' || symbol || ':' || stamp || ':' || client_id"
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks on funding, for the list in ledgerChecks.ts. */
 export const fundingChecks = [
   {
     name: "funding is posted once per client, market and stamp, and once per late trade",

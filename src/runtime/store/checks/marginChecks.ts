@@ -13,19 +13,19 @@ const signedQty = "(CASE f.side WHEN 'BUY' THEN 1 ELSE -1 END) * f.qty::numeric"
 
 /** The key of a repayment appends a number to its episode: nbp:7:1. */
 const isRepayment = (key: string): string => `split_part(${key}, ':', 3) <> ''`
-/** Write-offs, one row each. */
+/** The write-offs of clients, without their repayments; one row each. */
 const writeOffs = `off AS MATERIALIZED (
   SELECT tx_id, key, ts, client_id FROM ledger_transactions
    WHERE type = 'NBP_WRITEOFF' AND client_id IS NOT NULL AND NOT ${isRepayment("key")})`
 const minor = (text: string): string => `replace(${text}, '.', '')::bigint`
-/** The withdrawal or the swap that the refs of a posting name. */
+/** The object that a posting belongs to, as `withdrawal ID` or `swap ID`; null for any other posting. */
 const objectOf = `CASE WHEN t.refs ->> 'requestId' IS NOT NULL THEN 'withdrawal ' || (t.refs ->> 'requestId')
                      WHEN t.refs ->> 'swapId' IS NOT NULL THEN 'swap ' || (t.refs ->> 'swapId') END`
 /** True if the withdrawal or swap of a posting is older than the write-off of an episode. */
 const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 'behind' ->> 'requestId')::bigint,
                       (t.refs ->> 'swapId')::bigint < (e.context -> 'behind' ->> 'swapId')::bigint)`
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks on close-outs and write-offs, for the list in ledgerChecks.ts. */
 export const marginChecks = [
   {
     name: "every write-off posting has the amount that its close-out shows",
@@ -92,7 +92,8 @@ export const marginChecks = [
                FROM moved WHERE amount > 0 LIMIT 1`
   },
   {
-    // In booking order: transaction ids increase within a client's mailbox.
+    // The cash is summed in the order of booking. Transaction ids show this order, because they increase within a client's
+    // mailbox.
     name: "every write-off leaves its client with zero cash",
     figure: "SELECT count(DISTINCT client_id) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF'",
     breaks: `WITH ${writeOffs},
@@ -154,7 +155,8 @@ export const marginChecks = [
               WHERE (c.context -> 'restrictions')::text LIKE '%"CLOSE_OUT"%' AND coalesce(m.state, 'NORMAL') = 'NORMAL' LIMIT 1`
   },
   {
-    // An order that was cancelled for another reason has that reason instead of its episode.
+    // A cancelled order may have the reason of its cancellation instead of its episode, so only orders with the episode are
+    // matched.
     name: "every close-out order is reduce-only and counted by its client's close-out",
     figure: "SELECT count(*) AS n FROM orders WHERE context ->> 'note' LIKE 'CO-%'",
     breaks: `WITH sent AS MATERIALIZED (

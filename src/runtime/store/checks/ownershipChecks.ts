@@ -32,7 +32,7 @@ const strays = (spec: TableSpec): string => {
            WHERE r.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
 }
 
-/** Entries of the list in ledgerChecks.ts. Collateral reports have a further check in figureChecks.ts. */
+/** The checks on ownership, for the list in ledgerChecks.ts. Collateral reports have one more in figureChecks.ts. */
 export const ownershipChecks = [
   ...money.map((spec) => ({
     name: `every ${spec.title} belongs to its client's partner`,

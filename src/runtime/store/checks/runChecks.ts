@@ -10,9 +10,9 @@ import { longTransaction } from "../transactions.ts"
 
 export interface CheckResult {
   readonly name: string
-  /** The count or sum that the check shows. */
+  /** The count or sum that the check shows to the operator, as text. */
   readonly figure: string
-  /** The first violation; null if there is none. */
+  /** A sentence about the first violation; null if there is none. */
   readonly detail: string | null
 }
 
@@ -41,7 +41,7 @@ const replayed = Effect.fnUntraced(function* <Row extends object>(
   return { name, figure: String(counted[0]?.n ?? 0), detail: detail ?? replay.end() } satisfies CheckResult
 })
 
-/** The number of checks that run here; the checks of the chain, of destinations and of models follow. */
+/** The number of checks on the snapshot, and the number that follow: of the chain, of destinations and of models. */
 const checksHere = ledgerChecks.length + replayChecks.length
 const checksAfter = 3
 

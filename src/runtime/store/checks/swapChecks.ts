@@ -25,14 +25,14 @@ const booked = `booked AS MATERIALIZED (
     FROM ledger_transactions t JOIN postings p USING (tx_id)
    WHERE p.client_id IS NOT NULL AND t.type IN ('SWAP_PRINCIPAL', 'SWAP_SETTLE'))`
 
-/** The swap is the second part of a ledger key; in the key of a commission the third. */
+/** SQL of the swap id in a ledger key: its second part, in the key of a commission its third. */
 const swapOfKey = "split_part(t.key, ':', CASE WHEN t.type = 'COMMISSION' THEN 3 ELSE 2 END)"
 
 const received = "least(reward, greatest(0, paid - amount))"
 const share = `floor(${received}::numeric * (context ->> 'commissionRewardBps')::numeric / 10000)`
 const outstanding = "greatest(0, amount + reward - paid - written_off)"
 
-/** Entries of the list in ledgerChecks.ts. */
+/** The checks on staking swaps, for the list in ledgerChecks.ts. */
 export const swapChecks = [
   {
     name: "every taken swap has one principal posting, and every writer payment has one posting",

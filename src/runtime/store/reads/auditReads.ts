@@ -12,11 +12,11 @@ import type { AuditRow } from "../../tables/engine.ts"
 export interface AuditQuery {
   readonly clientId?: number | null
   readonly partnerId?: number | null
-  /** Unix ms, inclusive. */
+  /** Selects rows of this business time or later, Unix ms. */
   readonly since?: number
-  /** Exclusive: the rows after this id, oldest first. */
+  /** Selects the rows above this id, oldest first. */
   readonly after?: number
-  /** Exclusive: the newest of the rows below this id. */
+  /** Selects the newest of the rows below this id. */
   readonly before?: number
   /** Selects the rows of exactly this object (kind:id). */
   readonly object?: string
@@ -25,14 +25,14 @@ export interface AuditQuery {
 
 /** Rows of an object: all rows that name it, or only those of some actions. */
 export interface HistorySource {
-  /** kind:id. */
+  /** The object as kind:id. */
   readonly object: string
   readonly actions?: ReadonlyArray<string>
 }
 
 export interface HistoryQuery {
   readonly sources: ReadonlyArray<HistorySource>
-  /** Exclusive upper bound of the ids. */
+  /** Selects rows below this id. */
   readonly before?: number
   readonly limit: number
 }

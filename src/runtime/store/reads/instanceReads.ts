@@ -9,7 +9,7 @@ import { heldIn, type TableSpec } from "../../tables/Table.ts"
 export interface StateInstance {
   /** The id that operators use: the row's id, or CLIENT:CODE of a block. */
   readonly id: string
-  /** Unix ms; null if no source records it. */
+  /** The time since which the object is in its state, Unix ms; null if no source records it. */
   readonly since: number | null
   readonly partnerId: number | null
   readonly clientId: number | null
@@ -77,7 +77,7 @@ export interface ClientName {
   readonly displayName: string
 }
 
-/** The display names of clients. */
+/** The display names of clients by id; clients that do not exist are absent. */
 export const clientNames = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>

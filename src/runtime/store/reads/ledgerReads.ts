@@ -16,7 +16,7 @@ export interface BookedPosting {
   readonly actor: string
   readonly reason: string | null
   readonly ts: number
-  /** Minor units. */
+  /** The amount in minor units of `currency`, signed from the client's view. */
   readonly amount: bigint
   readonly currency: Currency
   readonly kind: "cash" | "reserved"
@@ -29,13 +29,13 @@ type RawPosting = Omit<BookedPosting, "postingId" | "txId" | "ts"> & {
   readonly ts: bigint
 }
 
-/** A filter of a client's postings; null: every currency, every type. */
+/** Selects a client's postings by currency and type; null selects all of them. */
 export interface PostingFilter {
   readonly currency: Currency | null
   readonly type: string | null
 }
 
-/** A client's postings, newest first, ids below `before`; at most `limit` of them. */
+/** A client's postings that match the filter and have ids below `before`, newest first, at most `limit`. */
 export const clientPostings = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -67,7 +67,7 @@ const bookedOf = (row: RawPosting): BookedPosting => ({
   refs: row.refs
 })
 
-/** A posting with its account: a client's, or a house account, which has no client. */
+/** One leg of a transaction: a posting in a client's account, or in a house account, where `clientId` is null. */
 export interface BookedLeg extends BookedPosting {
   readonly account: string
   readonly clientId: number | null
@@ -93,7 +93,7 @@ export const legsUnder = (
       }))
   )
 
-/** Minor units of one currency. */
+/** A client's holding of one currency in minor units. */
 export interface Held {
   readonly currency: Currency
   readonly cash: bigint
@@ -107,7 +107,7 @@ const dayMillis = 86_400_000
 interface KeptHeld {
   /** Null: no holdings are stored for these midnights. */
   readonly held: HeldThen | null
-  /** The last posting before that midnight, and the last posting of the sum. */
+  /** The last posting before that midnight, and the last posting that the sum includes. */
   readonly low: bigint
   readonly high: bigint
 }
@@ -155,13 +155,13 @@ export interface BookedPayout {
   readonly reason: string | null
   readonly ts: bigint
   readonly currency: string
-  /** Minor units, more than zero. */
+  /** The amount paid out, in minor units; more than zero. */
   readonly minor: bigint
   readonly cash: string
   readonly reserved: string
 }
 
-/** $1 the transaction, $2 the client. */
+/** The text of the payout query. Parameters: $1 the transaction, $2 the client. */
 const payoutText = `
   SELECT t.reason, t.ts, p.currency, -p.amount AS minor, after.cash, after.reserved
     FROM ledger_transactions t
@@ -184,7 +184,7 @@ export interface OldPayout {
   readonly payout: bigint
   readonly client_id: bigint
   readonly partner_id: bigint
-  /** Micro-USDC, more than zero. */
+  /** The amount paid out, in micro-USDC; more than zero. */
   readonly minor: bigint
 }
 

@@ -22,7 +22,10 @@ export interface PostedSum {
   readonly currency: string
   readonly amount: string
 }
-/** `since`: the partner's last change of custody model, as a transaction number of the ledger. */
+/**
+ * The custody difference of a partner. `since`: the transaction number of its last change of custody model; 0 if it never
+ * changed.
+ */
 export interface CustodyDifference {
   readonly partner: bigint
   readonly since: bigint
@@ -103,7 +106,7 @@ const unsealedText = `WITH last AS MATERIALIZED (SELECT * FROM seals ORDER BY nu
        + (SELECT count(*) FROM interfirm_records WHERE id > coalesce((SELECT interfirm_to FROM last), 0))
        + (SELECT count(*) FROM custody_changes WHERE id > coalesce((SELECT custody_to FROM last), 0)) AS n`
 
-/** The number of rows that no seal covers yet. */
+/** The number of append-only rows that no seal covers yet. */
 export const countUnsealed = (sql: PgClient.PgClient): One<bigint> =>
   Effect.map(sql.unsafe<{ readonly n: bigint }>(unsealedText), countOf)
 
@@ -118,7 +121,10 @@ const deliveriesText = `SELECT
      WHERE state IN ('PENDING', 'RETRYING') AND next_at <= $1 LIMIT ${countLimit}) d) AS due,
   (SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE state = 'FAILED' LIMIT ${countLimit}) f) AS failed`
 
-/** Deliveries that are due at `now` (business time, Unix ms), and those that FAILED. */
+/**
+ * Counts of deliveries, bounded by `countLimit`: those that are due at `now` (business time, Unix ms), and those that
+ * FAILED.
+ */
 export const deliveryQueue = (sql: PgClient.PgClient, now: number): One<DeliveryQueue> =>
   Effect.map(sql.unsafe<DeliveryQueue>(deliveriesText, [BigInt(now)]), ([row]) => row ?? { due: 0n, failed: 0n })
 
@@ -130,5 +136,5 @@ export interface PoolState {
 const poolText = `SELECT coalesce(state, 'unknown') AS state, count(*) AS n FROM pg_stat_activity
   WHERE application_name = 'brokerage' AND datname = current_database() GROUP BY 1`
 
-/** The service's connections by their state. */
+/** The number of the service's database connections in each state. */
 export const poolStates = (sql: PgClient.PgClient): Rows<PoolState> => sql.unsafe<PoolState>(poolText)

@@ -31,14 +31,14 @@ export interface CurrencySum {
   readonly reserved: string
 }
 
-/** The total cash of a partner's clients. */
+/** The sums of cash and of reserves of a partner's clients, one row for each currency. */
 export const clientCash = (sql: PgClient.PgClient, partnerId: number): Rows<CurrencySum> =>
   sql.unsafe<CurrencySum>(
     "SELECT currency, sum(cash) AS cash, sum(reserved) AS reserved FROM balances WHERE partner_id = $1 GROUP BY currency",
     [BigInt(partnerId)]
   )
 
-/** The packages that wait for a manual review, of clients that have not ended. */
+/** The number of KYC packages that wait for a manual review, of clients that are neither refused nor closed. */
 export const pendingReviews = (sql: PgClient.PgClient, partnerId: number): Effect.Effect<number, SqlError.SqlError> =>
   countOf(
     sql,
@@ -84,25 +84,25 @@ export const keyUses = (sql: PgClient.PgClient): Effect.Effect<ReadonlyMap<numbe
     (rows) => new Map(rows.map((row) => [Number(row.key_id), Number(row.last_used_at)]))
   )
 
-/** The most ids that are listed of a group; further ones are only counted. */
+/** Limit on the ids that are listed of a group. `n` counts all of them. */
 export const namedIds = 5
 
-/** Balances of one currency, kind and sign. */
+/** The balances of one currency and kind that are all positive, or all negative. */
 export interface HeldGroup {
   readonly kind: "cash" | "reserved"
   readonly currency: string
   readonly n: bigint
   /** Minor units, signed, as text: sums of many 64-bit amounts may overflow 64 bits. */
   readonly total: string
-  /** The first clients, separated by commas. */
+  /** The first ids of the group's clients, separated by commas. */
   readonly ids: string
 }
 
-/** Micro-USDC as text. */
+/** Figures on a partner's collateral; micro-USDC as text. */
 export interface CustodyFigures {
-  /** The partner's house account. */
+  /** The balance of the partner's house account. */
   readonly account: string
-  /** The recorded payments between the firms; positive: the service paid the partner. */
+  /** The sum of the recorded payments between the firms; positive if the service paid the partner. */
   readonly paid: string
 }
 

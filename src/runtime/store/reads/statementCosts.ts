@@ -11,19 +11,22 @@ type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 export interface CostSum {
   readonly type: string
   readonly family: CostFamily | null
-  /** Micro-USDC, signed from the client's view. */
+  /** The sum of the postings' values, micro-USDC, signed from the client's view. */
   readonly usdc: bigint
   readonly rows: number
   /** The number of postings in another currency without a known value; they count as zero. */
   readonly unvalued: number
 }
 
-/** The family, by the reference in the posting's transaction: a swap, a contract, a market. */
+/** SQL of the family of a posting, by the object that its transaction refers to: a swap, a contract, or a market. */
 const familyOf = `CASE WHEN t.refs->>'swapId' IS NOT NULL THEN 'STAKING' WHEN t.refs->>'contractId' IS NOT NULL THEN 'BARRIER'
     WHEN t.type = 'FUNDING' OR t.refs->>'Instrument' LIKE '%-PERP' THEN 'PERP'
     WHEN t.refs->>'Instrument' IS NOT NULL THEN 'SPOT' END`
 
-/** Sums over a range of a client's postings; a posting in another currency counts its value at the booking (STS-9). */
+/**
+ * The costs in a range of a client's postings, summed by type and family. A posting in another currency counts with its
+ * value at the booking (STS-9).
+ */
 export const costSums = (
   sql: PgClient.PgClient,
   clientId: number,

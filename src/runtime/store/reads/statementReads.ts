@@ -33,7 +33,7 @@ export const cutOffBefore = (sql: PgClient.PgClient, clientId: number, moment: n
     })
   )
 
-/** The seal that holds a posting. */
+/** The seal that covers a posting; null while no seal does. */
 export const sealOfPosting = (
   sql: PgClient.PgClient,
   postingId: number
@@ -64,16 +64,16 @@ export const postingChunkEnd = (
     ([row]) => (row?.last == null ? null : Number(row.last))
   )
 
-/** The sum of postings of one currency and kind. */
+/** The sum of the postings of one currency and kind in a range. */
 export interface PostingSum {
   readonly currency: Currency
   readonly kind: "cash" | "reserved"
-  /** Minor units. */
+  /** The signed sum in minor units. */
   readonly amount: bigint
   readonly rows: number
 }
 
-/** Sums over a range of a client's postings. */
+/** The sums in a range of a client's postings, one row for each currency and kind. */
 export const postingSums = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -117,7 +117,7 @@ export const balancesAtCutOff = (
     (rows) => rows.map((row) => ({ ...row, opening: BigInt(row.opening), closing: BigInt(row.closing) }))
   )
 
-/** A posting with its transaction. */
+/** A posting of a client with the facts of its transaction. */
 export interface StatementPosting {
   readonly postingId: number
   readonly txId: number
@@ -161,7 +161,7 @@ export interface TimedPosting extends StatementPosting {
   readonly tradeTs: number | null
 }
 
-/** The venue's time of the trade in a transaction's key. */
+/** SQL of the venue's time of the trade that a transaction's key names; null for other keys. */
 const tradeTs = `CASE WHEN t.key ~ '^(pnl|commission|spot|release):[0-9]+:[0-9]+$'
   THEN (SELECT f.ts FROM fills f WHERE f.order_id = split_part(t.key, ':', 2)::int8 AND f.trade_id = split_part(t.key, ':', 3)::int8) END`
 
@@ -216,7 +216,7 @@ export interface StatementFill {
   readonly notional: bigint
   readonly commission: bigint
   readonly realizedPnl: bigint
-  /** The venue's time, Unix ms. */
+  /** The time at which the venue executed the trade, Unix ms. */
   readonly ts: number
   readonly bookedAt: number
   readonly orderType: string
@@ -237,7 +237,7 @@ export interface RawFill extends Omit<
   readonly booked_at: bigint
 }
 
-/** Columns of fills `f`. */
+/** The columns of a fill for `statementFill`, from the table alias `f`. */
 export const fillColumns = `f.id, f.order_id, f.trade_id, f.symbol, f.family, f.side, f.price, f.qty, f.closed_qty, f.currency,
   f.notional, f.commission, f.realized_pnl, f.order_type, f.origin, f.ts, f.booked_at`
 
@@ -281,7 +281,7 @@ export const fillsOf = (
     (rows) => rows.map(statementFill)
   )
 
-/** Fills in a range, and the amounts they moved, by family and currency. */
+/** The number of fills in a range, and the sums of the amounts they moved, by family and currency. */
 export const fillSums = (
   sql: PgClient.PgClient,
   clientId: number,
@@ -308,7 +308,7 @@ export const fillSums = (
     (rows) => rows.map((row) => ({ ...row, notional: BigInt(row.notional), rows: Number(row.rows) }))
   )
 
-/** A partner's custody model at a moment; `now` is the current one. */
+/** The custody model of a partner at a past moment. `now`: its present model, which counts if no change followed. */
 export const custodyAt = (sql: PgClient.PgClient, partnerId: number, now: string, moment: number): Reading<string> =>
   Effect.map(
     sql.unsafe<{ readonly before: string }>(

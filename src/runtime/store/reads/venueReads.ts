@@ -36,7 +36,7 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
     accounts: row?.accounts ?? []
   }))
 
-/** The open objects of an account in this service. */
+/** The open objects of an account in this service, to compare with those at the venue. */
 export interface OpenHere {
   /** The contracts, by the venue's id. */
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
@@ -96,7 +96,7 @@ const moneyOf = ({ balances, totals }: Pick<OpenRow, "balances" | "totals">): Ow
   totals: totals === null ? undefined : { perpFlow: BigInt(totals.perpFlow), fillsPnl: BigInt(totals.fillsPnl) }
 })
 
-/** The open objects of accounts, by uid. */
+/** The open objects of several accounts, by uid; an account without a client is absent. */
 export const openHere = (
   sql: PgClient.PgClient,
   uids: ReadonlyArray<string>
@@ -120,7 +120,7 @@ export const openHere = (
       )
   )
 
-/** A range of venue events that was skipped unread: after one number, up to another. */
+/** A range of venue events that was skipped without being read: above `after`, up to another number. */
 export interface MissingEvents {
   readonly after: number
   readonly to: number

@@ -23,7 +23,7 @@ export interface Lane {
 }
 
 export interface LeaseRequest {
-  /** The stamp of each leased row; unique for each lease. */
+  /** The stamp that marks the rows of this lease; a different one for each lease. */
   readonly token: string
   /** Business time, Unix ms: it decides what is due, and the age of other leases. */
   readonly now: number
@@ -121,10 +121,12 @@ gone AS (
           AND (l.context->>'sentAt')::bigint >= (d.context->>'sentAt')::bigint AND l.id <> d.id)) RETURNING 1)
 SELECT max(id) AS last, max(ts) AS youngest, (SELECT count(*) FROM gone) AS gone FROM page`
 
-/** A scanned page of the log; null values if it is empty. */
+/**
+ * The last row and the youngest row of a scanned page, and the number of rows deleted; null values if the page was empty.
+ */
 export interface RetainedPage {
   readonly last: bigint | null
-  /** Unix ms. */
+  /** The time of the youngest row of the page, Unix ms. */
   readonly youngest: bigint | null
   /** The number of deleted rows. */
   readonly gone: bigint

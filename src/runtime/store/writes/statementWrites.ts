@@ -182,7 +182,7 @@ export const modelsAfter = (
     (rows) => rows.map(modelRow)
   )
 
-/** A piece as read: its text, or its form by packed.ts. */
+/** A piece as it is read: its text, or its bytes in the packed form of packed.ts. */
 export interface ReadPiece<Content = string> {
   readonly number: number
   readonly section: number
@@ -210,7 +210,7 @@ export const piecesOf = (
       }))
   )
 
-/** The checkpoint of a sweep, in the order of storage (wall clock, Unix ms). */
+/** The position up to which a sweep has scanned. Rows are scanned in the order of `storedAt` (wall clock, Unix ms). */
 export interface SweptTo {
   readonly storedAt: number
   readonly id: number

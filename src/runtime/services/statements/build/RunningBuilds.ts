@@ -10,13 +10,13 @@ import type { StatementRow } from "../../../tables/statement.ts"
 
 type Outcome = Verdict<StatementRow>
 
-/** A build of a requested period. */
+/** A build of one requested period, running or recently ended. */
 export interface RunningBuild {
   readonly key: string
   readonly fiber: Fiber.Fiber<Outcome, DispatchError>
   readonly isCut: boolean
   waiting: number
-  /** Wall time of its end, Unix ms; null while it runs. */
+  /** Wall time at which the build ended, Unix ms; null while it runs. */
   endedAt: number | null
 }
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { IdsExhausted } from "../../../engine/journal/IdBlocks.ts"
 import type { Journal } from "../../../engine/journal/Journal.ts"
 
-/** The id of a new model; waits while no id is reserved. */
+/** A new id for a model. Waits while the process has no reserved id left. */
 export const nextModelId = (journal: Pick<Journal["Service"], "nextId" | "idsRefilled">): Effect.Effect<number> =>
   Effect.suspend(() => {
     try {

@@ -18,19 +18,19 @@ export interface JobView {
   readonly dueAt: number
   readonly startedAt: number
   readonly endedAt: number | null
-  /** Processed clients. */
+  /** Number of clients that the job has processed. */
   readonly clients: number
-  /** Statements or equities that the job has made. */
+  /** Number of statements or equities that the job has made. */
   readonly made: number
-  /** Failed clients, which the job retries. */
+  /** Number of clients whose statement failed and is retried. */
   readonly failed: number
-  /** Remaining clients; null: the job has ended. */
+  /** Number of clients that the job has still to process; null once it has ended. */
   readonly left: number | null
 }
 
 export interface JobsPage extends PageEnd {
   readonly jobs: ReadonlyArray<JobView>
-  /** The failures of all jobs, newest first; at most `failuresShown`. */
+  /** Failed clients of all jobs, newest first; at most `failuresShown`. */
   readonly failures: ReadonlyArray<Omit<StatementJobFailureRow, "id" | "state">>
   /** The next job that makes statements; null: the service has not begun any job. */
   readonly next: { readonly name: StatementJobName; readonly dueAt: number } | null

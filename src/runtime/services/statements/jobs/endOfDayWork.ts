@@ -30,7 +30,7 @@ const mostFills = 200
 
 export interface EndOfDayClient {
   readonly client: ClientRow
-  /** True if the client had executions other than trades. */
+  /** True if the client also had executions other than trades, which are then read separately. */
   readonly others: boolean
 }
 
@@ -54,7 +54,7 @@ export class EndOfDayFacts {
     })
   }
 
-  /** The partner's custody model at the end of the night. */
+  /** The custody model that the partner had at the end of the night's period. */
   custodyOf({ sql, directory }: JobTools, partnerId: number): Reading<string> {
     return Effect.gen({ self: this }, function* () {
       const known = this.custody.get(partnerId)
@@ -144,7 +144,7 @@ const shortParts = (
     return parts.map((part) => withModel(part, ids))
   })
 
-/** The settlement amounts of the clients' spot trades, by order and trade. */
+/** The amounts that settled the clients' spot trades, by order and trade; minor units of the currency paid. */
 const settledOf = (
   { sql }: JobTools,
   clients: ReadonlyArray<EndOfDayClient>,
@@ -158,7 +158,9 @@ const settledOf = (
   return ranges.length === 0 ? Effect.succeed(new Map()) : reading(settledOfClients(sql, ranges))
 }
 
-/** The part with the id of its stored model. An equal model may have been stored before, under another id. */
+/**
+ * Adds the id of its stored model to a client's part. An equal model may have been stored before, and then keeps its id.
+ */
 const withModel = (part: JobPart, ids: ReadonlyMap<string, number>): JobPart => {
   const { statement } = part
   if (statement === null) return part
@@ -208,7 +210,7 @@ const executionsOf = (
   }
 }
 
-/** Collects the models of a page, which are then written together. */
+/** Collects the models and pieces of a page of clients, so that one write stores all of them. */
 class WrittenModels {
   readonly models: Array<NewModel> = []
   readonly pieces: Array<NewPiece> = []

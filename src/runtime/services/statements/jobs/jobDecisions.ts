@@ -17,7 +17,7 @@ export const byJobs: Attribution = {
 
 const madeBySystem = { role: "SYSTEM", correction: null } as const
 
-/** The row of a job that begins now. */
+/** The first row of a job that begins now, before its first page. */
 export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: number): StatementJobRow => ({
   id,
   name,
@@ -31,7 +31,10 @@ export const newJob = (id: number, { name, dueAt, from, to }: JobPlan, now: numb
   endedAt: null
 })
 
-/** Begins a job, which is possible only once. `isEmpty`: the job concerns no client, and has ended at once. */
+/**
+ * Begins a job. A claim makes the commit fail if the job was begun before. `isEmpty`: no client is concerned, so it ends at
+ * once.
+ */
 export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
   const id = turn.nextId("statementJob")
   turn.draft.claim(`statementJob:${plan.name}:${plan.from}:${plan.to}`, id)
@@ -41,7 +44,7 @@ export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
 /** The results of a page, and the job's next position. */
 export interface PageEnd {
   readonly parts: ReadonlyArray<JobPart>
-  /** The last processed client; null: none was processed. */
+  /** Id of the last client of the page; null if the page had no client. */
   readonly last: number | null
   readonly isLast: boolean
 }

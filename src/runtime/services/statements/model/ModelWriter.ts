@@ -11,10 +11,10 @@ import type { Unavailable } from "../../../engine/mailbox/DispatchError.ts"
 import type { NewPiece, StatementModels } from "../../../ports/StatementModels.ts"
 import { framesOf, rowText } from "./modelText.ts"
 
-/** Passes the next rows of a section to the writer. */
+/** Writes further rows of a section, in their order; completes once they are hashed and their full pieces stored. */
 export type Emit<E> = (rows: ReadonlyArray<ModelRow>) => Effect.Effect<void, E>
 
-/** A section with its facts. Its rows come page by page. */
+/** A section to write: its facts, and its rows page by page. */
 export interface PlannedSection<E> {
   readonly facts: SectionFacts
   /** Facts that are known only after the rows. Their names must follow `rows` in the order of names. */
@@ -22,14 +22,14 @@ export interface PlannedSection<E> {
   readonly rows: (emit: Emit<E>) => Effect.Effect<void, E>
 }
 
-/** The fault of a statement that exceeds its limit of rows. */
+/** The error of a statement with more rows than its limit. */
 export class TooManyRows extends Error {
   readonly _tag = "TooManyRows"
 }
 
 type Wrong = Unavailable | TooManyRows
 
-/** A model whose pieces are all stored. */
+/** A completely stored model: its id, its hash and its number of rows. */
 export interface StoredModel {
   readonly modelId: number
   readonly sha256: string

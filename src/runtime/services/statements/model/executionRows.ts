@@ -42,7 +42,7 @@ export const fillRow = (venue: string, fill: StatementFill, settled: bigint): Mo
   }
 }
 
-/** The rows of some events, with references to their objects. */
+/** Makes rows of the executions other than fills, each with references to its objects. */
 export const eventRows = (
   { sql, venue }: Building,
   page: ReadonlyArray<BookedEvent>

@@ -120,10 +120,13 @@ const plain = (facts: SectionFacts, rows: ReadonlyArray<ModelRow>): PlannedSecti
   rows: (emit) => emit(rows)
 })
 
-/** An amount that counts as zero because no mark was known when it was booked (STS-9). */
+/**
+ * An amount without a value, because no mark was known when it was booked. It counts as zero and is named in a note
+ * (STS-9).
+ */
 type Unvalued = Pick<AssetMove, "asset" | "at" | "qty">
 
-/** The matched parts of disposals inside the period, by asset. */
+/** The disposals of the period, each matched with its acquisitions, by asset. */
 const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<ReadonlyArray<TaxSlice>, Wrong> =>
   Effect.map(movesUpTo(at, isBritish ? behind : at.cut), (byAsset) =>
     currencyCodes.flatMap((asset) => {
@@ -200,7 +203,7 @@ const emptyRow = {
   method: null
 } as const satisfies ModelRow
 
-/** The total of the postings of one type: their number, their sum, and the commission of their family. */
+/** The total row of one type of postings: their number, their sum, and the commission of the same family. */
 const totalRow = (
   asset: string,
   sums: ReadonlyArray<CostSum>,
@@ -307,12 +310,12 @@ interface StakingRow {
   readonly isShare: boolean
   /** Micro-USDC at the mark of the booking; zero without a mark. */
   readonly worth: bigint
-  /** The posting, if its booking had no mark; otherwise null. */
+  /** The posting if it was booked without a mark, so that a note can name it; otherwise null. */
   readonly lacksValue: (Unvalued & Pick<StatementPosting, "postingId">) | null
   readonly row: ModelRow
 }
 
-/** The rewards as paid, and the service's shares of them. */
+/** Passes the rewards as they were paid, and the service's shares of them, to `work`. */
 const eachStaking = (
   at: Building,
   work: (rows: ReadonlyArray<StakingRow>) => Effect.Effect<void, Wrong>

@@ -17,7 +17,9 @@ export interface Lent {
   readonly stood: SwapThen
 }
 
-/** The open swaps, by id. `swaps`: the amounts taken and paid before the end of the period. */
+/**
+ * The swaps that were open at the end of the period, by ascending id. `swaps`: what each had taken and been paid by then.
+ */
 export const swapsStanding = (
   { sql, period }: Pick<Building, "sql" | "period">,
   swaps: ReadonlyMap<number, LentThen>

@@ -8,7 +8,7 @@ import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
 import { type Reading, reading } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
 
-/** A posting with the venue's time, Unix ms; null: the venue did not cause it. */
+/** A posting with the time at which the venue executed it, Unix ms; null if the venue did not cause it. */
 export interface AtVenue {
   readonly of: TimedPosting
   readonly venueTs: number | null
@@ -52,7 +52,7 @@ const swapTime = ({ type, refs }: StatementPosting, swap: SwapContext | undefine
 
 const contractKey = /^(?:commission:contract|settle):([0-9]+)$/
 
-/** The id of the knock-out contract that a posting belongs to; null: none. */
+/** The id of the knock-out contract in the key of a posting; null if the posting belongs to none. */
 export const contractOf = ({ key }: Pick<StatementPosting, "key">): number | null => {
   const [, id] = contractKey.exec(key) ?? []
   return id === undefined ? null : Number(id)

@@ -21,7 +21,7 @@ export const contractHandler = (parts: EventParts): VenueHandler => ({
   },
   ended: (turn, { id, outcome }) => {
     const row = contractInTurn(turn, id)
-    // The contract has ended, so a repeated outcome changes nothing.
+    // The contract has ended and left memory, so an outcome that arrives again changes nothing.
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
     if (end !== null) return endKnown(ownedTurn(turn, parts), row, end)

@@ -28,7 +28,7 @@ export const givesWay = (turn: Turn): OpenFundingRow | null => {
   return open.toSorted((one, other) => rank(one) - rank(other) || one.id - other.id)[0] ?? null
 }
 
-/** Stores a new open stamp. */
+/** Stores a new open stamp under the next id, and returns its row. */
 export const openFunding = (turn: Turn, made: Omit<OpenFundingRow, "id" | "createdAt">): OpenFundingRow => {
   const row = { ...made, id: turn.nextId("openFunding"), createdAt: turn.now }
   turn.draft.put("openFundings", row)

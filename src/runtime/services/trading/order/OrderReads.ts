@@ -20,20 +20,20 @@ import { clientSubject, readersClient } from "../../account/clientState.ts"
 import { ofPartner, rowPage } from "../../account/listReads.ts"
 import { historyItem, orderWire, positionWire, tradeWire } from "./orderView.ts"
 
-/** Null: another partner's client. */
+/** The result; null if the client does not exist or belongs to another partner. */
 type Found<A> = Effect.Effect<A | null, Unavailable>
 
 export class OrderReads extends Context.Service<
   OrderReads,
   {
-    /** Orders in all states. */
+    /** Orders of the client in all states, newest first. */
     list(partnerId: number, clientId: number, query: PageQuery): Found<OrdersWire>
-    /** Orders that have not ended. */
+    /** All orders of the client that may still be filled, newest first. */
     open(partnerId: number, clientId: number): Found<ReadonlyArray<OrderWire>>
-    /** Perpetual positions that are not flat. */
+    /** Perpetual positions of the client that are not flat, at the present marks. */
     positions(partnerId: number, clientId: number): Found<PositionsWire>
     trades(partnerId: number, clientId: number, query: PageQuery): Found<TradesWire>
-    /** Fills that reduced a position. */
+    /** Fills of the client that reduced a position, newest first. */
     history(partnerId: number, clientId: number, query: PageQuery): Found<PositionHistoryWire>
   }
 >()("brokerage/runtime/services/trading/order/OrderReads") {
@@ -47,7 +47,7 @@ export class OrderReads extends Context.Service<
         host.read(clientSubject(clientId), (state, facts) =>
           readersClient(state, partnerId) === null ? null : show(state, facts)
         )
-      /** One page of the client's rows; null: another partner's client. */
+      /** One page of the client's rows, newest first; null if the client does not exist or belongs to another partner. */
       const pageOf = <T extends "orders" | "fills", A>(
         table: T,
         whose: { readonly partnerId: number; readonly clientId: number },

@@ -50,7 +50,7 @@ export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): Order
   return isWorking(row) ? booked(at, row, fill) : bookedLate(at, row, fill)
 }
 
-/** Whether a trade is already booked. Its figures may differ. */
+/** True if a trade with this id is already booked. The booked figures may differ from the reported ones. */
 export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
   knownFill(at, row, fill) !== null
 
@@ -68,7 +68,7 @@ const knownFill = (
 const isSame = (known: FillRow, { side, qty, price }: VenueFill): boolean =>
   known.side === side && new MoneyDecimal(known.qty).eq(qty) && new MoneyDecimal(known.price).eq(price)
 
-/** The value of the trade in minor units of the quote currency. */
+/** Price times quantity of a trade, minor units of the quote currency, rounded by the rule of postings. */
 const valueOf = ({ qty, price }: Pick<VenueFill, "qty" | "price">, quote: Currency): bigint =>
   floorTo(product(scaled(qty), scaled(price)), currencyFacts[quote].scale)
 
@@ -129,7 +129,7 @@ interface Settled {
   readonly commission: bigint
   readonly realized: bigint
   readonly closedQty: string | null
-  /** True: the position is flat or has changed its side. */
+  /** True: the trade has closed the position, or turned it to the other side. */
   readonly emptied: boolean
 }
 
@@ -245,7 +245,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
         base,
         baseAmount: signed(settled.base, base, isBuy),
         quoteAmount: signed(settled.quote, quote, !isBuy),
-        // An order that has ended here holds nothing.
+        // An order that has ended in this service has no reserve left, so nothing of it is released.
         unreserved: isWorking(row)
           ? formatAmount(settled.consumed + settled.released, reserved?.currency ?? quote)
           : formatAmount(0n, quote)
@@ -265,7 +265,7 @@ const settledSpot = (at: BookingTurn, row: OrderRow, fill: VenueFill): Settled =
   }
 }
 
-/** The running totals of a spot order, as input for its next trade. */
+/** The totals of a spot order so far, from which its next trade is posted. */
 const runningOf = ({ symbol, context }: OrderRow): SpotRunning => {
   const { side, qty, venuePrice, trigger, commissionBps, reserved, consumed, released, quoteTotal, filledQty } = context
   const quote = spotQuoteOf(symbol)

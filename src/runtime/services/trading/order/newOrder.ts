@@ -45,7 +45,7 @@ export const newOrder = ({ requested, figures, terms }: Placing): OrderToPlace =
   }
 }
 
-/** The amount to reserve, as the gates computed it. */
+/** The reserve of a spot order, as its gates computed it. */
 const reservedFor = ({ reservation, reservationCurrency: currency }: PreTrade, symbol: string): Reserved => {
   if (reservation === null) throw new Error(`${symbol} passed its gates without a price`)
   return { currency, amount: formatAmount(reservation, currency) }

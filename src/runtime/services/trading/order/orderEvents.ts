@@ -49,7 +49,7 @@ import { OutOfSync } from "../../venue/OutOfSync.ts"
 export interface OrderParts {
   readonly directory: Directory["Service"]
   readonly recall: Recall
-  /** Orders that are out of sync. */
+  /** The queue of orders that are out of sync with the venue and must be queried. */
   readonly unsettled: OutOfSync["Service"]
 }
 
@@ -59,7 +59,7 @@ export const orderPartsOf: Effect.Effect<OrderParts, never, Directory | RowReads
   }
 )
 
-/** A client's turn that can load ended orders which have left memory. */
+/** A turn of the client's mailbox in which ended orders can be loaded again after they have left memory. */
 interface HandlerTurn extends BookingTurn, Pick<OrderParts, "unsettled"> {}
 
 export const orderHandler = (parts: OrderParts): VenueHandler => ({
@@ -116,7 +116,7 @@ export const onOrderReport = (
 ): ReadonlyArray<WholeOrder> | null => {
   const at = { ...ownedTurn(turn, parts), isFound: true }
   const rowOf = (id: number): OrderRow | null => parts.recall.row(turn, "orders", id)
-  /** Orders whose reports are misfits and are not booked. */
+  /** Orders whose report does not fit, by id. Nothing of such a report is booked. */
   const kept = new Map<number, Misfit>()
   for (const { orderId, order } of orders) {
     const row = rowOf(orderId)
@@ -212,8 +212,7 @@ const onCancelResult = (at: HandlerTurn, row: OrderRow, { outcome, reason, order
   if (order !== null) onOrderFact(at, stands, order)
   const now = at.recall.row(turn, "orders", row.id) ?? row
   if (now.state !== "PENDING_CANCEL") return
-  // VOID: the venue never received the cancel, or received it before the order. It is sent again once the order is
-  // confirmed.
+  // VOID: the venue never received the cancel, or received it before the order. The order's confirmation sends it again.
   if (outcome === "VOID") return void cancelOrder(at, now, null)
   if (order === null && outcome === "REFUSED" && !isInFlight(turn, orderRef(row.id))) notCancelled(at, now, reason)
 }

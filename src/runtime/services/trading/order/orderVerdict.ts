@@ -44,8 +44,8 @@ export const orderVerdict = (
 }
 
 /**
- * Whether trades contradict the outcome: a placing that was not executed has none. A refused cancel may have found the
- * order filled.
+ * True if trades contradict the outcome of a placing: an order that was refused or never received can't have any. Other
+ * calls do not count, because a refused cancel may have found the order filled.
  */
 const contradicts = (
   { ref, outcome }: Pick<ObjectReport, "ref" | "outcome">,
@@ -56,7 +56,9 @@ const contradicts = (
   callOfRef(ref) === "place" &&
   (fills > 0 || (order !== null && scaled(order.filledQty).units > 0n))
 
-/** The order with the quantity of a trade, for the check of the next trade. */
+/**
+ * The order as if a trade were booked, so that the next trade of the same report is checked against the remaining quantity.
+ */
 const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
   ...row,
   context: {
@@ -65,7 +67,7 @@ const withTrade = (row: OrderRow, { qty }: VenueFill): OrderRow => ({
   }
 })
 
-/** Whether a report of an order fits. */
+/** Checks whether the venue's report of an order fits the order as sent; null if it does. */
 export const reportVerdict = (
   at: Judging,
   row: OrderRow,
@@ -79,7 +81,10 @@ export const reportVerdict = (
     () => worthOf(at, row, null)
   )
 
-/** Whether a trade fits its order. For a trade that is already booked, booking compares it with its row instead. */
+/**
+ * Checks whether a trade fits its order; null if it does. A trade that is already booked is compared with its own row
+ * instead, when it is booked.
+ */
 export const tradeVerdict = (
   at: Judging,
   row: OrderRow,

@@ -15,7 +15,7 @@ export type OrderRequest =
   | { readonly requested: OrderOnMarket; readonly at: number; readonly refusal: null }
   | { readonly requested: null; readonly at: number; readonly refusal: Refusal }
 
-/** Checks the fields and the market. `at`: the index of the step that refuses, or the number of steps. */
+/** Checks an order's fields and its market. `at`: the index of the step that refuses; the number of steps if none does. */
 export const readOrder = (
   body: unknown,
   markets: OrderMarkets,

@@ -50,7 +50,7 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
     () => floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   )
   if (verdict === null) return null
-  // The venue may repeat a trade that is already booked.
+  // A trade that is already booked may arrive again. It needs no check.
   if (recall.matching(turn, "fills", { client_id: client.id, trade_id: tradeId, symbol, side }) !== null) return null
   return mayLackTrades(at) && turn.now < fill.at + missingFor ? { ...verdict, isEarly: true } : verdict
 }
@@ -72,7 +72,7 @@ const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): stri
 /** The longest time that a misfit trade of the venue waits for earlier trades, ms. The reads of a misfit take less time. */
 const missingFor = 60_000
 
-/** Whether queries of the service may still bring missing trades of the account. */
+/** True while queries may still bring earlier trades of the account. A misfit of this trade then waits for them. */
 const mayLackTrades = ({ turn, unsettled }: Judging): boolean =>
   isQueried(turn, unsettled) || rowsInTurn(turn, "venueMisfits").some(({ state }) => state === "READING")
 

@@ -13,14 +13,14 @@ export const quotesKept = 100
 
 export interface BoardQuote {
   readonly quote: VenueQuote
-  /** The order of arrival here. The router takes the earliest. */
+  /** The number of this quote in the order of arrival at this process. The router takes the earliest acceptable quote. */
   readonly arrival: number
 }
 
 interface Request {
-  /** By id, in order of arrival. */
+  /** The quotes by the venue's id, in the order of arrival. */
   readonly quotes: Map<number, BoardQuote>
-  /** The router's note on the request; null: none. */
+  /** The reason that the router has accepted none of the quotes; null if there is no reason yet. */
   note: string | null
 }
 
@@ -116,5 +116,5 @@ export class Board {
   }
 }
 
-/** Only the newest quote of a dealer is valid. The venue's quote ids increase. */
+/** The quote, superseded by a newer one of its dealer. The venue's quote ids increase, so the higher id is the newer. */
 const superseded = (quote: VenueQuote): VenueQuote => ({ ...quote, state: "SUPERSEDED" })

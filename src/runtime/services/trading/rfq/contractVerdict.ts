@@ -56,7 +56,7 @@ const verdictOn = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
   )
 }
 
-/** Checks a contract that the service knows. */
+/** Checks the venue's report of a contract that is stored here against its frozen terms; null if it fits. */
 export const contractVerdict = (
   at: Judging,
   row: ContractRow,
@@ -81,7 +81,7 @@ const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): ContractR
   contractOfRfq(turn, id) ??
   (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))
 
-/** The terms of a request, with the accepted quote. */
+/** The terms of a request, in the form with which the venue's contract is compared. */
 const requestedTerms = (
   { board }: Judging,
   { id, context }: RfqRow,
@@ -141,7 +141,7 @@ const frozenIn = (at: Judging, row: ContractRow, report: VenueContract, seen: Ma
 
 interface ClosingRequest {
   readonly row: RfqRow
-  /** The accept that the venue may execute; null: there was none, or the venue refused it. */
+  /** The accept of the closing quote, if the venue may execute it; null if there was none or the venue refused it. */
   readonly close: RequestedContract["close"]
 }
 
@@ -166,7 +166,7 @@ export const closingRequest = (
   const newest = last === null ? null : closeOf(at, last)
   if (newest !== null && isOf(newest)) return newest
   const stored = recall.since(turn, "rfqs", { symbol, close_contract_id: String(id) }, {}, (row) => row)
-  // Rows that this turn has changed replace the stored ones.
+  // The rows of this turn replace the stored ones, because they are newer.
   const rows = new Map([...stored, ...turn.draft.written("rfqs")].map((row) => [row.id, row]))
   const earlier = [...rows.values()].map((row) => closeOf(at, row))
   return earlier.find(isOf) ?? newest

@@ -21,9 +21,12 @@ import { acceptWire } from "./rfqView.ts"
 export const noRequest = unknown("Request")
 export const noQuote = unknown("Quote")
 export const noClient = unknown("Client")
-/** The refusal of an action on an ended request. A request that is missing in the turn has ended since the lookup. */
+/**
+ * The refusal of an accept or cancel after the request has ended. A request that the turn does not hold has ended since the
+ * lookup.
+ */
 export const notOpen = invalidWhole("REQUEST_NOT_OPEN", standing.ended)
-/** Status 502. `data` identifies the object of the request. */
+/** The answer (502) while the outcome of the call is unknown. `data` names the object that was made. */
 export const inFlight = (data: JsonObject): Refusal => ({
   _tag: "VenueAway",
   reason: "OUTCOME_PENDING",

@@ -49,14 +49,17 @@ export const clientInTurn = (turn: Turn, of: MomentOf): ClientNow => ({
   contracts: openContracts(turn)
 })
 
-/** The client's committed state. */
+/** A client by its committed state, outside a turn. */
 export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): ClientNow => ({
   ...momentAt(state, facts, of),
   rfqs: state.all("rfqs"),
   contracts: contractsIn(state)
 })
 
-/** `except`: the request that is checked, which must not count towards the client's limits. */
+/**
+ * The facts for the limits on requests and contracts. `except`: the request that is checked, which must not count against
+ * itself.
+ */
 const openingFacts = (
   { now, client, partnerState, state, rfqs, contracts, account, facts }: ClientNow,
   market: VenueMarket,
@@ -113,7 +116,10 @@ export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
 
 /** Checks the quotes of one request. Shared inputs are gathered once. */
 export interface QuoteJudge {
-  /** The refusal that applies to every quote. It is returned before any quote is looked up. */
+  /**
+   * The refusal that holds for every quote of the request. It is checked before a quote is looked up; null: the quotes
+   * decide.
+   */
   readonly before: () => Refusal | null
   /** The refusal of an accept of the quote now; null: the quote is acceptable. */
   readonly refusal: (quote: VenueQuote) => Refusal | null
@@ -123,7 +129,7 @@ export interface QuoteJudge {
   readonly closing: (quote: VenueQuote) => CloseQuoteFacts | null
 }
 
-/** Judges the quotes of one request of a client. */
+/** Makes the judge for the quotes of one request. */
 export const quoteJudge = (at: ClientNow, row: RfqRow, markets: ContractMarkets): QuoteJudge =>
   row.closeContractId === null ? openJudge(at, row, markets) : closeJudge(at, row, row.closeContractId, markets)
 
@@ -190,5 +196,5 @@ export const refusedSentence = (reason: string): string =>
     ? "An accept of this quote did not reach the venue: accept another quote."
     : `The venue has refused to execute this quote: ${reason}.`
 
-/** A refusal as one sentence. */
+/** The sentence that a refusal shows to the partner. */
 export const sentenceOf = (refusal: Refusal): string => ("sentence" in refusal ? refusal.sentence : unverified)

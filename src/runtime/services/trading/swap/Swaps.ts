@@ -88,10 +88,12 @@ interface Parts {
   readonly markets: SwapMarkets
 }
 
-/** An offer, and the requested quantity as text. */
+/** The offer to take from, with the requested quantity as decimal text. */
 type OfferedTake = Offered & { readonly qty: string }
 
-/** The result of the checks that need no client. `at`: the index of the step that refuses, or the number of steps. */
+/**
+ * The result of the checks that need no client. `at`: the index of the step that refuses; the number of steps if none does.
+ */
 type TakeRequest =
   | { readonly take: OfferedTake; readonly at: number; readonly refusal: null }
   | { readonly take: null; readonly at: number; readonly refusal: Refusal }
@@ -233,7 +235,7 @@ const taken = (row: SwapRow): Verdict<SwapWire> | null => {
   return row.state === "ACCEPTING" ? null : accept(swapWire(row))
 }
 
-/** The venue's reject reasons for an offer that has left its board. */
+/** The venue's reject reasons that mean: the offer has left the board. */
 const goneOffers: ReadonlySet<string> = new Set(["unknown offer", "offer expired"])
 
 const rejected = (row: SwapRow): Refusal => {

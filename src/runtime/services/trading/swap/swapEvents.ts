@@ -143,7 +143,9 @@ const tookIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow | null
   return next
 }
 
-/** The amount of a take that its hold does not cover. After the release of the hold this is the whole cost. */
+/**
+ * The part of a take's cost that its hold does not cover, minor units. Once the hold is released this is the whole cost.
+ */
 const lackOf = ({ state, context }: SwapRow, { notional }: Taken): bigint => {
   const { asset, estimatedFee } = context
   const cost = minorOf(notional, asset) + minorOf(estimatedFee, asset)
@@ -240,7 +242,7 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
       const { beyond } = partsOfPayment(termsOfSwap(now.context), progressOfSwap(now.context), minorOf(amount, asset))
       now = stepSwap(owned, now, { type: "PAID", at, paymentId, amount, final: paymentId === last }) ?? now
       const reason = `Payment ${paymentId} of swap ${now.id} brings ${formatAmount(beyond, asset)} ${asset} beyond what was expected.`
-      // The machine has already written the alarm.
+      // The swap machine has already written the alarm about the surplus of this payment.
       if (beyond > 0n) valueBreak(owned, now, beyond, reason, null)
     } else if (booked.amount !== amount && isNewDoubt(owned, now, `payment ${paymentId} as ${amount}`)) {
       now = swapInTurn(owned.turn, now.id) ?? now
@@ -258,7 +260,7 @@ const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: nu
   if (short && end === null) stepSwap(owned, row, { type: "SHORT", at: Math.max(at, turn.now) })
 }
 
-/** Writes an audit row for staff on the swap. */
+/** Writes an audit row about the swap that staff have to examine. */
 const alarm = ({ turn, of }: OwnedTurn, { id, state }: SwapRow, action: string, reason: string): void =>
   applyEffects(turn, { ...of, object: `swap:${id}` }, [{ type: "audit", action, before: state, after: state, reason }])
 

@@ -27,7 +27,7 @@ export const takeFacts = (
     partnerState,
     risk: { riskState: risk.riskState, recorded },
     openSwaps: state.all("swaps").filter(isOpen).length,
-    // An outdated board counts as a disconnected venue.
+    // With a board that is too old, the gates refuse as they do for a disconnected venue.
     venueConnected: markets.connected() && take.isRecent,
     halt: markets.haltOf(market.symbol),
     take,
