@@ -3,7 +3,10 @@ import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { type Candidate, candidateName, type Entry } from "./views/candidates.ts"
 
-/** The question is always put, because a cleared client can trade. `client` is a phrase; `cases` are those to clear. */
+/**
+ * The question is always put, because a cleared client can trade. `client` is a phrase for the client; `cases` are the cases to
+ * clear.
+ */
 export const clearQuestion = (
   api: OperatorClient,
   client: string,

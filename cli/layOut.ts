@@ -98,7 +98,7 @@ const badness = ({ width, height }: MachineLayout): number => {
   return width * height * Math.max(1, ratio / 2.2, 1.1 / ratio)
 }
 
-/** The better one of two layouts: downwards, or to the right. */
+/** Lays a machine out downwards and to the right, and returns the layout that fits a screen better. */
 export const layOut = async (machine: AnyStateMachine): Promise<MachineLayout> => {
   // The CommonJS module has the class as a member of its default export, and its types declare that too.
   const elk = new Elk.default()

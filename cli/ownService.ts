@@ -111,7 +111,9 @@ const firstLine = (child: ChildProcess): Promise<string> =>
     child.stdout?.resume()
   })
 
-/** Completes once the service has read its kill point. */
+/**
+ * Lets the running service kill itself at the next pass of a point. Completes once the service has read the point from the file.
+ */
 const dieAt = async (child: ChildProcess, dataDir: string, point: string): Promise<void> => {
   const file = join(dataDir, "kill-at")
   writeFileSync(file, point)

@@ -7,7 +7,7 @@ import { answerMoments } from "./moment.ts"
 import { buildProgram } from "./program.ts"
 import { wrapText } from "./views/wrapWords.ts"
 
-/** Width of help without a terminal. */
+/** Columns of the help text when stdout is no terminal. */
 const pipedColumns = 80
 
 /** Runs one command line. Never throws for wrong usage; a thrown error is a defect. */

@@ -141,20 +141,25 @@ const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
 /** The default data directory. */
 const usualDataDir = ".brokerage"
 
-/** Accepted automatically at a dealer's first quote. */
+/** The printed request for a contract, which is accepted automatically at a dealer's first quote. */
 const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
 
-/** Buys at the market and offers the amount above it: repeated pastes need no additional margin. */
+/**
+ * The printed orders buy at the market and offer the same quantity above it, so that repeated pastes need no additional margin.
+ */
 const bought = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.001"}'
 const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0.001","price":"60500"}'
 
-/** Lends USDC to the offer with the shortest tenor. */
+/** The printed take, which lends USDC to the offer with the shortest tenor. */
 const lent = '{"qty":"100"}'
 
-/** A period from a month ago to a time past every possible clock jump: a future end counts as the moment of the request. */
+/**
+ * The printed request for a statement, from a month ago to a time past every possible clock jump. A future end counts as the
+ * moment of the request.
+ */
 const stated = `{"kind":"ACCOUNT","from":'$((($(date +%s)-2592000)*1000))',"to":'$((($(date +%s)+25920000)*1000))'}`
 
-/** An order that the deposit can't carry: at a price of 40000 the loss is twice the deposit. */
+/** The printed order that ends in a close-out: at a price of 40000 its loss is twice the deposit. */
 const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
 
 /** The text for a newcomer: the key, and lines to paste. The commands name `dataDir` unless it is the default. */

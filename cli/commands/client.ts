@@ -68,7 +68,7 @@ const follows = {
   CLOSE_OUT: "A close-out follows."
 } as const
 
-/** The effects of a categorization on the account. */
+/** Shows the effects that a categorization has on the client's account. */
 const changeView = (change: Change): View =>
   stack(
     table(
@@ -99,7 +99,7 @@ const changeView = (change: Change): View =>
     text(follows[change.follows])
   )
 
-/** The client, and the effects of its categorization on the account. */
+/** Shows a client, and the effects of its categorization on the account. */
 const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
   stack(clientView(client), text(""), changeView(change))
 

@@ -24,7 +24,7 @@ interface Place {
   readonly path: string
   readonly commands: ReadonlyArray<{ readonly name: string; readonly meaning: string }>
   readonly options: ReadonlyArray<Offered>
-  /** Tokens that its arguments may have. */
+  /** The tokens that the arguments of the command may have. */
   readonly tokens: ReadonlyArray<string>
 }
 

@@ -32,7 +32,10 @@ interface ExportOptions {
   readonly output?: string
 }
 
-/** The end of 30 December 2099: Beancount supports no later century, and closing balances are dated one day later. */
+/**
+ * The latest time of an export, the end of 30 December 2099: Beancount supports no later century, and closing balances are dated
+ * one day later.
+ */
 const latestMoment = 4_102_358_399_999
 
 export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {

@@ -39,13 +39,13 @@ export interface PartnerClientOptions {
   readonly key: Redacted.Redacted
   /** PEM of the CA to trust; absent: the system's. */
   readonly ca?: string
-  /** Limit on connections. */
+  /** Limit on concurrent connections to the service. */
   readonly connections: number
   /** Timeout of one attempt. */
   readonly timeoutMillis?: number
 }
 
-/** A full page of rows is the largest answer of the service. */
+/** Limit on the bytes of an answer. The service's largest answer, a full page of rows, is shorter. */
 const answerLimit = 8 * 1024 * 1024
 
 const defaultTimeoutMillis = 10_000

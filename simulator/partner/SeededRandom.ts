@@ -9,7 +9,7 @@ export class SeededRandom {
     this.state = seed >>> 0
   }
 
-  /** A generator with this seed continues the sequence. */
+  /** The present position in the sequence: a new generator with this number as its seed continues the sequence. */
   get position(): number {
     return this.state
   }

@@ -36,7 +36,7 @@ export class TradeJournal {
   /** Acknowledged orders by order id. */
   readonly orders = new Map<number, KnownOrder>()
   readonly contradictions: Array<string> = []
-  /** Requests refused without an order. */
+  /** The number of requests that were refused before an order was stored. */
   refused = 0
 
   /** Records the final answer to a client's request and checks it. Returns the order, if one was made. */

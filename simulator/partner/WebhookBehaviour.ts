@@ -34,7 +34,7 @@ export type WebhookBehaviour = (index: number, arrived: Arrived) => Reaction
 
 export const acknowledge = { type: "answer", status: 200 } as const satisfies Reaction
 
-/** A sender that followed the redirect would reach into its own network. */
+/** The target of a redirect: a sender that followed it would reach into its own network. */
 export const privateLocation = "https://10.0.0.1/webhook"
 
 export interface Misbehaviour {
@@ -42,7 +42,7 @@ export interface Misbehaviour {
   readonly events?: ReadonlyArray<string>
   /** Number of first deliveries that fail. */
   readonly fail?: number
-  /** Share of the others that fails, 0 to 1. */
+  /** Share of the later deliveries that fail, 0 to 1. */
   readonly share?: number
   /** Status of a failure, 500 if absent. Without `fail` and `share`, everything fails. */
   readonly status?: number

@@ -23,7 +23,7 @@ export interface PartnerRunOptions {
   /** Separates this run's references from other runs': letters and digits, at most 20. */
   readonly tag: string
   readonly onProgress: (progress: PartnerProgress) => void
-  /** Limit on the requests in flight at the end; the audit gets ten times that. Default 90 s. */
+  /** Timeout of the requests that are in flight at the end, ms; the audit gets ten times as long. Default 90 s. */
   readonly drainMillis?: number
 }
 
@@ -48,9 +48,9 @@ export interface PartnerSummary extends PartnerProgress {
 }
 
 const mostWorkers = 64
-/** A rate limit may require a wait of a whole minute. */
+/** The default of `drainMillis`, because a rate limit may require a wait of a whole minute. */
 const defaultDrainMillis = 90_000
-/** The audit repeats every request under the same rate limit. */
+/** The audit's timeout in multiples of `drainMillis`, because the audit repeats every request under the same rate limit. */
 const auditDrains = 10
 
 /** Enough workers for the rate at a quarter of a second a request. */

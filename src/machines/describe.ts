@@ -32,7 +32,10 @@ export interface TableRow {
   readonly effects: ReadonlyArray<string>
 }
 
-/** Far above the rows that the samples of any machine reach: more means that a context grows without bound. */
+/**
+ * Limit on the rows that a machine may reach, far above the rows that the samples of any machine reach. A machine with more has a
+ * context that grows without bound.
+ */
 const maxReached = 5_000
 
 /**
@@ -154,7 +157,7 @@ export const statesOf = (machine: AnyStateMachine): ReadonlyArray<StateDescripti
     final: node.type === "final"
   }))
 
-/** The name of the initial state. */
+/** The name of the state in which new objects of a machine begin. */
 export const initialOf = (machine: AnyStateMachine): string => machine.root.initial.target[0]?.key ?? ""
 
 /** One arrow of a picture: all transitions between two states, stacked. */
@@ -170,7 +173,7 @@ export interface Move {
   readonly guard: string
 }
 
-/** An event and its guard as pictures write them. */
+/** `EVENT [guard]`, or `EVENT` without a guard, as pictures write it. */
 export const moveText = ({ event, guard }: Move): string => (guard === "" ? event : `${event} [${guard}]`)
 
 /** One arrow per pair of states, in the order the machine is written; transitions that keep the state go from it to itself. */

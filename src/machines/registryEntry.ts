@@ -42,5 +42,5 @@ export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly reached: { readonly [S in StoredStateOf<M>]: Reach }
 }
 
-/** An entry, typed by its machine. */
+/** Returns the definition unchanged, so that TypeScript checks it against its own machine. */
 export const entry = <M extends AnyStateMachine>(definition: MachineEntry<M>): MachineEntry<M> => definition

@@ -19,13 +19,13 @@ export interface SettingsShape {
   readonly namedVenue: boolean
   /** ISO alpha-2 codes refused as residency or residential address (A1-17). */
   readonly blockedJurisdictions: ReadonlySet<string>
-  /** The two configured tokens besides `manual` and `other` (A1-26). */
+  /** The two configured identity providers besides `manual` and `other` (A1-26). */
   readonly identityProviders: ReadonlyArray<string>
   /** Micro-USDC (F25). */
   readonly sourceOfWealthThreshold: bigint
   /** The broker's terms of markets (A2-08..A2-10, A2-18). */
   readonly marketTerms: MarketTerms
-  /** The reviews of A1-28; only a sandbox may switch them off. */
+  /** Whether a declared public function and a high risk rating require a review (A1-28). Only a sandbox may switch this off. */
   readonly reviewDeclaredPep: boolean
   readonly reviewHighRating: boolean
   /** The command classes that need a second operator key before they take effect. */

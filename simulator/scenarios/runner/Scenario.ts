@@ -60,14 +60,14 @@ export const ScenarioForm = Schema.Struct({
     )
 }).annotate({ message: "must be a map with id, title and steps" })
 
-/** The expected answer. Empty: the step succeeds. */
+/** The expected answer of a step. An empty form expects a success. */
 const AnswerForm = Schema.Struct({
   status: Schema.optionalKey(Count),
   code: Schema.optionalKey(Count),
   msg: Schema.optionalKey(Expected),
   /** `data` of the envelope; of a command, its JSON document. */
   data: Schema.optionalKey(Expected),
-  /** The whole body, for bare routes and answers without a body. */
+  /** The whole body, for routes without an envelope and for answers with an empty body. */
   body: Schema.optionalKey(Expected),
   /** The bytes of the body as text. */
   text: Schema.optionalKey(Expected),
@@ -95,7 +95,7 @@ export const PartnerStep = Schema.Struct({
   key: Schema.optionalKey(Text),
   /** Members of the body; with a short name they replace those of its sample. */
   body: Schema.optionalKey(Schema.Unknown),
-  /** Members of the sample at dotted paths. */
+  /** New values for members of the sample, by dotted path. */
   with: Schema.optionalKey(Members),
   without: Schema.optionalKey(Names),
   idempotencyKey: Schema.optionalKey(Text),
@@ -147,9 +147,9 @@ export const ReceiverStep = Schema.Struct({
       .annotate({ message: "must be a list of answers" })
       .check(Schema.isMinLength(1, { message: "must have at least one answer" }))
   ),
-  /** The new lead of the receiver's clock over the service's; absent: none. */
+  /** The new lead of the receiver's clock over the service's clock; absent: the lead ends. */
   ahead: Schema.optionalKey(Duration),
-  /** false: changes only answers and clock. */
+  /** False: the step changes only the receiver's answers and its clock. */
   register: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" }))
 })
 export type ReceiverStep = typeof ReceiverStep.Type

@@ -56,7 +56,7 @@ interface DeliveryRow {
   readonly status: string
 }
 
-/** Reads all pages of the log: ids fall from page to page, and every SENT delivery did arrive. */
+/** Checks all pages of the delivery log: ids fall from page to page, and the receiver accepted every SENT delivery. */
 const deliveriesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
   Effect.gen(function* () {
     const accepted = new Set(
@@ -117,7 +117,7 @@ const accountsOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
       const inOne = found === null ? null : apart(found)
       if (inOne !== null) return `client ${clientId} ${inOne}`
       let between = yield* totalsOf(firm, clientId)
-      // A booking between both reads makes them differ, so both are repeated.
+      // A booking between the two reads makes their figures differ, so both reads are repeated.
       for (let more = 2; more > 0 && between !== null; more--) between = yield* totalsOf(firm, clientId)
       if (between !== null) return `client ${clientId} ${between}`
     }
@@ -127,7 +127,10 @@ const accountsOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
 const sum = (figures: ReadonlyArray<string | null>): string =>
   figures.reduce((total, figure) => total.plus(figure ?? 0), new MoneyDecimal(0)).toFixed(6)
 
-/** The parts of a portfolio equal those of its lines, and its value is their exact sum. */
+/**
+ * The fault in a balances answer as a sentence, or null. The portfolio's value must equal the exact sum of its parts, and the
+ * parts of holdings and stakes the sums of their lines.
+ */
 const apart = ({ balances, portfolioValue, portfolio }: Balances): string | null => {
   const negative = balances.find(({ reserved }) => compareDecimals(reserved, 0) === -1)
   if (negative !== undefined) return `has ${shown(negative)}`
@@ -141,7 +144,7 @@ const apart = ({ balances, portfolioValue, portfolio }: Balances): string | null
     : `has the value ${portfolioValue}, but the parts ${shown(portfolio)} and the balances ${shown(balances)}`
 }
 
-/** Summary and overview agree, and each total is the sum of its families. */
+/** Checks that summary and overview agree, and that each total is the sum of its families. */
 const totalsOf = (firm: Firm, clientId: number): Effect.Effect<string | null, Broken> =>
   Effect.gen(function* () {
     const summary = yield* read(firm, `/clients/${clientId}/account/summary`)

@@ -6,7 +6,7 @@ import { sampleOnboarding } from "../../../src/machines/kyc/sampleOnboarding.ts"
 import { sampleMifid } from "../../../src/machines/mifid/sampleMifid.ts"
 import { closest } from "../../../src/machines/shared/closest.ts"
 
-/** Input of a sample. */
+/** The values from which a sample body is made. */
 export interface SampleInput {
   /** Arguments of the short name by their names in the table, with variables replaced. */
   readonly words: Readonly<Record<string, string>>
@@ -316,7 +316,7 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
 const methods = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"] as const
 export type Method = (typeof methods)[number]
 
-/** A parsed `partner` line. */
+/** A parsed `partner` line: a method and path, a short name with its arguments, or the fault of an invalid line. */
 export type PartnerLine =
   | { readonly type: "route"; readonly method: Method; readonly path: string }
   | {

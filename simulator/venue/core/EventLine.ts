@@ -9,7 +9,7 @@ import type { Account } from "./Account.ts"
 type Unplaced<Fact> = Fact extends { readonly account: string } ? Omit<Fact, "account" | "sequence"> : never
 export type AccountNews = Unplaced<VenueFact>
 
-/** Events kept for readers that reconnect. */
+/** The number of the newest events that are always kept, for readers that reconnect. */
 export const eventsKept = 20_000
 /**
  * Events younger than this, business ms, are kept beyond `eventsKept`, so that readers can catch up after a move that ends very
@@ -44,7 +44,7 @@ export const firstKept = (events: ReadonlyArray<VenueEvent>): number => {
 export class EventLine {
   number: number
   private events: Array<VenueEvent>
-  /** Length at which old events are dropped: in bulk, so that the cost of each is low. */
+  /** The number of events at which old events are dropped. They are dropped in bulk, so that the cost of each is low. */
   private dropAt = 2 * eventsKept
   private readonly listen: (event: VenueEvent) => void
 
@@ -54,7 +54,7 @@ export class EventLine {
     this.events = [...state.events]
   }
 
-  /** Publishes a fact about an account. */
+  /** Publishes a fact about an account under the account's next sequence number. */
   publish(account: Account, at: number, news: AccountNews): void {
     const { type, ...rest } = news
     // Order of fields on the wire: type, account, sequence, then the fields of the news.
@@ -66,7 +66,7 @@ export class EventLine {
     this.put(at, { type: "listing", version, symbol })
   }
 
-  /** The events after a number from the last few inputs, oldest first. */
+  /** The events after a number, oldest first. Only for numbers of the last few inputs, whose events are all kept. */
   since(number: number): ReadonlyArray<VenueEvent> {
     return number === this.number ? [] : this.events.slice(number - this.number)
   }

@@ -21,7 +21,7 @@ export type FillsState = ReadonlyArray<
   readonly [orderId: number, tradeId: number, price: number, quantity: number, maker: 0 | 1, at: number]
 >
 
-/** For all ended orders: more than a service needs after a day offline. */
+/** Limit on the stored fills of all ended orders: more than a service needs after a day offline. */
 export const endedFillsKept = 200_000
 
 export class Fills {
@@ -29,7 +29,7 @@ export class Fills {
   private readonly byOrder = new Map<number, Array<KeptFill>>()
   /** Ended orders with fills, in order of their end. */
   private readonly ended = new Line<number>()
-  /** The number of fills of ended orders. */
+  /** The number of stored fills of ended orders. */
   private endedCount = 0
 
   add(orderId: number, fill: KeptFill): void {
@@ -38,7 +38,7 @@ export class Fills {
     else if (fills.push(fill) > fillLimit) fills.shift()
   }
 
-  /** Oldest first; null: none exist, or none are kept. */
+  /** The stored fills of an order, oldest first; null if it has none. */
   of(orderId: number): ReadonlyArray<KeptFill> | null {
     return this.byOrder.get(orderId) ?? null
   }

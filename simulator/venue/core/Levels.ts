@@ -161,7 +161,7 @@ class Queue<Item> {
     return line
   }
 
-  /** Negative if the first line is nearer. */
+  /** Compares the levels of two lines: negative if a price that moves in this direction reaches the first line first. */
   private distance(one: Line<Item>, other: Line<Item>): number {
     return this.direction === "AT_OR_ABOVE" ? one.level - other.level : other.level - one.level
   }

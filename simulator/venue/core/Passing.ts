@@ -174,7 +174,7 @@ export class Passing {
     }
   }
 
-  /** Contracts that expire up to a time while their mark stands. */
+  /** The contracts that expire up to a time, if marks stay as they are. */
   private expired(to: number): ReadonlyArray<Contract> {
     return [...this.parts.contracts].flatMap(([symbol, open]) => {
       const mark = this.parts.listing(symbol).prices.MARK

@@ -56,7 +56,10 @@ export class Refs {
     return this.line.all().map((ref) => [ref, this.known.get(ref) as Known])
   }
 
-  /** Checks a few, so that the cost is limited even if all objects are live. */
+  /**
+   * Drops refs over the limit whose objects have ended, the oldest first. Checks only a few, so that the cost is limited even if
+   * all objects are live.
+   */
   private forget(): void {
     for (let n = 0; n < checksAtOnce && this.line.size > this.kept; n++) {
       const oldest = this.line.shift() as string

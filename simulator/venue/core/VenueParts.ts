@@ -75,7 +75,7 @@ export class VenueParts {
   readonly listingsOf: ReadonlyMap<string, ReadonlyArray<Listing>>
   readonly klines = new Map<string, Klines>()
   readonly feeds = new Map<string, Feed>()
-  /** The funding of each perpetual. */
+  /** The funding of each perpetual, by symbol. */
   readonly funding = new Map<string, Funding>()
   /** Open contracts by knock-out market. */
   readonly contracts = new Map<string, Contracts>()
@@ -83,7 +83,7 @@ export class VenueParts {
   readonly contractById = new Map<number, Contract>()
   /** Ended contracts, in order of their end; over the limit the oldest are dropped. */
   readonly endedContracts = new Line<Contract>()
-  /** Id of the last contract. */
+  /** Id of the last opened contract; 0 before the first. */
   lastContract = 0
   private readonly kept: Kept
   readonly accountIds = new Map<string, number>()

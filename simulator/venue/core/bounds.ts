@@ -12,7 +12,7 @@ const dayMillis = 86_400_000
 const longestMillis = 366 * dayMillis
 const longestDelayMillis = 3_600_000
 const mostTimes = 1_000_000
-/** A price stays below this multiple of its base's opening price, and below a number of ticks. */
+/** A price is at most this multiple of its base's opening price, and at most `mostTicks`. */
 const priceMultiple = 1_000
 const mostTicks = 500_000_000_000
 /** An execution has at most this many of its market's largest orders, an offer at most this many of the largest takes. */

@@ -2,7 +2,7 @@
 import type { StakingMarket } from "./Staking.ts"
 
 const tenors = [1, 7, 30] as const
-/** Lifetime of an offer. */
+/** The time after which an offer expires, ms. */
 export const offerMillis = 86_400_000
 const usualRates: Readonly<Record<(typeof tenors)[number], number>> = { 1: 300, 7: 400, 30: 500 }
 /** Largest excess of a board's rate over the usual one of its tenor, basis points. */
@@ -39,7 +39,7 @@ const assets: ReadonlyArray<Asset> = [
 
 const unitOf = ({ scale }: Asset): bigint => 10n ** BigInt(scale)
 
-/** New objects each time, because they hold a market's state. */
+/** The default staking markets. Each call makes new objects, because they hold a market's state. */
 export const defaultStakingMarkets = (): ReadonlyArray<StakingMarket> =>
   assets.map((asset) => {
     const step = unitOf(asset) / asset.stepsAUnit

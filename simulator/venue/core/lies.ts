@@ -58,7 +58,7 @@ const ended = ({ entry, openedAt }: VenueContract) => ({ settlePrice: times(entr
 const lies: Readonly<Record<LieKind, Lie>> = {
   "false-fill-quantity": about("fill", (fill) => ({ ...fill, qty: times(fill.qty, 10) })),
   "false-fill-side": about("fill", (fill) => ({ ...fill, side: other(fill.side) })),
-  // Without a bound only the marks limit a price, and the marks may be unknown.
+  // A fill of an order without a price bound gets no false price: only the marks would reveal it, and they may be unknown.
   "false-fill-price": about("fill", (fill, { order }) =>
     order === null || order.price === null
       ? null

@@ -17,7 +17,7 @@ import type { Quote, Rfq } from "./Rfqs.ts"
 import type { Offer, StakingMarket, Swap } from "./Staking.ts"
 import { moneyDecimals, textOf } from "./texts.ts"
 
-/** For optional prices and quantities. */
+/** A price or quantity as a decimal text; null stays null. */
 const optional = (units: number | null, decimals: number): string | null =>
   units === null ? null : textOf(units, decimals)
 

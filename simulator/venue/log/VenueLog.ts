@@ -57,7 +57,7 @@ interface Segment {
 
 const usualSegmentBytes = 16 * 1024 * 1024
 
-/** Passes on events and messages while live, not during a replay. */
+/** The listeners of a venue. They receive its events and messages while `live` is true, and none during a replay. */
 interface Gate {
   readonly listeners: VenueListeners
   live: boolean
@@ -251,13 +251,13 @@ export class VenueLog {
     }
   }
 
-  /** A snapshot could not be written: the segment continues, and the next attempt follows after the same interval. */
+  /** Continues the segment after its snapshot could not be written. The next attempt follows after the same interval. */
   private async stay(snapshot: string, cause: unknown): Promise<void> {
     this.rotateAt = this.segment.length + this.segmentBytes
     try {
       await this.disk.remove(snapshot)
     } catch (error) {
-      // The snapshot may exist: then later records in the old segment would be ignored.
+      // The snapshot may exist, and a start would then ignore later records of the old segment. So the log takes no more inputs.
       this.ended = `The venue's snapshot can be neither written (${reasonOf(cause)}) nor removed (${reasonOf(error)}).`
     }
   }

@@ -47,7 +47,7 @@ export class CallSessions {
     for (const session of this.sessions) session.end()
   }
 
-  /** Cuts all open sessions. */
+  /** Destroys the connections of all open sessions; calls in flight get no answer. */
   cut(): void {
     for (const session of this.sessions) session.cut()
   }
@@ -68,7 +68,7 @@ class Session {
     this.socket = socket
     this.onCall = onCall
     socket.on("data", (chunk: Buffer) => this.take(chunk))
-    // The socket's `close` event follows.
+    // The socket's `close` event follows, as after every end of a session.
     socket.on("error", () => this.cut())
     socket.on("end", () => this.end())
   }

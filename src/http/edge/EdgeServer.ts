@@ -40,7 +40,7 @@ export interface EdgeServerOptions extends ListenerOptions, PublicRoutesOptions 
 
 const usualInFlight = 4_096
 const usualConnectMillis = 2_000
-/** Longer than a router's slowest answer: the router's own timeouts end after 8 s. */
+/** The default timeout of an answer. A router's slowest answer comes earlier, because the router's own timeouts end after 8 s. */
 const usualAnswerMillis = 30_000
 
 /** Whether a path is forwarded to routers; the edge answers every other path itself. */

@@ -64,7 +64,7 @@ export const verbGate = (method: string | undefined): WireRefusal | null =>
 export const edgeCapGate = (length: number | null): WireRefusal | null =>
   length !== null && length > bodyCaps.edge ? gateRefusals.edgeCap : null
 
-/** Much longer than any issued key; longer ones are not hashed. */
+/** Limit on characters of a presented key, far above the length of any issued key. A longer key is not hashed. */
 const keyMaxLength = 256
 
 /**

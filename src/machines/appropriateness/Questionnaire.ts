@@ -24,7 +24,7 @@ export interface Question {
   readonly options: ReadonlyArray<QuestionOption>
 }
 
-/** The content of one version, as published and stored; the version number is the service's. */
+/** The content of one version, as published and stored. The service assigns the version's number. */
 export interface Questionnaire {
   readonly sections: ReadonlyArray<{ readonly id: string; readonly title: string }>
   readonly questions: ReadonlyArray<Question>

@@ -42,7 +42,7 @@ export interface CollateralBalances {
   readonly freeMargin: string
 }
 
-/** Flat, because a transition then copies one small object. */
+/** The context is flat, because a transition then copies one small object. */
 export interface CollateralContext extends CollateralInput {
   /** The USDC line right after the booking. All members are null in a refused report, and in reports of version 1. */
   readonly cashAfter: string | null

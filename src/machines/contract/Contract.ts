@@ -52,7 +52,7 @@ export interface ContractContext extends ContractInput {
   readonly settlePrice: string | null
   readonly pnl: string | null
   readonly closeReason: CloseReason | null
-  /** The last request for quotes to close the contract. */
+  /** The last request for quotes to close the contract; null before the first. */
   readonly closeRfqId: number | null
   /** True while a tear-up call is in flight at the venue. */
   readonly tearing: boolean

@@ -35,7 +35,7 @@ export const pricedAt = (terms: EntryTerms, of: Pick<Priced, "maxLeverage" | "fr
   figures: figuresAt(terms)
 })
 
-/** Premium and commission (requiredFreeMargin). */
+/** The free margin that the contract needs (`requiredFreeMargin` on the wire): premium and commission, micro-USDC. */
 export const requiredMargin = ({ premium, commission }: EntryFigures): bigint => premium + commission
 
 const distanceOf = (price: Exact, barrier: Exact): Scaled => absolute(difference(scaled(price), scaled(barrier)))

@@ -31,7 +31,7 @@ export type DepositNotice = typeof DepositNotice.Type
 /** The notice's facts at filing. `amount` is positive, in the currency's full scale. */
 export type DepositInput = Omit<DepositNotice, "status" | "decidedBy" | "decidedAt" | "decisionNote" | "ledgerTxId">
 
-/** Flat, because a transition then copies one small object. */
+/** The context is flat, because a transition then copies one small object. */
 export type DepositContext = Omit<DepositNotice, "status">
 
 export type DepositEvent =

@@ -13,7 +13,7 @@ export interface RiskMonitorContext extends RiskMonitorInput {
   readonly closedOutAt: number | null
 }
 
-/** The state that the account's current figures imply. */
+/** The account's current figures imply the state that the event names: a margin call, a close-out, or neither. */
 export type RiskMonitorEvent =
   | { readonly type: "CALL"; readonly at: number }
   | { readonly type: "CLOSE_OUT"; readonly at: number }

@@ -12,7 +12,7 @@ export const haltMessageLength = 256
 
 export interface TradingHaltInput {
   readonly haltId: number
-  /** ALL, a family, or a symbol. */
+  /** The covered markets: ALL, a family, or a symbol. */
   readonly scope: string
   /** The text for partners. */
   readonly message: string

@@ -56,7 +56,7 @@ export const defaultMarketTerms: MarketTerms = {
   strictTakeProfitPremiumBps: 4_000,
   strictTakeProfitOffered: true,
   barrierMaxLeverage: 1_000,
-  // Twelve calendar months may include a leap day.
+  // The venue's limit covers twelve calendar months, which may include a leap day.
   barrierExpiry: {
     maxExplicitMs: 8 * 3_600_000,
     strictMaxExplicitMs: 24 * 3_600_000,

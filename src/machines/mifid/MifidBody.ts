@@ -158,7 +158,7 @@ export type DecodedMifid =
   /** The payload to encrypt and store. */
   { readonly ok: true; readonly body: MifidBody } | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
-/** Nesting from the body down to a field. */
+/** The number of levels from the body down to a field. */
 const bodyDepth = 2
 
 const decodeBody = Fields.decoderOf(MifidBody)

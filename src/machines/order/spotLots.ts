@@ -23,7 +23,7 @@ export type LotSlice = Readonly<SpotLot>
 export interface TakenLots {
   /** Oldest first; `id` and `acquiredAt` are those of the lot. */
   readonly taken: ReadonlyArray<LotSlice>
-  /** Cost of all slices. */
+  /** The cost of all slices without commission, micro-USDC. */
   readonly cost: bigint
   readonly commission: bigint
   /** The remaining lots; a split lot keeps its remainder. */

@@ -17,7 +17,7 @@ export interface ScreeningPassInput {
   readonly passId: number
   readonly trigger: PassTrigger
   readonly scope: PassScope
-  /** Version of the rules of comparison. */
+  /** Version of the rules of comparison with which the pass compares. */
   readonly rules: number
   /** Entries with a higher id are new; 0 when every entry is compared. */
   readonly fromEntry: number

@@ -35,7 +35,7 @@ export interface Listed extends NameForms {
   readonly entry: WatchEntry
 }
 
-/** The person to find. */
+/** The client to find: the prepared forms of the name, the birth date, and the nationalities. */
 export interface Question {
   readonly forms: PersonForms
   readonly dob: string | null
@@ -210,7 +210,10 @@ export class WatchList {
     ]
   }
 
-  /** Compares with the lowest floor of all, that of the exact birth date. */
+  /**
+   * Visits the entries with a text that is too long for a pattern, if its length allows the lowest floor, that of the exact birth
+   * date.
+   */
   #visitLong(text: string, pass: (slot: number) => void): void {
     for (const slot of this.#long) {
       const listed = this.#slots[slot]

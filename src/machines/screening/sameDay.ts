@@ -1,7 +1,8 @@
 /**
- * Likeness of a client's and a listed name with the same birth date. Three more comparisons count there. Two count from
- * `veryLike` on: the words that both names have (so that extra or missing given names do not matter), and all letters without
- * spaces. The third compares the words of the shorter name one by one, for names of one word and for other spellings (F26).
+ * Likeness of a client's and a listed name with the same birth date. Three more comparisons count there. Two of them count only
+ * at a likeness of at least `veryLike`: the words that both names have (so that extra or missing given names do not matter), and
+ * all letters without spaces. The third compares the words of the shorter name one by one, for names of one word and for other
+ * spellings (F26).
  */
 import { consonantsOf } from "./consonants.ts"
 import { bitOf, nameScore, type NameForms, type PersonForms, distinctive, weighty } from "./nameForms.ts"
@@ -18,7 +19,7 @@ export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
 export const wholeScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(nameScore(person, listed), moreThanNames(person, listed))
 
-/** Whether one of the additional comparisons counts. */
+/** Whether one of the additional comparisons for an equal birth date counts. */
 export const isNamesake = (person: PersonForms, { full }: NameForms): boolean => {
   if (person.full === "" || full === "") return false
   readWords(full)
@@ -190,8 +191,8 @@ const lacks = [0, maxPrefix].map((prefix) =>
 )
 
 /**
- * The number of letters that a word may lack in a very similar one, by their lengths; negative when no word of that length
- * is.
+ * The number of letters that a word may lack in a very similar word, by the lengths of both. Negative when words of these lengths
+ * can't be very similar.
  */
 const mayLack = (prefix: number, length: number, other: number): number =>
   length > longest || other > longest ? length : lacks[prefix === 0 ? 0 : 1]![length]![other]!

@@ -10,7 +10,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Requests per partner, and per direct account, in a sliding window. */
+/** Limits on the requests of each partner, and of each direct account, in a sliding window. */
 export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
 
 /**
@@ -155,13 +155,13 @@ export const contractLimits = {
   closeQuoteMaxDeviationBps: 100
 } as const
 
-/** Swaps of one client with expected or possible payments: with more, every figure of the account would be slow. */
+/** Limit on one client's swaps with expected or possible payments: with more, every figure of the account would be slow. */
 export const swapLimits = { open: 1_000 } as const
 
 export const orderLimits = {
-  /** Working orders of one client. */
+  /** Limit on the working orders of one client. */
   working: 500,
-  /** Orders of one OCO group. */
+  /** Limit on the orders of one OCO group. */
   groupMembers: 20
 } as const
 
@@ -187,7 +187,7 @@ export const pageLimits = {
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
 
-/** Lengths of onboarding text, in code points. */
+/** Limits on the length of onboarding texts, in code points. */
 export const kycLengths = {
   partnerClientRef: 64,
   name: 50,
@@ -214,7 +214,7 @@ export const kycLengths = {
  */
 export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as const
 
-/** Lengths of the free texts in the MiFID blocks, in code points. */
+/** Limits on the length of the free texts in the MiFID blocks, in code points. */
 export const mifidLengths = {
   purposeOther: 200,
   /** The specification gives this length for the status; the section's other two texts have the same. */
@@ -223,7 +223,7 @@ export const mifidLengths = {
   sourceOther: 200
 } as const
 
-/** Lengths of money texts, in code points. */
+/** Limits on the length of money texts, in code points. */
 export const moneyLengths = {
   partnerRef: 64,
   evidenceRef: 200,
@@ -234,10 +234,10 @@ export const moneyLengths = {
   settlementNote: 500
 } as const
 
-/** Entries of one bulk settlement report. */
+/** Limit on the entries of one bulk settlement report. */
 export const bulkSettlementMax = 500
 
-/** Webhook url, before and after normalisation. */
+/** Limit on the characters of a webhook url, before and after normalisation. */
 export const webhookUrlMaxLength = 2_048
 
 export const webhookLimits = {

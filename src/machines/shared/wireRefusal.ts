@@ -71,7 +71,7 @@ export const gateRefusals = {
   aborted: reasoned(400, 4000, "BODY_INCOMPLETE", "The request body ended early.")
 } as const satisfies Record<string, WireRefusal>
 
-/** 400 4000 with or without a field map. */
+/** The refusal 400 code 4000, with or without a sentence for each failing field. */
 export const invalid = (
   reason: Reason,
   msg: string,
@@ -79,13 +79,13 @@ export const invalid = (
 ): WireRefusal =>
   reasoned(400, 4000, reason, msg, errors === null ? null : { errors: shownErrors(errors, shownFaults.partner) })
 
-/** 400 4000 for query parameters, with a sentence by parameter. */
+/** The refusal 400 code 4000 of query parameters, with a sentence for each failing parameter. */
 export const invalidQuery = (errors: Readonly<Record<string, string>>): WireRefusal => {
   const sentences = Object.values(errors)
   return invalid("INVALID_PARAMETERS", sentences.length === 1 ? (sentences[0] ?? checkFields) : checkFields, errors)
 }
 
-/** 500 5000: the answer shows only the id. */
+/** The refusal 500 code 5000 for a defect. The answer shows only the id under which the log has the cause. */
 export const defect = (id: string): WireRefusal => wire(500, 5000, "The request failed inside the service.", { id })
 
 type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { readonly _tag: T }>) => WireRefusal }

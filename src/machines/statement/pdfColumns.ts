@@ -10,7 +10,7 @@ import type { ModelRow } from "./StatementModel.ts"
 type CellText = (row: ModelRow) => string
 
 export interface PdfColumn {
-  /** A text for each line of the head. */
+  /** The column's titles: a text for each line of the table's head. */
   readonly titles: ReadonlyArray<string>
   readonly width: number
   readonly align: "left" | "right"

@@ -24,7 +24,7 @@ export const mifidBlockCodes = [
   "DECLARATIONS_MIFID"
 ] as const
 
-/** All twelve, in order. */
+/** All twelve blocks, in the order in which partners receive them. */
 export const blockCodes = [...micaBlockCodes, ...mifidBlockCodes] as const
 
 export const BlockCode = Schema.Literals(blockCodes).annotate({ description: "Verification block" })
@@ -61,5 +61,5 @@ export type BlockStatuses = Pick<ReadonlyMap<BlockCode, BlockStatus>, "get">
 
 const mica: ReadonlySet<string> = new Set(micaBlockCodes)
 
-/** The level that a block belongs to. */
+/** The first level that requires a block. */
 export const blockLevel = (code: BlockCode): BlockLevel => (mica.has(code) ? "MICA" : "MICA_MIFID")

@@ -13,7 +13,7 @@ import {
 import type { Currency } from "../shared/Currency.ts"
 import type { Reason } from "../shared/RefusalReason.ts"
 
-/** The sentences. The specification words the first two; the third follows from the rule on stale marks. */
+/** The sentences that refuse a payment. The specification words the first two; the third follows from the rule on stale marks. */
 export const moneyOutSentences = {
   insufficient: "The client has insufficient free balance.",
   short: "The client is short of margin for its open positions.",

@@ -11,7 +11,7 @@ import type { VenueCommand } from "../../venue/VenueCommand.ts"
 import { VenueControl, VenueControlError } from "../ports/VenueControl.ts"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
 
-/** The timeout of a response. An advance of the clock is played event by event (C4). */
+/** The timeout of a response. An advance of the clock has a longer one, because it is played event by event (C4). */
 const usualLimit = "10 seconds"
 const jumpLimit = "30 seconds"
 

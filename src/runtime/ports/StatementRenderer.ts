@@ -18,7 +18,10 @@ export interface RenderJob {
   readonly skeleton: Skeleton
   /** The number of rows of each section. */
   readonly counts: ReadonlyArray<number>
-  /** The next packed pieces of the canonical text after a given one, empty at its end; a section of -1 has no rows. */
+  /**
+   * The next packed pieces of the canonical text after the piece with this number; empty at the end of the text. A piece with
+   * section -1 holds no rows.
+   */
   readonly pieces: (
     after: number
   ) => Effect.Effect<

@@ -37,7 +37,7 @@ export interface VenueMemoryOptions {
   readonly fault?: (name: VenueCallName | "lookup" | "voidRefs", refs: ReadonlyArray<string>) => RequestFault
 }
 
-/** Runs a task later. */
+/** Runs a task after a delay, ms. */
 type Schedule = (task: () => void, delayMillis: number) => void
 
 /** The network between a process and the venue; by default the next turn of the event loop, or a timer. */

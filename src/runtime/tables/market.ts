@@ -7,7 +7,7 @@ import { type MachineRow, machineColumns, ofSystem, onlyIn, table } from "./Tabl
 
 export interface TradingHaltRow extends MachineRow<"tradingHalt"> {
   readonly id: number
-  /** ALL, a family, or a symbol. */
+  /** The covered markets: ALL, a family, or a symbol. */
   readonly scope: string
   readonly startedAt: number
 }

@@ -111,7 +111,7 @@ export const venueTables = {
   venueMisfits: table<VenueMisfitRow>()({
     title: "venue misfit",
     machine: "venueMisfit",
-    // Version 2 counts only the responses to own queries.
+    // Version 2 counts only the answers to the misfit's own reads. No such read is under way in a row of version 1.
     upcasters: [({ state, context }) => ({ state, context: { ...(context as object), isAwaited: false } })],
     open: null,
     mirrors: ({ ref }) => ({ ref }),

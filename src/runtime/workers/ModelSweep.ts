@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { StatementModels } from "../ports/StatementModels.ts"
 
-/** Far longer than any build waits for its commit. */
+/** The age from which a model without a statement is removed, ms: far longer than any build waits for its commit. */
 const forgottenAfterMillis = 24 * 3_600_000
 
 export const ModelSweep = {

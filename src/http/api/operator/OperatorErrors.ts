@@ -32,7 +32,7 @@ export class OperatorTooLarge extends Schema.Error<OperatorTooLarge>("OperatorTo
 export class OperatorDefect extends Schema.Error<OperatorDefect>("OperatorDefect")(fields, {
   httpApiStatus: 500
 }) {}
-/** The venue can't be reached. */
+/** 502: the venue can't be reached. */
 export class OperatorUpstream extends Schema.Error<OperatorUpstream>("OperatorUpstream")(fields, {
   httpApiStatus: 502
 }) {}

@@ -47,7 +47,7 @@ export const venueUnder = (name: string, venue: VenueShape): VenueShape => {
 /** Names of the fields that hold a ref or an account, at any depth. */
 export const nameFields: ReadonlySet<string> = new Set(["ref", "account", "target", "rfqRef"])
 
-/** The prefix of any service's name. */
+/** The prefix of the refs and accounts of any service. */
 const anyName = /^[A-Z2-9]{6}:/
 
 type Line = Stream.Success<ReturnType<VenueShape["events"]>>

@@ -39,7 +39,7 @@ export interface WriterOptions {
 const pollMillis = [250, 500, 1_000, 2_000]
 const longestPause = 5_000
 
-/** Shows whether the server can write, when no batch is at hand. */
+/** The statement that shows whether the server can write, when no batch is at hand. */
 const touchWriter: Statement = { sql: "UPDATE writer SET batch = batch WHERE id = 1", params: [] }
 
 export class Writer {

@@ -46,7 +46,7 @@ class BatchFacts {
   private readonly subjects = new Set<string>()
   private readonly partners = new Set<number>()
 
-  /** False: the commit has to wait for the next batch. */
+  /** Adds a commit to the batch if it fits. False: the commit has to wait for the next batch. */
   admit({ commit, lane }: Waiting): boolean {
     if (this.count === batchLimit) return false
     const { fence, partner, rows } = commit

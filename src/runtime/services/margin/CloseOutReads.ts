@@ -46,7 +46,7 @@ export class CloseOutReads extends Context.Service<
       const [host, stored, clock] = [yield* ActorHost, yield* RowReads, yield* BusinessClock]
       const markets = yield* orderMarkets
 
-      /** Filter: the client's rows since the episode began. */
+      /** The conditions that select the client's rows since the episode began; `column` holds the time of a row. */
       const since = ({ clientId, startedAt }: CloseOutRow, column: string) => [
         { column: "client_id", value: clientId },
         { column, value: startedAt, comparison: ">=" as const }

@@ -82,7 +82,7 @@ const isAtRest = (turn: Turn, client: ClientRow): boolean => {
   const monitor = monitorInTurn(turn)
   if (monitor !== undefined && monitor.state !== "NORMAL") return false
   const hasOpen = openContracts(turn).length > 0 || openPositions(turn).length > 0
-  // Cheap checks first: the figures of working orders cost more to compute.
+  // The cheap checks come first, because the figures of working orders cost more to compute.
   const cash = cashInTurn(turn, client)("USDC")
   if (hasOpen || cash < 0n) return false
   const [orders, positions] = [rowsInTurn(turn, "orders"), rowsInTurn(turn, "positions")]

@@ -75,7 +75,7 @@ const widen = (span: Span | undefined, price: MoneyDecimal): void => {
   if (price.gt(span.high)) span.high = price
 }
 
-/** The spans of one length. */
+/** The spans of one length: seconds, minutes or hours. */
 class Spans {
   /** Oldest first. */
   private readonly kept: Array<Span> = []

@@ -33,7 +33,10 @@ export class WantedAccounts {
     this.want(uid)
   }
 
-  /** Ends each pause, in an endless loop. */
+  /**
+   * Ends the pauses at equal intervals, in an endless loop. An account with further events is queued again and begins a new
+   * pause.
+   */
   readonly pauses: Effect.Effect<never> = Effect.sleep(quarantinePause).pipe(
     Effect.andThen(
       Effect.sync(() => {

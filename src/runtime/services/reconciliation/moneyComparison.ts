@@ -53,9 +53,9 @@ export const moneyDifferences = ({ clientId, ours, taken, account }: ComparedMon
 }
 
 /**
- * The differences that both passes found and that no event in flight explains: either both passes had applied all
- * events, or neither side changed between them. A pass begins with the published events applied, so the missing ones
- * are quotes or recorded as lost.
+ * The differences that both passes found and that no event in flight explains: either both passes had applied all events, or
+ * neither side changed between them. A pass begins when the published events are applied, so events that are still missing are
+ * quotes, or are recorded as lost.
  */
 export const standing = (
   first: ReadonlyArray<MoneyApart>,

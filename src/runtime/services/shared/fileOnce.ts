@@ -77,7 +77,7 @@ export const fileOnce = <F, A>(
   const unseen = () => attempt(null, () => false)
   const seen = () =>
     Effect.gen(function* () {
-      // The version before the lookup, so that a change during the lookup is noticed.
+      // The mailbox's version before the lookup, so that a change during the lookup is noticed.
       const token = yield* host.read(filing.subject, (state) => state.token)
       const filed = yield* filedUnder(stored, claim, read)
       return yield* attempt(filed, ({ state }) => state.token === token)

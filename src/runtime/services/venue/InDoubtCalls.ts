@@ -34,7 +34,7 @@ const pauseBefore = (call: VenueCallName, tries: number): number =>
 export interface CallQueries {
   /** The number of queries for the call by this process. */
   readonly tries: number
-  /** The last answer. */
+  /** The venue's last answer about the call. */
   readonly found: Found
 }
 

@@ -93,7 +93,7 @@ const sumsOf = Effect.fnUntraced(function* (scope: ExportScope, whose: string, i
        FROM postings p ${scope.from === null && scope.to === null ? "" : "JOIN ledger_transactions t USING (tx_id)"}
       WHERE ${tests.join(" AND ")}
       GROUP BY p.account, p.client_id, p.kind, p.currency ORDER BY p.client_id, p.account, p.kind, p.currency`
-  // A client or a house account may have millions of postings: slow by design.
+  // A client or a house account may have millions of postings, so the statement may send no byte for a long time.
   const rows = yield* longWork(sql, (own) => own.unsafe<RawAccount>(statement, values))
   return rows.map((raw): ExportedAccount => ({
     account: raw.account,

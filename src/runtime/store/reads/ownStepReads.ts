@@ -103,7 +103,7 @@ export const requestedCloses = (
     (rows) => rows.map(({ id, created_at }) => ({ rfqId: Number(id), at: Number(created_at) })).toReversed()
   )
 
-/** The creation times of orders. */
+/** The creation times of the orders with these ids, business time, Unix ms. */
 export const ordersMadeAt = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>

@@ -13,7 +13,7 @@ interface VenueTimes {
   readonly closedAt: number | null
 }
 
-/** The times at which the venue opened and ended contracts. */
+/** The times at which the venue opened and ended the contracts with these ids. */
 export const contractTimes = (
   sql: PgClient.PgClient,
   ids: ReadonlyArray<number>

@@ -12,7 +12,7 @@ import { HeldLocks } from "./HeldLocks.ts"
 import { tableOf } from "./lockNeeds.ts"
 import type { WriterConnection } from "../WriterConnection.ts"
 
-/** The interval between two polls; after a slow poll it is a multiple of the poll's duration. */
+/** The interval between two polls of the remembered locks, ms; after a slow poll it is a multiple of the poll's duration. */
 const queryEveryMillis = 1_000
 const pauseFactor = 10
 

@@ -27,7 +27,7 @@ import { personFindings, settlePerson } from "./settlePerson.ts"
 /** Clients per page. The pause after a page lasts as long as the page took, and at least `pauseMillis`. */
 const pageSize = 128
 const pauseMillis = 20
-/** Clients that match one refused person and are decided concurrently. */
+/** Limit on clients that match one refused person and are decided concurrently. */
 const settledAtOnce = 2
 /**
  * The most clients in a queue, and the most keys of recently refused persons. If more clients wait, the walk over all

@@ -21,7 +21,7 @@ export const breakOfClient = (
 ): number => {
   const id = turn.nextId("reconBreak")
   const most = 2n ** 63n - 1n
-  // The amount from the venue may exceed the column.
+  // The amount from the venue may exceed the column, so it is cut to the column's range.
   const amount = difference > most ? most : difference < -most ? -most : difference
   const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
   start(turn, "reconBreaks", {

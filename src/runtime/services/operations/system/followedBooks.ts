@@ -48,7 +48,10 @@ export class FollowedBooks {
   private marks: NewestIds | null = null
   private readonly seqs = new Map<bigint, bigint>()
   readonly sums = new Map<string, bigint>()
-  /** The difference of each partner under PARTNER custody, since the last change of its custody model. */
+  /**
+   * By partner under PARTNER custody, since its last change of the custody model: clients' USDC less collateral less unsettled
+   * items, in micro-USDC. Zero while the books agree.
+   */
   readonly differences = new Map<bigint, { readonly since: bigint; readonly amount: bigint }>()
   gaps = 0n
   /** Posting ids that no read has summed, because the pause before it was too long. */

@@ -36,7 +36,7 @@ export const venueRefusal = ({ why, detail }: VenueControlError): Refusal => {
   }
 }
 
-/** Longer values are replaced by their length. */
+/** Limit on the characters of an argument's value. A longer value is replaced by its length. */
 const longest = 64
 
 /** The arguments of a command as text, for example `symbol BTC-USDC-PERP, price 60000`. */

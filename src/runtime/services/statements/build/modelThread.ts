@@ -63,7 +63,7 @@ const send = (message: FromModelThread): void =>
 
 interface Running {
   readonly fiber: Fiber.Fiber<void>
-  /** Pieces that the service has acknowledged. */
+  /** Counts the pieces that the service has acknowledged. */
   readonly acknowledged: Semaphore.Semaphore
 }
 

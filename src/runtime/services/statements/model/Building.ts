@@ -49,9 +49,9 @@ export interface Plan {
 export const reading = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Reading<A> =>
   withinTime(Effect.catch(statement, whenAway), () => new Unavailable({ unknown: false }))
 
-/** The postings of the period. */
+/** The range of ids of the postings in the period. */
 export const postingsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: start.postingId, to: cut.postingId })
-/** The postings before the period. */
+/** The range of ids of the postings before the period. */
 export const postingsBefore = ({ start }: Building): IdRange => ({ after: 0, to: start.postingId })
 export const fillsOfPeriod = ({ start, cut }: Building): IdRange => ({ after: start.fillId, to: cut.fillId })
 

@@ -19,7 +19,7 @@ import { type StoredModel, writeModel } from "./ModelWriter.ts"
 import { canonicalText } from "./modelText.ts"
 import { planStatement, type PlanTerms } from "./planStatement.ts"
 
-/** The dependencies of a build. */
+/** The database, the keys and the firm's settings with which a model is built. */
 export interface BuildTools {
   readonly sql: PgClient.PgClient
   readonly sealing: Sealing

@@ -26,7 +26,7 @@ export const taxPartOf = (tools: TaxTools, clientId: number, taxYear: TaxYear): 
     const middle = endWithin(taxYear)
     const atEnd = yield* isBritishAt(tools, clientId, taxPeriod(taxYear.year, taxYear.isBritish).to)
     const within = yield* isBritishAt(tools, clientId, middle)
-    // Queried only if the residency changed within the year, because only then the result depends on it.
+    // Older postings are searched only if the residency changed within the year, because only then the result depends on them.
     const isBookedBefore = atEnd !== within && (yield* reading(cutOffBefore(tools.sql, clientId, middle))).postingId > 0
     return partOfYear(taxYear, { atEnd, within, isBookedBefore })
   })

@@ -106,7 +106,7 @@ const onRfqState = (
     return void advance(turn, "rfqs", row, { type: "FOUND", at, venueRfqId, attempt })
   }
   const confirmed = isOpen(row) ? (advance(turn, "rfqs", row, { type: "CONFIRMED", at, venueRfqId }) ?? row) : row
-  // An execution is applied with the report of its contract.
+  // An executed accept is applied with the report of its contract, not here.
   if (state === "OPEN" || state === "ACCEPTED") return
   advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
 }
