@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { partnerRoutes } from "../src/http/features.ts"
+import { nounLists } from "../src/machines/venue/venueNouns.ts"
 
 type Named = { readonly method: string; readonly path: string }
 
@@ -33,6 +34,16 @@ describe("played black box", () => {
 
   it("every write of the partner's contract has a scenario that checks the books", () =>
     assert.deepStrictEqual(unplayed(writes, scenarios), []))
+
+  it("every noun of the venue has a crash test that reads its table", () => {
+    const crashes = readdirSync(join(import.meta.dirname, "crash"))
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => readFileSync(join(import.meta.dirname, "crash", name), "utf8"))
+    assert.deepStrictEqual(
+      nounLists.filter((list) => !crashes.some((text) => text.includes(`FROM ${list}`))),
+      []
+    )
+  })
 
   it("misses a route that is called where nothing is checked, or only looks like one that is", () =>
     assert.deepStrictEqual(

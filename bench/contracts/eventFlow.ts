@@ -8,6 +8,7 @@ import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { refLetters, type VenueOwner } from "../../src/machines/venue/venueRefs.ts"
 import type { VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import { EmbeddedPostgres } from "../../src/runtime/adapters/EmbeddedPostgres.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
@@ -241,11 +242,9 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
       const began = performance.now()
       const layer = VenueEvents.layer(
         Effect.succeed({
-          venueProbe: handler,
-          rfq: handler,
-          barrierContract: handler,
-          order: handler,
-          swap: handler,
+          ...(Object.fromEntries(Object.values(refLetters).map((owner) => [owner, handler])) as {
+            readonly [O in VenueOwner]: VenueHandler
+          }),
           answered: () => undefined,
           unnamedVerdict: () => null,
           unnamed: () => false,

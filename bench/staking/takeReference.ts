@@ -45,7 +45,7 @@ const serve = async (question: TakeServerQuestion): Promise<{ readonly port: num
         offerId: offer.offerId,
         qty
       })
-      if (swap === null) throw new Error(`the venue refuses: ${reason}`)
+      if (swap === null || swap === undefined) throw new Error(`the venue refuses: ${reason}`)
       const { id: contractId, tradeId, openedAt, maturityAt } = swap
       const body = answerOf({ ...begun.context, contractId, openedTs: openedAt, maturityTs: maturityAt }, tradeId)
       const fingerprint = createHash("sha256").update(`${request.method} ${request.url}\n${sent}`).digest("hex")

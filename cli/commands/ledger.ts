@@ -1,7 +1,7 @@
 /** `brokerage ledger …`: corrections and the verification of the books (operator surface, Back office). */
 import type { Command } from "commander"
 import { Effect } from "effect"
-import { postingTypes } from "../../src/machines/ledger/postingRules.ts"
+import { postingTypes } from "../../src/machines/postingRules.ts"
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"

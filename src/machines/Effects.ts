@@ -5,31 +5,9 @@
  */
 import type { Currency } from "./shared/Currency.ts"
 import type { JsonObject } from "./shared/Json.ts"
+import type { LedgerEntryType } from "./postingRules.ts"
 import type { TimerName } from "./timerNames.ts"
 import type { VenueCall } from "./venue/venueCalls.ts"
-
-/** Ledger transaction types. `machines/ledger/postingRules.ts` knows the two legs of each. */
-export type LedgerEntryType =
-  | "PARTNER_COLLATERAL_IN"
-  | "PARTNER_COLLATERAL_OUT"
-  | "DEPOSIT"
-  | "WITHDRAWAL_RESERVE"
-  | "WITHDRAWAL"
-  | "WITHDRAWAL_RELEASE"
-  | "COMMISSION"
-  | "BARRIER_SETTLE"
-  | "NBP_WRITEOFF"
-  | "PNL"
-  | "FUNDING"
-  | "SPOT_RESERVE"
-  | "SPOT_RELEASE"
-  | "SPOT_SETTLE"
-  | "SWAP_RESERVE"
-  | "SWAP_RELEASE"
-  | "SWAP_PRINCIPAL"
-  | "SWAP_SETTLE"
-  | "SWAP_FEE_ADJUST"
-  | "MANUAL"
 
 /** Explicit webhook events that the service publishes. */
 export type EventName =

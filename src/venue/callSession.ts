@@ -5,7 +5,7 @@
  * (`VenueTradingApi`).
  */
 import { Schema } from "effect"
-import { VenueOutcome, venueRequests, type VenueCallName } from "../machines/venue/venueCalls.ts"
+import { VenueOutcome, type VenueCall, type VenueCallName, venueRequests } from "../machines/venue/venueCalls.ts"
 import { VenueText } from "../machines/venue/values.ts"
 
 /** The path to open a session, with `Upgrade: <protocol>` and the same key as every request. */
@@ -23,19 +23,10 @@ const call = <Name extends VenueCallName>(name: Name) =>
   Schema.Struct({ id: CallId, name: Schema.Literal(name), request: venueRequests[name] })
 
 /** One line of the caller. */
-export const SessionCall = Schema.Union([
-  call("openAccount"),
-  call("placeOrder"),
-  call("cancelOrder"),
-  call("amendOrder"),
-  call("requestQuotes"),
-  call("requestClose"),
-  call("cancelRequest"),
-  call("acceptQuote"),
-  call("tearUp"),
-  call("takeOffer")
-])
-export type SessionCall = typeof SessionCall.Type
+export type SessionCall = { readonly id: number } & VenueCall
+export const SessionCall = Schema.Union(
+  (Object.keys(venueRequests) as ReadonlyArray<VenueCallName>).map(call)
+) as Schema.Top as Schema.Codec<SessionCall>
 
 /**
  * One line of the venue besides `VenueHeartbeat`, which is the first line and comes every second. `trouble`: why the outcome is

@@ -7,7 +7,7 @@
  * By default twelve cells; EVERY=1 plays all of them (some 130, half an hour).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import type { VenueSwap } from "../../src/machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../src/machines/venue/swapAtVenue.ts"
 import { callPoints, eventPoints } from "../../src/runtime/engine/PausePoints.ts"
 import { type FaultKind, faultKinds } from "../../src/venue/testerTokens.ts"
 import { dataOf } from "../support/RealService.ts"

@@ -5,7 +5,7 @@ import { holdingMark, valueAt } from "../../src/machines/market/holdingMark.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
 import { type Currency } from "../../src/machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../src/machines/shared/Money.ts"
-import { postingValue } from "../../src/machines/ledger/postingValue.ts"
+import { postingValue } from "../../src/machines/market/postingValue.ts"
 import { depositValue } from "../../src/machines/verification/depositValue.ts"
 
 const now = 1_764_000_000_000

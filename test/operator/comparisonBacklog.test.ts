@@ -43,7 +43,7 @@ const layerVenue = Layer.effect(
         Effect.map(port.account(name), (found) =>
           found === null || !isSwapFalse
             ? found
-            : { ...found, swaps: found.swaps.map((swap) => ({ ...swap, reward: swap.notional })) }
+            : { ...found, swaps: (found.swaps ?? []).map((swap) => ({ ...swap, reward: swap.notional })) }
         ),
       lookup: (refs) => (isBlind ? unanswered : port.lookup(refs)),
       orderFills: (ref) => (isBlind ? unanswered : port.orderFills(ref)),

@@ -10,6 +10,7 @@ import {
   type Holding,
   venueHoldings
 } from "../../src/machines/reconciliation/holdings.ts"
+import type { VenueSwap } from "../../src/machines/venue/swapAtVenue.ts"
 import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
 import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
@@ -61,7 +62,7 @@ describe("holdings of an account", () => {
       payments: [],
       short: false,
       end: null
-    } as const satisfies VenueAccount["swaps"][number]
+    } as const satisfies VenueSwap
     const account: VenueAccount = {
       ...side,
       positions: [

@@ -3,7 +3,7 @@
  * against that and takes its share of the cost. Whatever the ledger has of trades is of a trade that is booked with it, and
  * in the end the venue's side of the ledger is what the venue's own trades come to.
  */
-import { venueAccount } from "../../src/machines/ledger/postingRules.ts"
+import { venueAccount } from "../../src/machines/postingRules.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { FillRow } from "../../src/runtime/tables/order.ts"

@@ -3,7 +3,7 @@
  * venue's word alone; each payment of a writer is booked once; the service's share is of the reward alone. Worked out anew, in whole
  * numbers, from the venue's words: it shares nothing with the service but the rows.
  */
-import type { VenueSwap } from "../../src/machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../src/machines/venue/swapAtVenue.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { SwapRow } from "../../src/runtime/tables/swap.ts"

@@ -6,7 +6,8 @@
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { InProcessVenue } from "../../simulator/venue/InProcessVenue.ts"
 import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
-import type { VenueContract, VenueQuote, VenueRfq, VenueSwap } from "../../src/machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../src/machines/venue/swapAtVenue.ts"
+import type { VenueContract, VenueQuote, VenueRfq } from "../../src/machines/venue/venueObjects.ts"
 import type { Lane } from "./Timeline.ts"
 
 export const knockOut = "BTC-USDC-KO"

@@ -7,7 +7,8 @@ import { figuresAt, settledPnl } from "../../src/machines/contract/contractFigur
 import { endOf } from "../../src/runtime/services/trading/contract/contractDecisions.ts"
 import { formatAmount, MoneyDecimal } from "../../src/machines/shared/Money.ts"
 import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
-import type { VenueContract, VenueMoney, VenueSwap } from "../../src/machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../src/machines/venue/swapAtVenue.ts"
+import type { VenueContract, VenueMoney } from "../../src/machines/venue/venueObjects.ts"
 import { opened } from "./openedVenue.ts"
 import { accountInputs, drafts, venueOptions } from "./venueInputs.ts"
 

@@ -1,4 +1,5 @@
 /** Scheduled work in order of time; at equal times in order of insertion. Plain JSON. */
+import type { VenueNounName } from "../../../src/machines/venue/venueNouns.ts"
 
 export type Due =
   | { readonly type: "quote"; readonly rfqId: number; readonly quoteId: number }
@@ -7,6 +8,8 @@ export type Due =
   | { readonly type: "maturity"; readonly swapId: number }
   /** A writer pays the remaining part of a swap's debt. */
   | { readonly type: "payment"; readonly swapId: number }
+  /** Work of an object of another noun. */
+  | { readonly type: "noun"; readonly noun: VenueNounName; readonly id: number }
 
 export interface Entry {
   readonly at: number

@@ -4,32 +4,18 @@
  * A2-111).
  */
 import type { VenueCallName, VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { NounCallName } from "../../../src/machines/venue/venueNouns.ts"
 import type { Account } from "./Account.ts"
 import type { Contract } from "./Contracts.ts"
 import type { Listing } from "./Exchange.ts"
-import { houseAccounts } from "./Makers.ts"
 import { unitsOf } from "./Market.ts"
 import type { Order, Trigger } from "./Order.ts"
+import { type Answer, type CallHandlers, executed, refused } from "./NounBooks.ts"
 import type { Known, Subject } from "./Refs.ts"
 import type { Rfq } from "./Rfqs.ts"
-import { amountOf } from "./texts.ts"
 import type { VenueCall } from "./VenueInput.ts"
 import type { VenueParts } from "./VenueParts.ts"
-import { removeOffer } from "./Writers.ts"
-import { wireContract, wireOrder, wireRfq, wireSwap } from "./wire.ts"
-
-/** The result of a call: the object made or changed, and the reason of a refusal or null. */
-interface Answer {
-  readonly refusal: string | null
-  readonly subject: Subject
-}
-
-type Handlers = {
-  readonly [Name in VenueCallName]: (
-    request: Extract<VenueCall, { readonly name: Name }>["request"],
-    account: Account
-  ) => Answer
-}
+import { wireContract, wireOrder, wireRfq } from "./wire.ts"
 
 const mostAccounts = 1_000_000
 /** Limit on live orders, and on live requests for quotes, of one account. */
@@ -40,14 +26,13 @@ const longestWindow = 2 * 86_400_000
 /** Limit on characters of a group's name. */
 const longestGroup = 64
 
-const refused = (refusal: string, subject: Subject = {}): Answer => ({ refusal, subject })
-const executed = (subject: Subject): Answer => ({ refusal: null, subject })
-
 export class Calls {
   private readonly parts: VenueParts
+  private readonly acts: CallHandlers<Exclude<VenueCallName, "openAccount">>
 
   constructor(parts: VenueParts) {
     this.parts = parts
+    this.acts = Object.assign({}, this.handlers, ...parts.nouns.map(({ books }) => books.calls))
   }
 
   call(call: VenueCall): VenueOutcome {
@@ -88,7 +73,7 @@ export class Calls {
     if (call.name === "openAccount") return this.openAccount(call.request.account)
     const account = this.parts.accountNamed(call.request.account)
     if (account === null) return refused("unknown account")
-    const act = this.handlers[call.name] as (request: VenueCall["request"], account: Account) => Answer
+    const act = this.acts[call.name] as (request: VenueCall["request"], account: Account) => Answer
     return act(call.request, account)
   }
 
@@ -101,7 +86,7 @@ export class Calls {
     return executed({})
   }
 
-  private readonly handlers: Omit<Handlers, "openAccount"> = {
+  private readonly handlers: CallHandlers<Exclude<VenueCallName, NounCallName | "openAccount">> = {
     placeOrder: (request, account) => {
       const { ref, symbol, side, tif, reduceOnly, group } = request
       const listing = this.parts.exchange.listings.get(symbol)
@@ -196,20 +181,6 @@ export class Calls {
       if (mark === null) return refused("no market", subject)
       this.endContract(contract, "TORN_UP", mark)
       return executed(subject)
-    },
-    takeOffer: ({ ref, offerId, qty }, account) => {
-      const { staking, balances, agenda, clock } = this.parts
-      const offer = staking.offers.get(offerId)
-      if (offer === undefined) return refused("unknown offer")
-      const market = this.parts.stakingMarket(offer.symbol)
-      const amount = amountOf(qty, market.scale)
-      if (amount === null) return refused("quantity off the grid")
-      const swap = staking.take({ ref, accountId: account.id, offerId, qty: amount, now: clock.now })
-      if (typeof swap === "string") return refused(swap)
-      balances.move("swaps", account.id, houseAccounts.venue, market.asset, swap.notional + swap.fee)
-      agenda.add(swap.maturityAt, { type: "maturity", swapId: swap.id })
-      if (offer.remaining < offer.minQty) removeOffer(this.parts, offer.id)
-      return executed({ swap: swap.id })
     }
   }
 
@@ -307,7 +278,6 @@ export class Calls {
     const order = known?.order === undefined ? undefined : parts.exchange.orders.get(known.order)
     const rfq = known?.rfq === undefined ? undefined : parts.rfqs.byId.get(known.rfq)
     const contract = known?.contract === undefined ? undefined : parts.contractById.get(known.contract)
-    const swap = known?.swap === undefined ? undefined : parts.staking.swaps.get(known.swap)
     const market = (symbol: string) => parts.listing(symbol).market
     const name = ({ accountId }: { readonly accountId: number }) => parts.accountOf(accountId).name
     return {
@@ -318,7 +288,7 @@ export class Calls {
       order: order === undefined ? null : wireOrder(market(order.symbol), name(order), order),
       rfq: rfq === undefined ? null : wireRfq(market(rfq.symbol), name(rfq), rfq),
       contract: contract === undefined ? null : wireContract(market(contract.symbol), name(contract), contract),
-      swap: swap === undefined ? null : wireSwap(parts.stakingMarket(swap.symbol), name(swap), swap)
+      ...parts.nounsShown(known ?? {})
     }
   }
 }

@@ -188,6 +188,7 @@ export class Passing {
     const due = agenda.take()
     if (due === null) return
     if (due.type === "offer") return removeOffer(this.parts, due.offerId)
+    if (due.type === "noun") return this.parts.nouns.find(({ name }) => name === due.noun)?.books.fallDue?.(due.id)
     if (due.type === "maturity" || due.type === "payment") {
       const swap = staking.swaps.get(due.swapId)
       if (swap === undefined || swap.end !== null) return

@@ -3,9 +3,12 @@
  * of the object, which is referred to by id. Over the limit the oldest references with ended objects are dropped, because
  * callers do not need them any more (A2-26).
  */
+import type { VenueNounName } from "../../../src/machines/venue/venueNouns.ts"
 import { Line } from "./Line.ts"
 
-export interface Known {
+type NounIds = { readonly [N in VenueNounName]?: number }
+
+export interface Known extends NounIds {
   readonly outcome: "EXECUTED" | "REFUSED" | "VOID"
   readonly reason: string | null
   readonly at: number
@@ -13,11 +16,10 @@ export interface Known {
   readonly order?: string
   readonly rfq?: number
   readonly contract?: number
-  readonly swap?: number
 }
 
 /** The object of an executed or refused call. */
-export type Subject = Pick<Known, "order" | "rfq" | "contract" | "swap">
+export type Subject = Omit<Known, "outcome" | "reason" | "at">
 
 export type RefsState = ReadonlyArray<readonly [ref: string, known: Known]>
 

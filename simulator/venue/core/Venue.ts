@@ -21,7 +21,7 @@ import type { Applied, KlineWindow, VenueCall, VenueInput, VenueListeners, Venue
 import type { Dealer } from "./VenueKnobs.ts"
 import { VenueParts } from "./VenueParts.ts"
 import { partsOf, stateOf, type VenueState } from "./VenueState.ts"
-import { wireContract, wireFill, wireMarket, wireOffer, wireOrder, wireStakingMarket, wireSwap } from "./wire.ts"
+import { wireContract, wireFill, wireMarket, wireOffer, wireOrder, wireStakingMarket } from "./wire.ts"
 
 const nothing: Applied = { outcomes: [], id: null, refusal: null }
 
@@ -178,9 +178,7 @@ export class Venue {
         .map(([symbol, { lots }]) => ({ symbol, netQty: textOf(lots, market(symbol).lotDecimals) })),
       orders: [...account.orders].map((order) => wireOrder(market(order.symbol), name, order)),
       contracts: [...account.contracts].map((contract) => wireContract(market(contract.symbol), name, contract)),
-      swaps: [...parts.staking.open]
-        .filter(({ accountId }) => accountId === account.id)
-        .map((swap) => wireSwap(parts.stakingMarket(swap.symbol), name, swap)),
+      ...parts.nounsListed(account),
       money: moneyOf(parts, account)
     }
   }

@@ -1,12 +1,14 @@
 /** The parts of one venue and their connections: trades become events, public trades and klines; ends become payments. */
 import { SeededRandom } from "../../partner/SeededRandom.ts"
+import type { NounList, NounObject, NounObjects, VenueNounName } from "../../../src/machines/venue/venueNouns.ts"
+import type { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
 import type { Account } from "./Account.ts"
 import { Agenda } from "./Agenda.ts"
 import { Balances } from "./Balances.ts"
 import { type Contract, Contracts, resultOf } from "./Contracts.ts"
 import { type Base, bases, marketsOf, openingTicks, usualLadder, walkOf } from "./defaultMarkets.ts"
 import { defaultStakingMarkets } from "./defaultStaking.ts"
-import { EventLine } from "./EventLine.ts"
+import { type AccountNews, EventLine } from "./EventLine.ts"
 import { Exchange, type ExchangeEvent, type Fill, type Listing } from "./Exchange.ts"
 import { Feed } from "./Feed.ts"
 import { Funding, type PositionStamp } from "./Funding.ts"
@@ -14,6 +16,7 @@ import { Klines } from "./Klines.ts"
 import { houseAccounts, Makers } from "./Makers.ts"
 import { isLive } from "./Order.ts"
 import { Line } from "./Line.ts"
+import { type NounOfVenue, nounsOf } from "./nouns.ts"
 import { Prices } from "./Prices.ts"
 import { type Known, Refs, type RefsState } from "./Refs.ts"
 import { type Quote, type Rfq, Rfqs } from "./Rfqs.ts"
@@ -86,6 +89,7 @@ export class VenueParts {
   /** Id of the last opened contract; 0 before the first. */
   lastContract = 0
   private readonly kept: Kept
+  readonly nouns: ReadonlyArray<NounOfVenue> = nounsOf(this)
   readonly accountIds = new Map<string, number>()
 
   constructor(options: VenueOptions, listeners: VenueListeners) {
@@ -151,12 +155,15 @@ export class VenueParts {
     return new Refs(this.kept.refs, (known) => this.lives(known), state)
   }
 
-  private lives({ order, rfq, contract, swap }: Known): boolean {
+  private lives({ order, rfq, contract, ...ids }: Known): boolean {
     const placed = order === undefined ? undefined : this.exchange.orders.get(order)
     if (placed !== undefined && isLive(placed)) return true
     if (rfq !== undefined && this.rfqs.byId.get(rfq)?.state === "OPEN") return true
     if (contract !== undefined && this.contractById.get(contract)?.state === "OPEN") return true
-    return swap !== undefined && this.staking.swaps.get(swap)?.end === null
+    return this.nouns.some(({ name, books }) => {
+      const id = ids[name]
+      return id !== undefined && books.isLive(id)
+    })
   }
 
   accountOf(id: number): Account {
@@ -295,11 +302,30 @@ export class VenueParts {
     })
   }
 
+  /** Objects of nouns by the ids of a known ref, for its outcome. */
+  nounsShown(ids: Pick<Known, VenueNounName>): NounObjects {
+    return Object.fromEntries(
+      this.nouns.map(({ name, books }) => {
+        const id = ids[name]
+        return [name, id === undefined ? null : books.shown(id)]
+      })
+    )
+  }
+
+  /** The account's objects of nouns that have not ended, by the name of their list. */
+  nounsListed(account: Account): Pick<VenueAccount, NounList> {
+    return Object.fromEntries(this.nouns.map(({ list, books }) => [list, books.listed(account)]))
+  }
+
+  publishNoun<N extends VenueNounName>(noun: N, accountId: number, object: NounObject<N>): void {
+    const news = { type: noun, [noun]: object } as object as AccountNews
+    this.events.publish(this.accountOf(accountId), this.clock.now, news)
+  }
+
   private swapChanged(swap: Swap, payment: Payment | null): void {
     const market = this.stakingMarket(swap.symbol)
     if (payment !== null) this.balances.move("swaps", houseAccounts.venue, swap.accountId, market.asset, payment.amount)
-    const account = this.accountOf(swap.accountId)
-    this.events.publish(account, this.clock.now, { type: "swap", swap: wireSwap(market, account.name, swap) })
+    this.publishNoun("swap", swap.accountId, wireSwap(market, this.accountOf(swap.accountId).name, swap))
   }
 }
 

@@ -2,6 +2,8 @@
  * The whole state of a venue as plain JSON, and its restoration. Each order is stored once. An order with a ref is stored while
  * the venue keeps the ref; an order of the simulator itself, while it rests. Books and triggers are lists of order ids.
  */
+import type { Json as JsonValue } from "../../../src/machines/shared/Json.ts"
+import type { VenueNounName } from "../../../src/machines/venue/venueNouns.ts"
 import type { Position } from "./Account.ts"
 import { Agenda, type Entry } from "./Agenda.ts"
 import { Balances, type BalancesState } from "./Balances.ts"
@@ -92,6 +94,8 @@ export interface VenueState {
   readonly offers: ReadonlyArray<Json<Offer>>
   /** The swaps. States from before corrections were kept lack the corrections. */
   readonly swaps: ReadonlyArray<Omit<Json<Swap>, "corrections"> & Partial<Pick<Json<Swap>, "corrections">>>
+  /** Objects of other nouns, by noun. Absent: from before they were kept. */
+  readonly nouns?: { readonly [N in VenueNounName]?: JsonValue }
   readonly agenda: ReadonlyArray<Entry>
   readonly balances: BalancesState
   readonly refs: RefsState
@@ -153,6 +157,9 @@ export const stateOf = (parts: VenueParts): VenueState => {
       corrections: swap.corrections.map((correction) => ({ ...correction, fee: String(correction.fee) })),
       payments: swap.payments.map((payment) => ({ ...payment, amount: String(payment.amount) }))
     })),
+    nouns: Object.fromEntries(
+      parts.nouns.flatMap(({ name, books }) => (books.state === undefined ? [] : [[name, books.state()]]))
+    ),
     agenda: parts.agenda.state(),
     balances: parts.balances.state(),
     refs: parts.refs.state(),
@@ -183,6 +190,10 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
   parts.makers.adopt(state.ladders)
   restoreContracts(parts, state)
   restoreStaking(parts, state)
+  for (const { name, books } of parts.nouns) {
+    const kept = state.nouns?.[name]
+    if (kept !== undefined) books.restore?.(kept)
+  }
   parts.agenda = new Agenda(state.agenda)
   parts.balances = new Balances(state.balances)
   parts.refs = parts.refsOf(state.refs)

@@ -1,10 +1,25 @@
 /** The writers of staking swaps: they fill the board and pay at maturity, or late, or not (C1, Staking writers; STS-36). */
 import { type Board, boards, offerMillis, rateSpread } from "./defaultStaking.ts"
-import { type Offer, owedOf, type Swap } from "./Staking.ts"
-import type { VenueParts } from "./VenueParts.ts"
+import type { SeededRandom } from "../../partner/SeededRandom.ts"
+import type { Agenda } from "./Agenda.ts"
+import { type Offer, owedOf, type Staking, type StakingMarket, type Swap } from "./Staking.ts"
+import type { WritersInForce } from "./VenueKnobs.ts"
+
+/** The parts of a venue that its writers use. */
+export interface WriterParts {
+  readonly staking: Staking
+  readonly streams: { readonly writers: SeededRandom; readonly boards: SeededRandom }
+  readonly settings: {
+    readonly writers: WritersInForce
+    writersDefault: { readonly until: number | null; readonly times: number | null } | null
+  }
+  readonly clock: { readonly now: number }
+  readonly agenda: Agenda
+  stakingMarket(symbol: string): StakingMarket
+}
 
 /** Puts an offer on every empty place of the board; places of a delisted market stay empty. */
-export const fillBoards = (parts: VenueParts): void => {
+export const fillBoards = (parts: WriterParts): void => {
   const standing = new Set([...parts.staking.offers.values()].map(placeOf))
   for (const board of boards) {
     if (!parts.stakingMarket(board.symbol).delisted && !standing.has(placeOf(board))) offerOn(parts, board)
@@ -12,7 +27,7 @@ export const fillBoards = (parts: VenueParts): void => {
 }
 
 /** Puts an offer on the board and schedules its expiry. */
-export const putOffer = (parts: VenueParts, offer: Pick<Offer, "symbol" | "rateBps" | "tenorDays" | "qty">): Offer => {
+export const putOffer = (parts: WriterParts, offer: Pick<Offer, "symbol" | "rateBps" | "tenorDays" | "qty">): Offer => {
   const createdAt = parts.clock.now
   const { minQty } = parts.stakingMarket(offer.symbol)
   const put = parts.staking.offer({ ...offer, minQty, createdAt, expiryAt: createdAt + offerMillis })
@@ -21,12 +36,12 @@ export const putOffer = (parts: VenueParts, offer: Pick<Offer, "symbol" | "rateB
 }
 
 /** Removes an offer that has expired, or whose remainder is too small to take. */
-export const removeOffer = (parts: VenueParts, offerId: number): void => {
+export const removeOffer = (parts: WriterParts, offerId: number): void => {
   if (parts.staking.remove(offerId) !== null) fillBoards(parts)
 }
 
 /** A swap matures: its writer pays in full, unless chance or a tester decides otherwise. */
-export const mature = (parts: VenueParts, swap: Swap): void => {
+export const mature = (parts: WriterParts, swap: Swap): void => {
   const { staking, streams, settings, clock, agenda } = parts
   if (swap.end !== null) return
   const { writers } = settings
@@ -44,7 +59,7 @@ export const mature = (parts: VenueParts, swap: Swap): void => {
 }
 
 /** Whether the tester's fault is in force; uses it once. */
-const takeDefault = ({ settings, clock }: VenueParts): boolean => {
+const takeDefault = ({ settings, clock }: WriterParts): boolean => {
   const fault = settings.writersDefault
   if (fault === null) return false
   const over = (fault.until !== null && fault.until <= clock.now) || fault.times === 0
@@ -52,7 +67,7 @@ const takeDefault = ({ settings, clock }: VenueParts): boolean => {
   return !over
 }
 
-const offerOn = (parts: VenueParts, { symbol, tenorDays, rateBps, qty }: Board): void => {
+const offerOn = (parts: WriterParts, { symbol, tenorDays, rateBps, qty }: Board): void => {
   putOffer(parts, { symbol, tenorDays, qty, rateBps: rateBps + parts.streams.boards.between(0, rateSpread) })
 }
 

@@ -4,13 +4,8 @@
  */
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import { objectsOfFact, type VenueFact, type VenueFunding } from "../../../src/machines/venue/VenueEvent.ts"
-import type {
-  VenueContract,
-  VenueFill,
-  VenueOrder,
-  VenueRfq,
-  VenueSwap
-} from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../../src/machines/venue/swapAtVenue.ts"
+import type { VenueContract, VenueFill, VenueOrder, VenueRfq } from "../../../src/machines/venue/venueObjects.ts"
 import type { LieKind } from "../../../src/venue/testerTokens.ts"
 
 /** Objects in the form that a message has. */

@@ -1,11 +1,11 @@
 /** Converts the venue's objects to the wire: decimal strings for ticks, lots and minor units (src/machines/venue). */
+import type { VenueSwap } from "../../../src/machines/venue/swapAtVenue.ts"
 import type {
   VenueContract,
   VenueFill,
   VenueOrder,
   VenueQuote,
-  VenueRfq,
-  VenueSwap
+  VenueRfq
 } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueMarket, VenueOffer, VenueStakingMarket } from "../../../src/machines/venue/VenueMarket.ts"
 import type { StoredContract } from "./Contracts.ts"

@@ -1,9 +1,11 @@
 /** The target of a call for faults: its route and its market. */
+import type { NounCallName } from "../../../src/machines/venue/venueNouns.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { VenueCall } from "../core/VenueInput.ts"
 import type { Target } from "./Faults.ts"
 
-const routes: Readonly<Record<VenueCall["name"], Target["route"]>> = {
+/** The calls of nouns have the route `take`. */
+const routes: Readonly<Record<Exclude<VenueCall["name"], NounCallName>, Target["route"]>> = {
   openAccount: null,
   placeOrder: "order",
   amendOrder: "order",
@@ -12,12 +14,11 @@ const routes: Readonly<Record<VenueCall["name"], Target["route"]>> = {
   requestClose: "rfq",
   cancelRequest: "rfq",
   acceptQuote: "accept",
-  tearUp: "accept",
-  takeOffer: "take"
+  tearUp: "accept"
 }
 
 export const targetOf = (venue: Pick<Venue, "lookup" | "account" | "offers">, call: VenueCall): Target => ({
-  route: routes[call.name],
+  route: Object.hasOwn(routes, call.name) ? routes[call.name as keyof typeof routes] : "take",
   symbol: symbolOf(venue, call)
 })
 
@@ -44,5 +45,7 @@ const symbolOf = (venue: Pick<Venue, "lookup" | "account" | "offers">, call: Ven
       const { offerId } = call.request
       return venue.offers().find(({ id }) => id === offerId)?.symbol ?? null
     }
+    default:
+      return null
   }
 }

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
+import { nounWrites } from "../../machines/venue/venueNouns.ts"
 import { ok } from "./Envelope.ts"
 import { clientParams } from "./Parameters.ts"
 import type { RouteRules } from "./RouteRules.ts"
@@ -25,7 +26,7 @@ export const ExplainedGate = Schema.Struct({
 }).annotate({ identifier: "ExplainedGate" })
 
 export const Explanation = Schema.Struct({
-  write: Schema.Literals(["collateral", "deposit", "withdrawal", "rfq", "order", "take"]),
+  write: Schema.Literals(["collateral", "deposit", "withdrawal", "rfq", "order", ...nounWrites]),
   outcome: Schema.Literals(["ACCEPTED", "REPLAYED", "REFUSED"]).annotate({
     description: "REPLAYED: the reference is filed already, so the write answers its original."
   }),

@@ -3,6 +3,7 @@
  * members of its own case (doc 1, Errors).
  */
 import { Schema } from "effect"
+import { nounNames } from "../../machines/venue/venueNouns.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 
 const id = (description: string) => Schema.optionalKey(Id.annotate({ description }))
@@ -85,7 +86,7 @@ const members = {
     rfqId: id("The request for quotes."),
     quoteId: id("The quote that was accepted."),
     contractId: id("The contract to close."),
-    swapId: id("The swap."),
+    ...Object.fromEntries(nounNames.map((noun) => [`${noun}Id`, id(`The ${noun}.`)])),
     offerId: id("The offer that was taken."),
     state: text("The state of the order, request or swap now."),
     accepting: Schema.optionalKey(

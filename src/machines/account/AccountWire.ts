@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { verificationLevels } from "../verification/Blocks.ts"
-import { postingRules } from "../ledger/postingRules.ts"
+import { postingRules } from "../postingRules.ts"
 import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"
 import { pageEnd } from "../shared/Page.ts"

@@ -34,7 +34,7 @@ export interface HoldingDifference {
 }
 
 /** Open holdings at the venue, without flat positions and ended contracts and swaps. */
-export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAccount): ReadonlyArray<Holding> => [
+export const venueHoldings = ({ positions, orders, contracts, swaps = [] }: VenueAccount): ReadonlyArray<Holding> => [
   ...positions
     .filter(({ netQty }) => /[1-9]/.test(netQty))
     .map(({ symbol, netQty }): Holding => ({ kind: "position", name: symbol, figure: netQty })),

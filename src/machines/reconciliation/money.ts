@@ -5,7 +5,7 @@
  * last minor unit, in any order and for any number of trades, as long as a tick times a lot is a whole minor unit of the
  * payment currency. The venue's fees are not included (A2-103, F11, F12).
  */
-import { postingRules } from "../ledger/postingRules.ts"
+import { postingRules } from "../postingRules.ts"
 import { isCurrency } from "../shared/Currency.ts"
 import { MoneyDecimal, toDecimal } from "../shared/Money.ts"
 import type { VenueAccount, VenueMoneyKind } from "../venue/venueObjects.ts"

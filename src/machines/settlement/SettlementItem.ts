@@ -3,6 +3,7 @@
  * The wire form and the machine's context (doc 3, Settlement item; F28, D12, A3-27, A3-20, A3-28).
  */
 import { Schema } from "effect"
+import { settlementTypes, type SettlementType } from "../postingRules.ts"
 import type { JsonObject } from "../shared/Json.ts"
 import { Id } from "../shared/Ids.ts"
 
@@ -11,21 +12,6 @@ export type SettlementStatus = (typeof settlementStatuses)[number]
 
 export const reportStatuses = ["SETTLED", "FAILED"] as const
 export type ReportStatus = (typeof reportStatuses)[number]
-
-/** The posting types that make items. */
-export const settlementTypes = [
-  "PNL",
-  "COMMISSION",
-  "FUNDING",
-  "BARRIER_SETTLE",
-  "SWAP_PRINCIPAL",
-  "SWAP_SETTLE",
-  "SWAP_FEE_ADJUST",
-  "NBP_WRITEOFF",
-  "SPOT_SETTLE",
-  "MANUAL"
-] as const
-export type SettlementType = (typeof settlementTypes)[number]
 
 /** The item as every answer, list and event shows it. */
 export const SettlementItem = Schema.Struct({

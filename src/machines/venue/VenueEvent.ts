@@ -3,7 +3,8 @@
  * event. Events of an account also have their own sequence without gaps (A2-95, A2-96, F14, A2-97).
  */
 import { Schema } from "effect"
-import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq, VenueSwap } from "./venueObjects.ts"
+import { isNounFact, nounFacts, type NounObjects, objectOfFact } from "./venueNouns.ts"
+import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq } from "./venueObjects.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, VenueText } from "./values.ts"
 
 /** The version of the stream's format. A reader does not read a stream of another version. */
@@ -36,11 +37,11 @@ const facts = [
   /** A new quote, or a quote in a new state. */
   Schema.Struct({ type: Schema.Literal("quote"), ...ofAccount, rfqRef: Ref, quote: VenueQuote }),
   Schema.Struct({ type: Schema.Literal("contract"), ...ofAccount, contract: VenueContract }),
-  Schema.Struct({ type: Schema.Literal("swap"), ...ofAccount, swap: VenueSwap }),
   /** The venue has reversed a trade. */
   Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: VenueText }),
   /** The listing of a market has changed: halted, resumed or delisted. */
-  Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol })
+  Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol }),
+  ...nounFacts
 ] as const
 
 export const VenueFact = Schema.Union(facts)
@@ -49,6 +50,7 @@ export type AccountFact = Extract<VenueFact, { readonly account: string }>
 
 /** The service's ref of a fact; null for positions, trades, listings, and actions of the venue itself. */
 export const refOfFact = (fact: VenueFact): string | null => {
+  if (isNounFact(fact)) return objectOfFact(fact).ref
   switch (fact.type) {
     case "order":
     case "fill":
@@ -59,8 +61,6 @@ export const refOfFact = (fact: VenueFact): string | null => {
       return fact.rfqRef
     case "contract":
       return fact.contract.ref
-    case "swap":
-      return fact.swap.ref
     case "funding":
     case "bust":
     case "listing":
@@ -69,15 +69,15 @@ export const refOfFact = (fact: VenueFact): string | null => {
 }
 
 /** The objects that a fact reports. */
-export interface FactObjects {
+export interface FactObjects extends NounObjects {
   readonly order?: VenueOrder
   readonly fill?: VenueFill
   readonly rfq?: VenueRfq
   readonly contract?: VenueContract
-  readonly swap?: VenueSwap
 }
 
 export const objectsOfFact = (fact: VenueFact): FactObjects => {
+  if (isNounFact(fact)) return { [fact.type]: objectOfFact(fact) }
   switch (fact.type) {
     case "order":
       return { order: fact.order }
@@ -87,8 +87,6 @@ export const objectsOfFact = (fact: VenueFact): FactObjects => {
       return { rfq: fact.rfq }
     case "contract":
       return { contract: fact.contract }
-    case "swap":
-      return { swap: fact.swap }
     case "quote":
     case "funding":
     case "bust":

@@ -4,7 +4,8 @@
  * does not stay in doubt for ever, and no call is executed twice (A2-26, A2-111, F9, A2-115).
  */
 import { Schema } from "effect"
-import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
+import { VenueContract, VenueFill, VenueOrder, VenueRfq, VenueTrigger } from "./venueObjects.ts"
+import { nounCalls, nounsMade } from "./venueNouns.ts"
 import { DecimalText, Millis, Ref, Side, Symbol, VenueId, VenueText } from "./values.ts"
 
 const BoundBps = Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9_999 })))
@@ -47,7 +48,7 @@ export const venueRequests = {
   acceptQuote: Schema.Struct({ ...named, target: Ref, quoteId: VenueId }),
   /** Ends a contract at the mark. */
   tearUp: Schema.Struct({ ...named, contractId: VenueId }),
-  takeOffer: Schema.Struct({ ...named, offerId: VenueId, qty: DecimalText })
+  ...nounCalls
 } as const
 export type VenueCallName = keyof typeof venueRequests
 export type VenueRequest<Name extends VenueCallName> = (typeof venueRequests)[Name]["Type"]
@@ -89,7 +90,7 @@ export const VenueOutcome = Schema.Struct({
   order: Schema.NullOr(VenueOrder),
   rfq: Schema.NullOr(VenueRfq),
   contract: Schema.NullOr(VenueContract),
-  swap: Schema.NullOr(VenueSwap),
+  ...nounsMade,
   /**
    * The range of the account's events that the call caused and that this outcome already covers: a reader of the outcome
    * can skip these events. Absent in a lookup.

@@ -1,8 +1,9 @@
 /**
- * The objects of an account at the venue: orders and fills, requests and quotes, contracts, swaps. Each client has one
- * account, named by the client's uid (A2-95, A2-97, F12).
+ * The objects of an account at the venue: orders and fills, requests and quotes, contracts, and those of further nouns
+ * (venueNouns.ts). Each client has one account, named by its uid (A2-95, A2-97, F12).
  */
 import { Effect, Schema } from "effect"
+import { nounLists, nounsListed } from "./venueNouns.ts"
 import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, VenueText } from "./values.ts"
 
 export const VenueTrigger = Schema.Struct({
@@ -119,48 +120,14 @@ export const VenueContract = Schema.Struct({
 })
 export type VenueContract = typeof VenueContract.Type
 
-export const VenuePayment = Schema.Struct({ id: VenueId, amount: DecimalText, at: Millis })
-
-/** Sets another taker fee from `at` on; each correction has its own id. */
-export const VenueFeeCorrection = Schema.Struct({ id: VenueId, fee: DecimalText, at: Millis })
-
-/** Amounts are decimal strings in the market's asset. */
-/** Limit of the payments, and of the corrections, of one swap. */
-const swapPartsAtMost = 1_000
-
-export const VenueSwap = Schema.Struct({
-  id: VenueId,
-  ref: Ref,
-  account: Ref,
-  symbol: Symbol,
-  offerId: VenueId,
-  tradeId: VenueId,
-  notional: DecimalText,
-  rateBps: Schema.Int,
-  tenorDays: Schema.Int,
-  reward: DecimalText,
-  fee: DecimalText,
-  openedAt: Millis,
-  maturityAt: Millis,
-  /** In the order of creation; empty when the venue reports none. */
-  corrections: Schema.Array(VenueFeeCorrection)
-    .check(Schema.isMaxLength(swapPartsAtMost))
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  payments: Schema.Array(VenuePayment).check(Schema.isMaxLength(swapPartsAtMost)),
-  /** True when the writer has reported at maturity that it can't pay everything. */
-  short: Schema.Boolean,
-  end: Schema.NullOr(Schema.Literals(["PAID", "FINAL_SETTLEMENT"]))
-})
-export type VenueSwap = typeof VenueSwap.Type
-
 export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText })
 export type VenuePosition = typeof VenuePosition.Type
 
 /**
- * The kinds of money in the venue's books: trades with their full value, results of contracts, funding payments, swaps with
- * their taker fee, and the venue's charges for trades, which clients never see.
+ * The kinds of money in the venue's books: trades with their full value, results of contracts, funding payments, costs and
+ * payments of each further noun, and the venue's charges for trades, which clients never see.
  */
-export const venueMoneyKinds = ["trades", "contracts", "funding", "swaps", "fees"] as const
+export const venueMoneyKinds = ["trades", "contracts", "funding", ...nounLists, "fees"] as const
 export type VenueMoneyKind = (typeof venueMoneyKinds)[number]
 
 /**
@@ -181,8 +148,8 @@ export const VenueAccount = Schema.Struct({
   positions: Schema.Array(VenuePosition),
   orders: Schema.Array(VenueOrder),
   contracts: Schema.Array(VenueContract),
-  swaps: Schema.Array(VenueSwap),
-  /** Null when the venue has not kept the whole history, and when it omits the member. */
+  ...nounsListed,
+  /** Null: the venue has not kept the whole history. A venue that omits the member keeps none. */
   money: Schema.NullOr(Schema.Array(VenueMoney)).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 })
 export type VenueAccount = typeof VenueAccount.Type

@@ -3,6 +3,8 @@
  * object's calls. So a ref names its object even when no call of it is in flight (A2-111).
  */
 
+import { nounLetters } from "./venueNouns.ts"
+
 /**
  * The kinds of objects that call the venue, by the first letters of their refs. Each kind has a machine (tradingRegistry.ts).
  * Letters are never reused.
@@ -13,7 +15,7 @@ export const refLetters = {
   A: "rfq",
   T: "barrierContract",
   O: "order",
-  S: "swap"
+  ...nounLetters
 } as const
 type Letters = keyof typeof refLetters
 

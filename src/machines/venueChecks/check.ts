@@ -12,6 +12,11 @@ export interface Unchecked {
   readonly because: string
 }
 
+export const row = (because: string): Unchecked => ({ because })
+
+/** Rows of messages that other code checks, or on which no decision depends. */
+export type Rows<Message> = { readonly [Member in keyof Message]-?: Unchecked }
+
 export type Checks<Report, Expected> = { readonly [Member in keyof Report]-?: Check<Report, Expected> | Unchecked }
 
 /** Combines the checks of all members: returns the first error sentence, or null. */

@@ -4,31 +4,29 @@
  */
 import type { VenueOutcome } from "../venue/venueCalls.ts"
 import type { AccountFact, VenueEvent, VenueFact, VenueFunding, VenueHeartbeat } from "../venue/VenueEvent.ts"
-import type {
-  VenueAccount,
-  VenueFeeCorrection,
-  VenueMoney,
-  VenuePayment,
-  VenuePosition,
-  VenueQuote,
-  VenueTrigger
-} from "../venue/venueObjects.ts"
-import type { Unchecked } from "./check.ts"
+import type { VenueAccount, VenueMoney, VenuePosition, VenueQuote, VenueTrigger } from "../venue/venueObjects.ts"
+import { nounLists, type NounList, nounNames, type VenueNounName } from "../venue/venueNouns.ts"
+import { row, type Rows } from "./check.ts"
 import { contractChecks } from "./contractChecks.ts"
 import { fillChecks } from "./fillChecks.ts"
 import { orderChecks } from "./orderChecks.ts"
 import { ownOrderChecks, ownTradeChecks } from "./ownTradeChecks.ts"
 import { requestChecks } from "./requestChecks.ts"
-import { swapChecks } from "./swapChecks.ts"
+import { swapTables } from "./swapChecks.ts"
 
-/** Rows of messages that other code checks, or on which no decision depends. */
-type Rows<Message> = { readonly [Member in keyof Message]-?: Unchecked }
+/** The same row for each of some names. */
+const rowsOf = <Name extends string, Row>(
+  names: ReadonlyArray<Name>,
+  of: (name: Name) => readonly [Name, Row]
+): { readonly [N in Name]: Row } => Object.fromEntries(names.map(of)) as { readonly [N in Name]: Row }
+
+type Together<T> = (T extends unknown ? (each: T) => void : never) extends (all: infer All) => void ? All : never
+
 /** Rows of one kind of fact, without the members that all facts have. */
 type FactRows<Type extends VenueFact["type"]> = Rows<
   Omit<Extract<VenueFact, { readonly type: Type }>, "type" | keyof typeof ofAccount>
 >
 
-const row = (because: string): Unchecked => ({ because })
 const seen = row("The object is checked member by member.")
 const readersText = row("Text for readers: no decision depends on it.")
 const known = row("It names an object: a message with an unknown name is quarantined (venueRefs.ts, ownerOfRef).")
@@ -53,7 +51,6 @@ const funding: FactRows<"funding"> = { funding: seen }
 const rfq: FactRows<"rfq"> = { rfq: seen }
 const quote: FactRows<"quote"> = { rfqRef: known, quote: seen }
 const contract: FactRows<"contract"> = { contract: seen }
-const swap: FactRows<"swap"> = { swap: seen }
 const bust: FactRows<"bust"> = {
   tradeId: row(
     "It names a booked trade, or is quarantined; the trade stays booked, with a break (orderEvents.ts, busted)."
@@ -90,7 +87,7 @@ const heartbeat: Rows<VenueHeartbeat> = {
   at: row("Clocks that differ are aligned (ClockMeeting.ts).")
 }
 
-const outcome: Rows<VenueOutcome> = {
+const outcome: Rows<Omit<VenueOutcome, VenueNounName>> = {
   ref: row("An answer with another ref than the requested one does not count (VenueCalls.ts, make)."),
   outcome: row("Neither UNKNOWN nor an execution without its object ends a call (outcomes.ts, definite)."),
   reason: readersText,
@@ -98,7 +95,7 @@ const outcome: Rows<VenueOutcome> = {
   order: seen,
   rfq: seen,
   contract: seen,
-  swap: seen,
+  ...rowsOf(nounNames, (name) => [name, seen]),
   events: row(
     "It covers only the next events of the account, no more than its trades and a few reports (venueCalls.ts, coveredEvents)."
   ),
@@ -121,31 +118,20 @@ const trigger: Rows<(typeof VenueTrigger)["Type"]> = {
   direction: row("Checked with the order's trigger (orderChecks.ts).")
 }
 
-const payment: Rows<(typeof VenuePayment)["Type"]> = {
-  id: row("Each payment id is booked once (swapEvents.ts, paymentsIn)."),
-  amount: row(
-    "It belongs to the client; an excess over the outstanding amount is a break, and so is another amount later."
-  ),
-  at: row("It lies between the opening and the present time; the row of the swap checks it.")
-}
-
-const correction: Rows<(typeof VenueFeeCorrection)["Type"]> = {
-  id: row("Each correction id is booked once (swapEvents.ts, feesIn)."),
-  fee: row("Beyond the notional it does not fit (swapChecks.ts); above the listed rate the excess is a break."),
-  at: row("It lies between the opening and the present time; the row of the swap checks it.")
-}
-
 const compared = row(
   "The comparison opens a break where it differs from the service's own; it books nothing (reconciliation)."
 )
 
-const account: Rows<VenueAccount> = {
+const account: Rows<Omit<VenueAccount, NounList>> = {
   account: row("The response to a query for this account."),
   sequence: row("It gives the last event to read; events are checked one by one (AccountEvents.ts, readWhole)."),
   positions: compared,
   orders: compared,
   contracts: row("Each is compared with its frozen terms; a difference is a break (comparisonDecisions.ts)."),
-  swaps: row("Each is compared with its frozen terms; a difference is a misfit (swapComparison.ts)."),
+  ...rowsOf(nounLists, (list) => [
+    list,
+    row("Each is compared with its own terms; a difference is a misfit (comparedNouns.ts).")
+  ]),
   money: compared
 }
 const position: Rows<VenuePosition> = { symbol: compared, netQty: compared }
@@ -159,10 +145,18 @@ const facts = {
   rfq: { type, ...ofAccount, ...rfq },
   quote: { type, ...ofAccount, ...quote },
   contract: { type, ...ofAccount, ...contract },
-  swap: { type, ...ofAccount, ...swap },
+  ...rowsOf(nounNames, (name) => [name, { type, ...ofAccount, [name]: seen }]),
   bust: { type, ...ofAccount, ...bust },
   listing: { type, ...listing }
 } as const
+
+/** The tables of each noun's messages, by schema name. */
+const nounTables = {
+  swap: swapTables
+} satisfies { readonly [N in VenueNounName]: Readonly<Record<string, object>> }
+
+type Tables = typeof nounTables
+const tablesOfNouns: Together<Tables[keyof Tables]> = Object.assign({}, ...Object.values(nounTables))
 
 /** The table of checks for each schema, by the schema's name. */
 export const checkTable = {
@@ -176,9 +170,7 @@ export const checkTable = {
   VenueQuote: offered,
   VenueRfq: requestChecks,
   VenueContract: contractChecks,
-  VenuePayment: payment,
-  VenueFeeCorrection: correction,
-  VenueSwap: swapChecks,
+  ...tablesOfNouns,
   VenuePosition: position,
   VenueMoney: money,
   VenueAccount: account

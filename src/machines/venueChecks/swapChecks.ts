@@ -3,8 +3,18 @@ import { isLess, scaled } from "../shared/Exact.ts"
 import { type SwapContext, swapRef } from "../swap/Swap.ts"
 import { dayMillis } from "../swap/swapFigures.ts"
 import { notReceived } from "../venue/venueCalls.ts"
-import type { VenueSwap } from "../venue/venueObjects.ts"
-import { type Checks, differs, exactly, isSame, misfitBy, sameFigure, settlementMisfit } from "./check.ts"
+import type { VenueFeeCorrection, VenuePayment, VenueSwap } from "../venue/swapAtVenue.ts"
+import {
+  type Checks,
+  differs,
+  exactly,
+  isSame,
+  misfitBy,
+  row,
+  type Rows,
+  sameFigure,
+  settlementMisfit
+} from "./check.ts"
 import { timeMisfit, type VenueTime } from "../venue/timeChecks.ts"
 
 export interface ExpectedSwap {
@@ -97,3 +107,19 @@ export const swapChecks: Checks<VenueSwap, ExpectedSwap> = {
 
 /** The reason that a swap does not fit its take, or null. */
 export const swapMisfit = misfitBy(swapChecks)
+
+const payment: Rows<typeof VenuePayment.Type> = {
+  id: row("Each payment id is booked once (swapEvents.ts, paymentsIn)."),
+  amount: row(
+    "It belongs to the client; an excess over the outstanding amount is a break, and so is another amount later."
+  ),
+  at: row("It lies between the opening and the present time; the row of the swap checks it.")
+}
+
+const correction: Rows<typeof VenueFeeCorrection.Type> = {
+  id: row("Each correction id is booked once (swapEvents.ts, feesIn)."),
+  fee: row("Beyond the notional it does not fit (swapChecks.ts); above the listed rate the excess is a break."),
+  at: row("It lies between the opening and the present time; the row of the swap checks it.")
+}
+
+export const swapTables = { VenueSwap: swapChecks, VenuePayment: payment, VenueFeeCorrection: correction } as const

@@ -4,7 +4,8 @@
  * the request, so no step is posted twice. Every transition emits withdrawal.status (doc 3, Withdrawal request; D10).
  */
 import { setup } from "xstate"
-import type { LedgerEntryType, MachineEffect } from "../Effects.ts"
+import type { MachineEffect } from "../Effects.ts"
+import type { LedgerEntryType } from "../postingRules.ts"
 import {
   filedDestination,
   type WithdrawalContext,

@@ -2,10 +2,10 @@
  * Converts the effects of machines to rows of the same commit, exhaustively by type: a new effect does not compile until it is
  * handled here. Data that an effect lacks (principal, time, ids) comes from the turn.
  */
-import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import type { EffectOf, MachineEffect } from "../../machines/Effects.ts"
 import type { JsonObject } from "../../machines/shared/Json.ts"
-import { postingRules } from "../../machines/ledger/postingRules.ts"
-import { postingValue } from "../../machines/ledger/postingValue.ts"
+import { type LedgerEntryType, postingRules } from "../../machines/postingRules.ts"
+import { postingValue } from "../../machines/market/postingValue.ts"
 import { minorOf, parseAmount } from "../../machines/shared/Money.ts"
 import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
 import { depositValue } from "../../machines/verification/depositValue.ts"

@@ -58,13 +58,10 @@ export const advance = <T extends MachineTable>(
   return written
 }
 
-/** Trading objects and statements: the event log records each of their transitions, without deliveries (EVT-2). */
-const logged: ReadonlySet<MachineTable> = new Set(["rfqs", "barrierContracts", "orders", "swaps", "statements"])
-
 /** Adds an entry to the event log for a transition; `from` null: the object is new. */
 const logMove = <T extends MachineTable>(turn: Turn, table: T, row: Tables[T], from: string | null): void => {
   const state = stateOf(row)
-  if (from === state || !logged.has(table)) return
+  if (from === state || !catalogue[table].logged) return
   const { partnerId, clientId } = ownerOf(table, row)
   if (partnerId === null) throw new Error("an object of trading has a partner")
   const data = { machine: catalogue[table].object, id: idOf(row), from, to: state }

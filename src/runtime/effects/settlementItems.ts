@@ -11,7 +11,7 @@ import type { Instance } from "./Instance.ts"
 import { firstRow } from "./machineRow.ts"
 import { shardOf } from "../store/shard.ts"
 import type { Posting } from "../ledger/Ledger.ts"
-import { postingRules } from "../../machines/ledger/postingRules.ts"
+import { isSettled } from "../../machines/postingRules.ts"
 
 export interface NewItem {
   readonly itemId: number
@@ -24,12 +24,12 @@ export interface NewItem {
  * amount is the change of the client's cash plus reserve.
  */
 export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posting): NewItem | null => {
-  const type = postingRules[posting.entry].item
+  const { entry: type } = posting
   const inUsdc = posting.currency === "USDC" ? posting : posting.also?.currency === "USDC" ? posting.also : null
-  if (type === null || inUsdc === null || inUsdc.amount === 0n) return null
+  if (!isSettled(type) || inUsdc === null || inUsdc.amount === 0n) return null
   const { custodyModel, clientUid, partnerClientRef } = instance
   if (custodyModel === undefined || clientUid === undefined || partnerClientRef === undefined) {
-    throw new Error(`a ${posting.entry} posting needs its client's names and the custody model`)
+    throw new Error(`a ${type} posting needs its client's names and the custody model`)
   }
   if (custodyModel !== "PARTNER") return null
   const { clientId, partnerId, txId } = posting

@@ -2,7 +2,6 @@
  * Double entry inside a turn: one transaction, its two postings and the client's new balance row go into the draft
  * together. Amounts are bigint minor units, signed from the client's view. The database checks the sum again.
  */
-import type { LedgerEntryType } from "../../machines/Effects.ts"
 import type { JsonObject } from "../../machines/shared/Json.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { maxMinor } from "../../machines/shared/Money.ts"
@@ -10,8 +9,8 @@ import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../engine/mailbox/SubjectState.ts"
 import { keyOf } from "../tables/Catalogue.ts"
 import type { BalanceRow } from "../tables/ledger.ts"
-import { clientAccount, postingRules } from "../../machines/ledger/postingRules.ts"
-import type { PostingValue } from "../../machines/ledger/postingValue.ts"
+import { clientAccount, type LedgerEntryType, postingRules } from "../../machines/postingRules.ts"
+import type { PostingValue } from "../../machines/market/postingValue.ts"
 
 export interface Posting {
   readonly txId: number

@@ -2,9 +2,8 @@
  * Lots of assets inside a turn: receipts with their cost, and disposals first in first out (F21, A2-104). Trades have their own
  * cost. Other receipts become a lot at their current value, and other disposals remove their cost.
  */
-import type { LedgerEntryType } from "../../machines/Effects.ts"
 import type { JsonObject } from "../../machines/shared/Json.ts"
-import { postingRules } from "../../machines/ledger/postingRules.ts"
+import { type LedgerEntryType, postingRules } from "../../machines/postingRules.ts"
 import { holdingMark, valueAt } from "../../machines/market/holdingMark.ts"
 import { takeLots } from "../../machines/order/spotLots.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"

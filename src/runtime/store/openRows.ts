@@ -29,7 +29,7 @@ export const openSentence = (
 const listed = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(", ")
 
 /** The SQL condition of open rows. */
-const isOpen = ({ table, open }: OpenTable): string => {
+export const isOpen = ({ table, open }: OpenTable): string => {
   const held = heldIn(catalogue[table] as TableSpec, open.states)
   return [`state IN (${listed(open.states)})`, held, open.only ?? null].filter((each) => each !== null).join(" AND ")
 }

@@ -74,6 +74,10 @@ export interface OpenWork<S extends string = string> {
   readonly one: string
   /** The command or call that clears a row in this state. */
   readonly clear: (state: S) => string
+  /** True: such a row ties up money of its client, so that it blocks payouts. */
+  readonly exposes?: true
+  /** The rows in words if only the venue ends them: with any of them the service does not start without a venue. */
+  readonly atVenue?: string
 }
 
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
@@ -141,6 +145,8 @@ interface Description<Row, K extends Kind | null, I extends string | null, Mirro
   readonly reference?: string
   /** The kind of the rows' ids, and the size of its blocks. */
   readonly id?: readonly [kind: I, block: IdBlock]
+  /** True: the event log records each transition of the machine, without deliveries (EVT-2). */
+  readonly logged?: true
 }
 
 /** A typed descriptor: the row, its machine, its kind of id, and the columns that mirror the context. */
@@ -175,6 +181,7 @@ export interface TableSpec<T extends string = string> {
   readonly open: OpenWork | null
   readonly reference: string | null
   readonly returns: Returns<never> | null
+  readonly logged: boolean
 }
 
 export interface Column {
@@ -215,7 +222,8 @@ export const table =
       residence: descriptor.residence ?? null,
       open: (descriptor.open as OpenWork | undefined) ?? null,
       reference: descriptor.reference ?? null,
-      returns: (descriptor.returns as TableSpec["returns"] | undefined) ?? null
+      returns: (descriptor.returns as TableSpec["returns"] | undefined) ?? null,
+      logged: descriptor.logged ?? false
     })
   })
 

@@ -54,9 +54,11 @@ export const contractTables = {
       ofClient: "Knock-out contracts are open",
       ofPartner: "Knock-out contracts are open",
       one: "contract",
-      clear: () => "POST .../barriers/{contractId}/close, or wait until it ends"
+      clear: () => "POST .../barriers/{contractId}/close, or wait until it ends",
+      exposes: true
     },
     returns: null,
-    id: ["barrierContract", "usual"]
+    id: ["barrierContract", "usual"],
+    logged: true
   })
 }

@@ -150,10 +150,12 @@ export const orderTables = {
       ofClient: "Orders are working",
       ofPartner: "Orders are working",
       one: "order",
-      clear: () => "DELETE .../orders/{orderId}"
+      clear: () => "DELETE .../orders/{orderId}",
+      exposes: true
     },
     returns: null,
-    id: ["order", "hot"]
+    id: ["order", "hot"],
+    logged: true
   }),
   attachments: table<AttachmentRow>()({
     title: "attachment",
@@ -232,7 +234,8 @@ export const orderTables = {
       ofClient: "Positions are open",
       ofPartner: "Positions are open",
       one: "position",
-      clear: () => "POST .../orders with reduceOnly"
+      clear: () => "POST .../orders with reduceOnly",
+      exposes: true
     },
     id: ["position", "usual"]
   }),

@@ -50,9 +50,11 @@ export const rfqTables = {
       ofClient: "Requests for quotes are open",
       ofPartner: "Requests for quotes are open",
       one: "request",
-      clear: () => "POST .../rfq/{rfqId}/cancel, or wait until its window is over"
+      clear: () => "POST .../rfq/{rfqId}/cancel, or wait until its window is over",
+      exposes: true
     },
     returns: null,
-    id: ["rfq", "usual"]
+    id: ["rfq", "usual"],
+    logged: true
   })
 }

@@ -52,6 +52,7 @@ export const statementTables = {
   statements: table<StatementRow>()({
     title: "statement",
     machine: "statement",
+    logged: true,
     key: ["id"],
     mode: "upsert",
     columns: {

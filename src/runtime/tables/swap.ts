@@ -100,7 +100,9 @@ export const swapTables = {
       ofPartner: "Staking swaps are open",
       one: "swap",
       clear: (state) =>
-        state === "DEFAULTED" ? "brokerage swap writeoff ID, or wait until it is paid" : "wait until it is paid"
+        state === "DEFAULTED" ? "brokerage swap writeoff ID, or wait until it is paid" : "wait until it is paid",
+      exposes: true,
+      atVenue: "open swaps"
     },
     // Of a take without an answer, only the reward counts: its notional is still in the reserve, which is counted separately.
     returns: ({ state, currency, reward, context }) => {
@@ -108,6 +110,7 @@ export const swapTables = {
       if (state !== "OPEN" && state !== "DEFAULTED") return null
       return { currency, amount: outstandingOf(termsOfSwap(context), progressOfSwap(context)) }
     },
-    id: ["swap", "usual"]
+    id: ["swap", "usual"],
+    logged: true
   })
 }

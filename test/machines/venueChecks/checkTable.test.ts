@@ -22,7 +22,13 @@ const isStruct = (value: unknown): value is Fields =>
 /** Answers whose only member is a list of messages with tables of their own. */
 const lists = new Set(["OrderFills", "Outcomes", "Refs"])
 
-const schemas = Object.entries({ ...objects, ...events, ...calls }).flatMap(([name, value]) =>
+/** Every noun has its messages in a file of its own. */
+const nounFiles = readdirSync(join(root, "src/machines/venue")).filter((file) => file.endsWith("AtVenue.ts"))
+const nouns: ReadonlyArray<object> = await Promise.all(
+  nounFiles.map((file) => import(`../../../src/machines/venue/${file}`))
+)
+
+const schemas = Object.entries(Object.assign({}, objects, events, calls, ...nouns)).flatMap(([name, value]) =>
   isStruct(value) && !lists.has(name) ? [[name, Object.keys(value.fields)] as const] : []
 )
 

@@ -7,7 +7,8 @@ import { requestRef, type RfqContext } from "../../../src/machines/rfq/Rfq.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { SwapContext } from "../../../src/machines/swap/Swap.ts"
 import { dayMillis } from "../../../src/machines/swap/swapFigures.ts"
-import type { VenueContract, VenueFill, VenueRfq, VenueSwap } from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../../src/machines/venue/swapAtVenue.ts"
+import type { VenueContract, VenueFill, VenueRfq } from "../../../src/machines/venue/venueObjects.ts"
 import type { RequestedContract } from "../../../src/machines/venueChecks/contractChecks.ts"
 
 export const at = 1_764_000_000_000

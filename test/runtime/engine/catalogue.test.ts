@@ -2,6 +2,7 @@
  * The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { executionTypes } from "../../../src/machines/postingRules.ts"
 import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import { maxBatchLength } from "../../../src/runtime/services/venue/batches.ts"
 import { catalogue, tableNames } from "../../../src/runtime/tables/Catalogue.ts"
@@ -92,6 +93,14 @@ describe("catalogue", () => {
       checked.map((row) => row.table as string).filter((table) => !besides.includes(table)),
       tableNames.filter((table) => catalogue[table].check !== null).map(snake)
     )
+  })
+
+  it("the index of executions has every type that the TRANSACTIONS statement shows", async () => {
+    const [index] = await bench.query(
+      "SELECT indexdef FROM pg_indexes WHERE indexname = 'ledger_transactions_executions'"
+    )
+    const types = [...String(index?.["indexdef"]).matchAll(/'([A-Z_]+)'::text/g)].map(([, type]) => type)
+    assert.sameMembers(types, executionTypes)
   })
 
   it("every kind of id has its sequence with its block size", async () => {

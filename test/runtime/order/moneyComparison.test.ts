@@ -1,7 +1,7 @@
 /** The money of a client in the ledger and in the venue's own books, where they differ, and what follows in the client's turn (A2-103). */
 import { assert, describe, it } from "@effect/vitest"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
-import { venueAccount, postingRules } from "../../../src/machines/ledger/postingRules.ts"
+import { venueAccount, postingRules } from "../../../src/machines/postingRules.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { moneyApart, ownMoney, venueMoney } from "../../../src/machines/reconciliation/money.ts"
 import type { VenueMoney } from "../../../src/machines/venue/venueObjects.ts"

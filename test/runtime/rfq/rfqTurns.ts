@@ -17,9 +17,10 @@ import { rfqHandler } from "../../../src/runtime/services/trading/rfq/rfqEvents.
 import { outOfSyncOrders } from "../../../src/runtime/services/venue/OutOfSync.ts"
 import { orderHandler } from "../../../src/runtime/services/trading/order/orderEvents.ts"
 import { Recall } from "../../../src/runtime/services/account/Recall.ts"
+import { refLetters, type VenueOwner } from "../../../src/machines/venue/venueRefs.ts"
 import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
 import { swapHandler } from "../../../src/runtime/services/trading/swap/swapEvents.ts"
-import type { VenueHandlers } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import type { VenueHandler, VenueHandlers } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { ClientRow } from "../../../src/runtime/tables/client.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
@@ -36,8 +37,11 @@ const nothingElse = { among: () => Effect.succeed([]), page: () => Effect.succee
   RowReads["Service"]
 > as RowReads["Service"]
 export const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
+const probes = Object.fromEntries(Object.values(refLetters).map((owner) => [owner, probeHandler])) as {
+  readonly [O in VenueOwner]: VenueHandler
+}
 export const handlers: VenueHandlers = {
-  venueProbe: probeHandler,
+  ...probes,
   rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts),
   order: orderHandler({ ...parts, unsettled: outOfSyncOrders() }),

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { LedgerPage, PostingWire } from "../../../machines/account/AccountWire.ts"
-import { postingTypes } from "../../../machines/ledger/postingRules.ts"
+import { postingTypes } from "../../../machines/postingRules.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { LedgerExportPage, ledgerExportQuery } from "./LedgerExport.ts"

@@ -40,10 +40,11 @@ import {
   settleMoneyDifferences,
   standing
 } from "./moneyComparison.ts"
+import { comparedNouns, settleNouns } from "./comparedNouns.ts"
+import type { NounDifference } from "./NounComparison.ts"
 import { misfitMoves } from "./misfitMoves.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
 import { eventsApplied, notCompared } from "./publishedEvents.ts"
-import { settleSwapDifferences, type SwapDifference, swapDifferences, swapsOf } from "./swapComparison.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
 /** The interval of slices, ms. */
@@ -166,22 +167,22 @@ interface Parts {
 interface Pass {
   readonly contracts: ReadonlyArray<Difference>
   readonly orders: ReadonlyArray<OrderDifference>
-  readonly swaps: ReadonlyArray<SwapDifference>
+  readonly nouns: ReadonlyArray<ReadonlyArray<NounDifference>>
   readonly money: ReadonlyArray<MoneyApart>
   readonly withoutMoney: boolean
 }
 
 /** The alarm keys of differences that both passes found and that no event in flight explains. */
 const claimsOfBoth = (first: Pass, second: Pass): ReadonlyArray<string> => {
-  const before = new Set([...first.contracts, ...first.orders, ...first.swaps].map(({ claim }) => claim))
+  const before = new Set([...first.contracts, ...first.orders, ...first.nouns.flat()].map(({ claim }) => claim))
   return [
-    ...[...second.contracts, ...second.orders, ...second.swaps].filter(({ claim }) => before.has(claim)),
+    ...[...second.contracts, ...second.orders, ...second.nouns.flat()].filter(({ claim }) => before.has(claim)),
     ...standing(first.money, second.money)
   ].map(({ claim }) => claim)
 }
 
-const countOf = ({ contracts, orders, swaps, money }: Pass): number =>
-  contracts.length + orders.length + swaps.length + money.length
+const countOf = ({ contracts, orders, nouns, money }: Pass): number =>
+  contracts.length + orders.length + nouns.flat().length + money.length
 
 class Comparison {
   private readonly parts: Parts
@@ -336,7 +337,7 @@ class Comparison {
   /** Applies the differences of two passes. Returns the sentences of new alarms. */
   private settle(
     client: ClientRow,
-    { contracts, orders, swaps, money }: Pass,
+    { contracts, orders, nouns, money }: Pass,
     claims: ReadonlyArray<string>
   ): Effect.Effect<ReadonlyArray<string>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
@@ -360,7 +361,7 @@ class Comparison {
             return [
               ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
               ...settleOrderDifferences(turn, orders.filter(isFresh), moves()),
-              ...settleSwapDifferences(turn, this.parts.handlers, swaps.filter(isFresh)),
+              ...settleNouns(turn, this.parts.handlers, nouns, isFresh),
               ...settleMoneyDifferences(turn, money.filter(isFresh), loss, moves())
             ]
           }
@@ -383,10 +384,10 @@ class Comparison {
       const account = yield* this.parts.venue.account(client.uid)
       if (!(yield* eventsApplied(this.parts, client, account?.sequence ?? 0))) return null
       const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
-      const swaps = swapDifferences(yield* swapsOf(this.parts, client, account))
+      const nouns = yield* Effect.forEach(comparedNouns, ({ find }) => find(this.parts, client, account))
       const orders = orderDifferences(yield* ordersOf(this.parts, client, account))
       const money = moneyDifferences(yield* moneyOf(this.parts.stored, client, account))
-      return { contracts, orders, swaps, money, withoutMoney: account !== null && account.money === null }
+      return { contracts, orders, nouns, money, withoutMoney: account !== null && account.money === null }
     })
   }
 

@@ -12,7 +12,8 @@ import { progressOfSwap, swapRef, termsOfSwap } from "../../../machines/swap/Swa
 import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { objectOfRef, ownerOfRef } from "../../../machines/venue/venueRefs.ts"
-import type { VenueAccount, VenueSwap } from "../../../machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../../machines/venue/swapAtVenue.ts"
+import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
 import { anyTime } from "../../../machines/venue/timeChecks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -21,9 +22,9 @@ import type { SwapRow } from "../../tables/swap.ts"
 import { swapHandler, type SwapParts } from "../trading/swap/swapEvents.ts"
 import { hasMisfit, misfitFound } from "../venue/misfits.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
-import type { RowReads } from "../../ports/RowReads.ts"
-import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
+import { type ComparedSides, comparisonOf, type NounDifference } from "./NounComparison.ts"
 
 /** A client's swaps in the service and at the venue. */
 export interface ComparedSwaps {
@@ -41,11 +42,7 @@ type What =
   | { readonly is: "unknown"; readonly swapId: number }
   | { readonly is: "notHere"; readonly theirs: VenueSwap }
 
-export interface SwapDifference {
-  /** Unique alarm key. */
-  readonly claim: string
-  readonly what: What
-}
+export type SwapDifference = NounDifference<What>
 
 export const swapDifferences = ({
   clientId,
@@ -155,14 +152,9 @@ const worthOf = (turn: Turn, asset: Currency, amount: bigint): bigint => {
 /** The most swaps of a client in one state that are compared, newest first. */
 const mostRows = 2_000
 
-interface Sources {
-  readonly stored: RowReads["Service"]
-  readonly venue: Venue["Service"]
-}
-
 /** Reads the swaps of a client from stored rows and from the venue. Takes no turn. */
 export const swapsOf = (
-  { stored, venue }: Sources,
+  { stored, venue }: ComparedSides,
   { id }: ClientRow,
   account: VenueAccount | null
 ): Effect.Effect<ComparedSwaps, Unavailable | VenueUnanswered> =>
@@ -184,3 +176,8 @@ export const swapsOf = (
     const found = refs.length === 0 ? [] : yield* venue.lookup(refs)
     return { clientId: id, swaps, theirs, outcomes: new Map(found.map((each) => [each.ref, each])) }
   })
+
+export const swapComparison = comparisonOf<What>({
+  find: (sides, client, account) => Effect.map(swapsOf(sides, client, account), swapDifferences),
+  settle: settleSwapDifferences
+})

@@ -3,13 +3,10 @@
  * open states, so a new table cannot be forgotten (D1).
  */
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import { catalogue, type TableName } from "../../tables/Catalogue.ts"
+import { catalogue } from "../../tables/Catalogue.ts"
 import { openSentence, type OpenTable, openTables } from "../../store/openRows.ts"
 
 const held = openTables.filter(({ table }) => catalogue[table].residence?.subject === "client")
-
-/** Tables whose open rows tie up money of their client. */
-const exposing: ReadonlyArray<TableName> = ["rfqs", "barrierContracts", "orders", "positions", "swaps"]
 
 /** One sentence for each table that has open rows in a client's mailbox. */
 export const openInMailbox = (state: SubjectState): ReadonlyArray<string> => sentences(state, held)
@@ -21,7 +18,7 @@ export const openInMailbox = (state: SubjectState): ReadonlyArray<string> => sen
 export const openExposure = (state: SubjectState): ReadonlyArray<string> =>
   sentences(
     state,
-    held.filter(({ table }) => exposing.includes(table))
+    held.filter(({ open }) => open.exposes === true)
   )
 
 const sentences = (state: SubjectState, tables: ReadonlyArray<OpenTable>): ReadonlyArray<string> =>

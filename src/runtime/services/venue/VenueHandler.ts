@@ -11,9 +11,9 @@ import type {
   VenueFill,
   VenueOrder,
   VenueQuote,
-  VenueRfq,
-  VenueSwap
+  VenueRfq
 } from "../../../machines/venue/venueObjects.ts"
+import { nounNames, type NounObjects } from "../../../machines/venue/venueNouns.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueCallRow } from "../../tables/venue.ts"
 import type { Verdict } from "./verdict.ts"
@@ -57,7 +57,7 @@ export interface Quoted {
 }
 
 /** The objects in a message of the venue: a response, a lookup result or an event. */
-export interface ObjectReport {
+export interface ObjectReport extends NounObjects {
   readonly id: number
   /** The ref that the message names. */
   readonly ref: string
@@ -72,8 +72,15 @@ export interface ObjectReport {
   readonly fills?: VenueOutcome["fills"]
   readonly rfq?: VenueRfq | null
   readonly contract?: VenueContract | null
-  readonly swap?: VenueSwap | null
 }
+
+const objectKinds = ["order", "rfq", "contract", ...nounNames] as const
+
+/** Whether the message reports an object of another kind than its ref names. */
+export const reportsOther = (
+  report: Partial<ObjectReport>,
+  own: ReadonlyArray<(typeof objectKinds)[number]>
+): boolean => objectKinds.some((kind) => !own.includes(kind) && (report[kind] ?? null) !== null)
 
 export interface VenueHandler {
   /**

@@ -3,6 +3,7 @@ import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
 import { callOfRef } from "../../../machines/order/Order.ts"
 import { coveredEvents, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+import { isNoun, isNounFact, objectOfFact } from "../../../machines/venue/venueNouns.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueFill } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -95,12 +96,13 @@ export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
 
 /**
  * True if an execution lacks its object. For an accept this is the contract that it opened, or the end of the contract
- * that it closed. For a take or an order it is the swap or the order.
+ * that it closed. For an order, and for a call of another noun, it is the object itself.
  */
-export const isUnseen = ({ outcome, ref, order, contract, swap }: VenueOutcome): boolean => {
+export const isUnseen = (found: VenueOutcome): boolean => {
+  const { outcome, ref, order, contract } = found
   if (outcome !== "EXECUTED") return false
   const owner = ownerOfRef(ref)?.owner
-  if (owner === "swap") return swap === null
+  if (owner !== undefined && isNoun(owner)) return (found[owner] ?? null) === null
   if (owner === "order" && callOfRef(ref) === "place") return order === null
   // A contract carries the ref of the accept that opened it, and another accept closed it.
   return quoteOfRef(ref) !== null && (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
@@ -111,7 +113,11 @@ export const isUnseen = ({ outcome, ref, order, contract, swap }: VenueOutcome):
  * made it. `at`: business time at the venue.
  */
 export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | null => {
-  const none = { outcome: "EXECUTED", reason: null, at, order: null, rfq: null, contract: null, swap: null } as const
+  const none = { outcome: "EXECUTED", reason: null, at, order: null, rfq: null, contract: null } as const
+  if (isNounFact(fact)) {
+    const made = objectOfFact(fact)
+    return { ...none, ref: made.ref, [fact.type]: made }
+  }
   switch (fact.type) {
     case "order":
     case "fill":
@@ -123,8 +129,6 @@ export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | 
       return quoteOfRef(fact.contract.ref) === null
         ? null
         : { ...none, ref: fact.contract.ref, contract: fact.contract }
-    case "swap":
-      return { ...none, ref: fact.swap.ref, swap: fact.swap }
     case "quote":
     case "funding":
     case "bust":

@@ -4,7 +4,7 @@
  * account is the negative of the clients' results, exchanges and settlements; `sim verify` compares these with the venue's own
  * books.
  */
-import { partnerCustodyAccount, postingRules } from "../../../machines/ledger/postingRules.ts"
+import { partnerCustodyAccount, postingRules } from "../../../machines/postingRules.ts"
 
 /** Posting type and house account, without the partner's number; empty if both sides belong to the client. */
 const houses = Object.entries(postingRules)

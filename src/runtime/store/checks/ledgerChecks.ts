@@ -2,7 +2,7 @@
  * The SQL checks of `ledger verify`: sums, postings, balances, reserves and events here; the neighbouring files check their own
  * nouns (operator surface, ledger verify).
  */
-import { venueAccount } from "../../../machines/ledger/postingRules.ts"
+import { venueAccount } from "../../../machines/postingRules.ts"
 import { accountChecks } from "./accountChecks.ts"
 import { contractChecks } from "./contractChecks.ts"
 import { marginChecks } from "./marginChecks.ts"
@@ -12,20 +12,13 @@ import { fundingChecks } from "./fundingChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
 import { houseChecks } from "./houseChecks.ts"
 import { orderChecks } from "./orderChecks.ts"
+import { nounChecks } from "./nounChecks.ts"
 import { onceChecks } from "./onceChecks.ts"
 import { ownershipChecks } from "./ownershipChecks.ts"
+import type { SqlCheck } from "./SqlCheck.ts"
 import { settlementChecks } from "./settlementChecks.ts"
 import { statementChecks } from "./statementChecks.ts"
-import { swapChecks } from "./swapChecks.ts"
 import { withdrawalChecks } from "./withdrawalChecks.ts"
-
-export interface SqlCheck {
-  readonly name: string
-  /** One row, one column `n`: the number of checked rows. */
-  readonly figure: string
-  /** Rows that violate the rule, with one column `what`. */
-  readonly breaks: string
-}
 
 /** All SQL checks, in the order in which `ledger verify` shows them. */
 export const ledgerChecks: ReadonlyArray<SqlCheck> = [
@@ -79,7 +72,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...contractChecks,
   ...marginChecks,
   ...orderChecks,
-  ...swapChecks,
+  ...nounChecks,
   ...statementChecks,
   ...fundingChecks,
   ...accountChecks,

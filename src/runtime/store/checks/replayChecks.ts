@@ -3,8 +3,7 @@
  * from its trades (F11), the lots of each asset from its receipts and disposals (F21; A2-104), past equities (STS-28). The rows
  * come through a cursor on the snapshot of the SQL checks, so that neither side needs memory for all of them.
  */
-import type { LedgerEntryType } from "../../../machines/Effects.ts"
-import { postingRules } from "../../../machines/ledger/postingRules.ts"
+import { type LedgerEntryType, postingRules } from "../../../machines/postingRules.ts"
 import type { PerpPosition } from "../../../machines/margin/perpetual.ts"
 import { applyFill, flatPosition } from "../../../machines/order/positionRules.ts"
 import { type SpotLot, takeLots } from "../../../machines/order/spotLots.ts"

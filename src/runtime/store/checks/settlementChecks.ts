@@ -4,49 +4,22 @@
  * time. A change of the model takes a transaction number of the ledger, so that the numbers before it are bookings under the
  * old model.
  */
-import type { LedgerEntryType } from "../../../machines/Effects.ts"
 import { interfirmSpace } from "../references.ts"
-import { postingRules } from "../../../machines/ledger/postingRules.ts"
+import { postingRules, settlementTypes } from "../../../machines/postingRules.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
-/** Posting type and item type of every posting that makes an item, as rows of a VALUES list. */
-const itemTypes = Object.entries(postingRules)
-  .flatMap(([entry, { item }]) => (item === null ? [] : [`('${entry}', '${item}')`]))
-  .join(", ")
+/** The types of postings that make items, as rows of a VALUES list. */
+const itemTypes = settlementTypes.map((type) => `('${type}')`).join(", ")
 
-/** The only custody model under which a type of money movement is valid; null: both. */
-const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } = {
-  PARTNER_COLLATERAL_IN: "PARTNER",
-  PARTNER_COLLATERAL_OUT: "PARTNER",
-  DEPOSIT: "BROKER",
-  WITHDRAWAL_RESERVE: "BROKER",
-  WITHDRAWAL: "BROKER",
-  WITHDRAWAL_RELEASE: "BROKER",
-  COMMISSION: null,
-  BARRIER_SETTLE: null,
-  NBP_WRITEOFF: null,
-  PNL: null,
-  FUNDING: null,
-  SPOT_RESERVE: null,
-  SPOT_RELEASE: null,
-  SPOT_SETTLE: null,
-  SWAP_RESERVE: null,
-  SWAP_RELEASE: null,
-  SWAP_PRINCIPAL: null,
-  SWAP_SETTLE: null,
-  SWAP_FEE_ADJUST: null,
-  MANUAL: null
-}
-
-/** `modelOf` as rows of a VALUES list. */
-const routes = Object.entries(modelOf)
-  .flatMap(([entry, model]) => (model === null ? [] : [`('${entry}', '${model}')`]))
+/** The types with the only custody model under which they are valid, as rows of a VALUES list. */
+const routes = Object.entries(postingRules)
+  .flatMap(([type, { custody }]) => (custody === null ? [] : [`('${type}', '${custody}')`]))
   .join(", ")
 
 /** The change of the client's USDC and the item's type, for each transaction that may make an item. */
 const changes = `changes AS MATERIALIZED (
   SELECT t.tx_id, p.client_id, p.partner_id, k.item_type, sum(p.amount) AS amount
-    FROM ledger_transactions t JOIN (VALUES ${itemTypes}) AS k (entry, item_type) ON k.entry = t.type
+    FROM ledger_transactions t JOIN (VALUES ${itemTypes}) AS k (item_type) ON k.item_type = t.type
     JOIN postings p ON p.tx_id = t.tx_id
    WHERE p.client_id IS NOT NULL AND p.currency = 'USDC'
    GROUP BY t.tx_id, p.client_id, p.partner_id, k.item_type HAVING sum(p.amount) <> 0)`

@@ -3,7 +3,7 @@
  * each request has exactly the postings of its state, and no other posting has their types (doc 3, Withdrawal request; D10).
  */
 import { heldByOrders } from "./orderChecks.ts"
-import { heldBySwaps } from "./swapChecks.ts"
+import { heldByNouns } from "./nounChecks.ts"
 
 /** Legs of each step: ledger type, whether it is the house's, the balance that it moves, and its sign. */
 const legs = `(VALUES ('reserve', 'WITHDRAWAL_RESERVE', false, 'cash', -1), ('reserve', 'WITHDRAWAL_RESERVE', false, 'reserved', 1),
@@ -25,7 +25,7 @@ export const withdrawalChecks = [
     breaks: `WITH asked AS (
                SELECT client_id, currency, sum(amount) AS amount
                  FROM (SELECT client_id, currency, amount::numeric FROM withdrawal_requests WHERE state = 'REQUESTED'
-                       UNION ALL (${heldByOrders}) UNION ALL (${heldBySwaps})) AS each GROUP BY client_id, currency),
+                       ${[heldByOrders, ...heldByNouns].map((held) => `UNION ALL (${held})`).join(" ")}) AS each GROUP BY client_id, currency),
              held AS (SELECT client_id, currency, reserved FROM balances WHERE reserved <> 0)
              SELECT 'client ' || client_id || ' ' || currency || ': reserve ' || coalesce(h.reserved, 0) || ', requested and held by orders and takes '
                     || trim_scale(coalesce(a.amount, 0)) AS what

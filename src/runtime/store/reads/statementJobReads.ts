@@ -2,6 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { executionTypes } from "../../../machines/postingRules.ts"
 import type { Cut } from "../../../machines/statement/StatementModel.ts"
 import type { StatementKind } from "../../../machines/statement/Statement.ts"
 import type { Period } from "../../../machines/statement/statementPeriod.ts"
@@ -12,11 +13,10 @@ import { fillColumns, type IdRange, type RawFill, statementFill, type StatementF
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
 /**
- * Executions with postings that are no trades: openings and ends of contracts, takes and payments of swaps. The index
- * `ledger_transactions_executions` has the same condition.
+ * Executions with postings that are no trades, and openings of contracts, whose posting is their commission. The index
+ * `ledger_transactions_executions` has the same condition: a migration that adds a type replaces the index.
  */
-const otherExecutions =
-  "(type IN ('BARRIER_SETTLE', 'SWAP_PRINCIPAL', 'SWAP_SETTLE') OR key LIKE 'commission:contract:%')"
+const otherExecutions = `(type IN (${executionTypes.map((type) => `'${type}'`).join(", ")}) OR key LIKE 'commission:contract:%')`
 
 /** Swaps with a write-off by staff, which has no posting. The index `swaps_written_off` has the same condition. */
 const writtenOff = "json_array_length(context -> 'writeOffs') > 0"

@@ -5,11 +5,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { catalogue, type TableName } from "../../tables/Catalogue.ts"
+import { isOpen, openTables } from "../openRows.ts"
 
-/** Tables that hold work at the venue. `only`: the condition of its rows (SQL over the table); null: all rows. */
+/** Tables that hold work at the venue. `rows`: its rows in words. `only`: their condition (SQL over the table); null: all. */
 const tables: ReadonlyArray<{ readonly table: TableName; readonly only: string | null; readonly rows: string }> = [
   { table: "venueCalls", only: null, rows: "calls in flight" },
-  { table: "swaps", only: "state IN ('ACCEPTING', 'OPEN', 'DEFAULTED') AND closed_at IS NULL", rows: "open swaps" }
+  ...openTables.flatMap((each) => {
+    const { atVenue: rows } = each.open
+    return rows === undefined ? [] : [{ table: each.table, only: isOpen(each), rows }]
+  })
 ]
 
 /** The open work at the venue, such as "2 calls in flight"; empty if there is none. */

@@ -1,6 +1,5 @@
 /**
- * The event handlers of every kind of object that calls the venue. A new noun needs one line here, and the letters of
- * its refs in `machines/venue/venueRefs.ts` (docs/adding-a-noun.md).
+ * Every kind of object that calls the venue, with its event handlers: one line each (docs/adding-a-noun.md).
  */
 import { Effect } from "effect"
 import type { RowReads } from "../../../ports/RowReads.ts"

@@ -1,19 +1,22 @@
 /**
- * Executions other than fills, from the period's postings: openings and ends of knock-out contracts, and takes and
- * payments of staking swaps with their charges. They also include write-offs of swaps, which move no money (STS-25).
+ * Executions other than fills, from the period's postings: openings and ends of knock-out contracts, takes and payments of
+ * staking swaps with their charges, and transactions of other nouns. They also include write-offs of swaps, which move no money
+ * (STS-25).
  */
 import { Effect } from "effect"
+import { executionTypes } from "../../../../machines/postingRules.ts"
 import { texts } from "../../../store/arrays.ts"
 import { postingsOfTypes, type StatementPosting } from "../../../store/reads/statementReads.ts"
 import { swapsWrittenOff } from "../../../store/reads/statementSwaps.ts"
 import { type Building, eachStretch, postingsOfPeriod, reading, type Wrong } from "./Building.ts"
 import { swapOf } from "./swapPostings.ts"
-import { contractOf } from "./venueTimes.ts"
+import { contractOf, textsOf } from "./venueTimes.ts"
 
 export interface BookedEvent {
   readonly ts: number
-  readonly of: "contract" | "swap"
-  /** Id of the contract or the swap. */
+  /** "posting": the row needs no object. */
+  readonly of: "contract" | "swap" | "posting"
+  /** Id of the contract, of the swap or of the posting. */
   readonly id: number
   /** Null: a write-off. */
   readonly posting: StatementPosting | null
@@ -23,7 +26,7 @@ export interface BookedEvent {
   charged: bigint
 }
 
-const types = texts(["COMMISSION", "BARRIER_SETTLE", "SWAP_PRINCIPAL", "SWAP_SETTLE"])
+const types = texts(["COMMISSION", ...executionTypes])
 
 /** The events in the order of booking. A write-off follows all bookings of its millisecond. */
 export const bookedEvents = (at: Building): Effect.Effect<ReadonlyArray<BookedEvent>, Wrong> =>
@@ -53,6 +56,8 @@ class EventWalk {
     const { type, ts } = posting
     const contract = contractOf(posting)
     if (contract !== null) return this.add({ ts, of: "contract", id: contract, posting, amount: null, charged: 0n })
+    if (textsOf(type) !== null)
+      return this.add({ ts, of: "posting", id: posting.postingId, posting, amount: null, charged: 0n })
     const swap = swapOf(posting)
     if (swap === null) return
     if (type !== "COMMISSION") return this.add({ ts, of: "swap", id: swap, posting, amount: null, charged: 0n })

@@ -1,6 +1,7 @@
 /** The rows of executions: the fields of A2-71, with references to their objects. */
 import { Effect } from "effect"
 import { formatAmount } from "../../../../machines/shared/Money.ts"
+import type { ExecutionRefs } from "../../../../machines/postingRules.ts"
 import type { ModelRow } from "../../../../machines/statement/StatementModel.ts"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
 import { contractsByIds, type StatementContract } from "../../../store/reads/statementContracts.ts"
@@ -9,6 +10,7 @@ import { swapsByIds } from "../../../store/reads/statementSwaps.ts"
 import type { BookedEvent } from "./bookedEvents.ts"
 import { type Building, type Reading, reading } from "./Building.ts"
 import { partOf } from "./swapPostings.ts"
+import { textsOf } from "./venueTimes.ts"
 
 const dayAndTime = (ts: number): Pick<ModelRow, "tradingDay" | "tradingTime"> => {
   const iso = new Date(ts).toISOString()
@@ -56,10 +58,32 @@ export const eventRows = (
     return page.flatMap((event) => {
       const contract = event.of === "contract" ? contracts.get(event.id) : undefined
       const swap = event.of === "swap" ? swaps.get(event.id) : undefined
+      if (event.of === "posting") return postingRow(venue, event)
       if (contract !== undefined) return [contractRow(venue, event, contract)]
       return swap === undefined ? [] : [swapRow(venue, event, swap)]
     })
   })
+
+/** The row of a posting that needs no object: its type has the texts, its refs have the rest (`ExecutionRefs`). */
+const postingRow = (venue: string, { ts, posting }: BookedEvent): ReadonlyArray<ModelRow> => {
+  const shown = posting === null ? null : textsOf(posting.type)
+  if (posting === null || shown === null) return []
+  const { object, instrument, tradeId, venueTs } = posting.refs as ExecutionRefs
+  const moved = formatAmount(posting.amount < 0n ? -posting.amount : posting.amount, posting.currency)
+  const row = { object, bookedAt: ts, venueTs, ...dayAndTime(venueTs), ...shown, venue, instrument, tradeId }
+  const { currency } = posting
+  return [
+    {
+      ...row,
+      quantity: moved,
+      unitPrice: null,
+      consideration: moved,
+      commission: formatAmount(0n, currency),
+      currency,
+      orderId: null
+    }
+  ]
+}
 
 const contractRow = (venue: string, { ts, posting }: BookedEvent, { id, context }: StatementContract): ModelRow => {
   const end = posting?.type === "BARRIER_SETTLE"

@@ -1,6 +1,7 @@
-/** The venue's time of a posting: that of a trade, contract or swap from its row, that of funding from its stamp (STS-19). */
+/** The venue's time of a posting: of a trade, contract or swap from its row, of others from the posting's refs (STS-19). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { type Execution, executionOf } from "../../../../machines/postingRules.ts"
 import type { SwapContext } from "../../../../machines/swap/Swap.ts"
 import { contractTimes } from "../../../store/reads/statementContracts.ts"
 import type { StatementPosting, TimedPosting } from "../../../store/reads/statementReads.ts"
@@ -34,6 +35,7 @@ export const venueTimes = (
       if (posting.tradeTs !== null) return posting.tradeTs
       if (fromVenue.has(posting.type)) return swapTime(posting, ofSwaps.get(swapOf(posting) ?? 0))
       if (posting.type === "FUNDING") return numberOr(posting.refs["settledAt"])
+      if (textsOf(posting.type) !== null) return numberOr(posting.refs["venueTs"])
       const contract = contractOf(posting)
       if (contract === null) return null
       const times = ofContracts.get(contract)
@@ -41,6 +43,12 @@ export const venueTimes = (
     }
     return postings.map((of) => ({ of, venueTs: timeOf(of) }))
   })
+
+/** The texts of a posting's row that needs no object; null: its row needs one, or it has none. */
+export const textsOf = (type: string): Exclude<Execution, "object"> | null => {
+  const execution = executionOf(type)
+  return execution === "object" ? null : execution
+}
 
 /** Types of swap postings that the venue causes: a take or a payment. */
 const fromVenue = new Set(["SWAP_PRINCIPAL", "SWAP_SETTLE"])

@@ -7,7 +7,7 @@ import { floorToMinor, MoneyDecimal } from "../../../../machines/shared/Money.ts
 import type { VenueFill, VenueOrder } from "../../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { OrderRow } from "../../../tables/order.ts"
-import type { ObjectReport } from "../../venue/VenueHandler.ts"
+import { type ObjectReport, reportsOther } from "../../venue/VenueHandler.ts"
 import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import { isBooked } from "./fillBooking.ts"
 import type { Recall } from "../../account/Recall.ts"
@@ -22,7 +22,7 @@ export const orderVerdict = (
   row: OrderRow,
   { order = null, fill, fills = [], at: reportedAt, isEvent = false, ...rest }: ObjectReport
 ): Verdict => {
-  if ((rest.rfq ?? rest.contract ?? rest.swap ?? null) !== null) {
+  if (reportsOther(rest, ["order"])) {
     return { reason: "the message of its ref has no order", worth: worthOf(at, row, null) }
   }
   if (contradicts(rest, order, fills.length)) {

@@ -15,7 +15,7 @@ import type { ContractRow } from "../../../tables/contract.ts"
 import type { RfqRow } from "../../../tables/rfq.ts"
 import { contractOfRfq } from "../contract/contractDecisions.ts"
 import type { Recall } from "../../account/Recall.ts"
-import type { ObjectReport } from "../../venue/VenueHandler.ts"
+import { type ObjectReport, reportsOther } from "../../venue/VenueHandler.ts"
 import { judgedOn, type MarketSeen, type Verdict } from "../../venue/verdict.ts"
 import type { QuoteBoard } from "./QuoteBoard.ts"
 
@@ -34,7 +34,7 @@ export const requestVerdict = (at: Judging, row: RfqRow, report: ObjectReport): 
 const verdictOn = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
   const { rfq, contract, ref } = report
   const worth = usdcMinor(row.context.accepting?.premium ?? row.context.maxLossAtRequest ?? "0")
-  if ((report.order ?? report.swap ?? null) !== null) return { reason: "the message of its ref has no request", worth }
+  if (reportsOther(report, ["rfq", "contract"])) return { reason: "the message of its ref has no request", worth }
   if (rfq !== null && rfq !== undefined) {
     const reason = requestMisfit(rfq, row.context)
     if (reason !== null) return { reason, worth }

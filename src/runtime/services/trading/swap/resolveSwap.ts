@@ -8,7 +8,7 @@ import { holdingMark, valueAt } from "../../../../machines/market/holdingMark.ts
 import { accept, invalidFields, type Refusal, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
 import { swapRef } from "../../../../machines/swap/Swap.ts"
 import { dayMillis, swapReward } from "../../../../machines/swap/swapFigures.ts"
-import type { VenueSwap } from "../../../../machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../../../machines/venue/swapAtVenue.ts"
 import type { OwnedTurn } from "../../../effects/Instance.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"

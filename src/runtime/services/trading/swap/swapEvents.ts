@@ -14,7 +14,7 @@ import {
   termsOfSwap
 } from "../../../../machines/swap/Swap.ts"
 import { partsOfPayment } from "../../../../machines/swap/swapFigures.ts"
-import type { VenueSwap } from "../../../../machines/venue/venueObjects.ts"
+import type { VenueSwap } from "../../../../machines/venue/swapAtVenue.ts"
 import type { OwnedTurn } from "../../../effects/Instance.ts"
 import { advance } from "../../../effects/advance.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
@@ -29,7 +29,7 @@ import type { Recall } from "../../account/Recall.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { refusalReason } from "../../../../machines/venue/venueCalls.ts"
 import { swapMisfit } from "../../../../machines/venueChecks/swapChecks.ts"
-import type { ObjectReport, VenueHandler } from "../../venue/VenueHandler.ts"
+import { type ObjectReport, reportsOther, type VenueHandler } from "../../venue/VenueHandler.ts"
 import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import type { VenueLink } from "../../venue/VenueLink.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
@@ -57,7 +57,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
     const row = parts.recall.row(turn, "swaps", id)
     if (row === null) return
     const owned = ownedTurn(turn, parts)
-    const { outcome: became, swap } = outcome
+    const { outcome: became, swap = null } = outcome
     if (became === "EXECUTED") {
       // Without a swap in the result the take stays in flight until a later result (`definite`).
       if (swap !== null) onSwapReport(owned, row, swap, outcome.at)
@@ -87,7 +87,7 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, isEvent = false, ...res
     turn,
     { symbol, at, of: [`swap:${row.id}`], isEvent },
     (seen) => {
-      if ((rest.order ?? rest.rfq ?? rest.contract ?? null) !== null) return "the message of its ref has no swap"
+      if (reportsOther(rest, ["swap"])) return "the message of its ref has no swap"
       return swap === null || swap === undefined ? null : swapMisfit(swap, { swap: row.context, ...seen })
     },
     worthOf

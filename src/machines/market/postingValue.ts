@@ -3,8 +3,8 @@
  * with the posting and never change. Results by family and tax figures use this value, never a later mark (STS-9).
  */
 import type { JsonObject } from "../shared/Json.ts"
-import type { Facts } from "../market/Facts.ts"
-import { holdingMark, valueAt } from "../market/holdingMark.ts"
+import type { Facts } from "./Facts.ts"
+import { holdingMark, valueAt } from "./holdingMark.ts"
 import type { Currency } from "../shared/Currency.ts"
 import { formatAmount } from "../shared/Money.ts"
 
