@@ -40,7 +40,7 @@ export interface CliIo {
   readonly serve: (options: ServeRequest) => Promise<ExitStatus>
 }
 
-/** Size of a terminal. */
+/** The size of a terminal in characters. */
 export interface Size {
   readonly columns: number
   readonly rows: number

@@ -20,11 +20,11 @@ export const durationOption = (text: string): number => {
   return millis
 }
 
-/** A required option with a value. */
+/** An option with a value that the command can't run without; its absence is wrong usage. */
 export const required = (flags: string, description: string): Option =>
   new Option(flags, description).makeOptionMandatory()
 
-/** A required option with one of the given tokens. */
+/** A required option whose value is one of `tokens`; any other value is wrong usage. */
 export const requiredToken = (flags: string, description: string, tokens: ReadonlyArray<string>): Option =>
   required(flags, description).choices(tokens)
 

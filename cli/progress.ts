@@ -35,7 +35,7 @@ export class Progress {
     else progress(line)
   }
 
-  /** Clears the terminal's line. */
+  /** Clears the terminal's line at the end of the command, so that later output starts on an empty line. */
   end(): void {
     if (this.hasShown) this.io.progress?.(null)
     this.hasShown = false

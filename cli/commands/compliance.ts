@@ -25,7 +25,7 @@ interface CaseDetails {
   readonly candidates?: ReadonlyArray<Candidate>
 }
 
-/** The facts of a case, with its candidates as a separate table. */
+/** The details of a case: its plain facts as lines, then its screening candidates as a table. */
 const detailsView = ({ candidates = [], ...rest }: CaseDetails, entries: ReadonlyArray<Entry>): View =>
   stack(fields(rest), text(""), candidatesTable(candidates, entries))
 

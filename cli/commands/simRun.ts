@@ -24,7 +24,7 @@ interface RunFlags {
   readonly own?: boolean
 }
 
-/** Adds `list` and `run` under `sim`. */
+/** Adds the commands `list` and `run` under `sim`. */
 export const addSimRunCommands = (sim: Command, cli: Cli): void => {
   sim
     .command("list")

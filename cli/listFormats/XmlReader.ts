@@ -11,7 +11,7 @@ export interface XmlElement {
   readonly line: number
   readonly attributes: Readonly<Record<string, string>>
   readonly children: ReadonlyArray<XmlElement>
-  /** The element's own text, trimmed. */
+  /** The text directly in this element, not in its children; trimmed. */
   readonly text: string
 }
 
@@ -34,7 +34,7 @@ export class XmlError extends Error {
   }
 }
 
-/** An entry of the file, with its format. */
+/** A complete entry of the file. `format` tells the reader's caller how to read its members. */
 export interface XmlEntry<F extends XmlFormat> {
   readonly format: F
   readonly element: XmlElement
@@ -58,9 +58,9 @@ interface Open {
 export class XmlReader<F extends XmlFormat> {
   readonly #parser = sax.parser(true, strictly)
   #format: F | null = null
-  /** Names of the open elements. */
+  /** The names of the open elements from the root on, which give the path of the present element. */
   readonly #path: Array<string> = []
-  /** Open elements of the current entry. */
+  /** The open elements of the current entry, outermost first; empty between entries. */
   readonly #open: Array<Open> = []
   #length = 0
   #found: Array<XmlEntry<F>> = []

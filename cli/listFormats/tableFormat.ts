@@ -8,7 +8,7 @@ import type { FormatOptions, ListLine } from "./ListLine.ts"
 
 type Field = "name" | "aliases" | "dob" | "country" | "list" | "schema"
 
-/** Accepted names of each field. */
+/** The field for each accepted column or member name, in lower case. */
 const fieldOf: Readonly<Record<string, Field>> = {
   name: "name",
   aliases: "aliases",

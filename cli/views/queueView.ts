@@ -7,7 +7,7 @@ import { stack, table, text, type View } from "./View.ts"
 export type WaitingRow = Waiting & { readonly mayDecide: boolean }
 
 export interface QueueData {
-  /** Business time, Unix ms. */
+  /** Business time at which the service counted the items, Unix ms. */
   readonly asOf: number
   readonly waiting: ReadonlyArray<WaitingRow>
   readonly counts: ReadonlyArray<{ readonly kind: WaitingKind; readonly count: number; readonly oldestAt: number }>

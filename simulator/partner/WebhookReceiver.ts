@@ -29,13 +29,13 @@ export interface ReceivedDelivery {
   readonly signatureOk: boolean
   /** The timestamp is within 300 s of this clock. */
   readonly fresh: boolean
-  /** The delivery is acknowledged. */
+  /** True when the receiver acknowledges the delivery. */
   readonly accepted: boolean
   /** A delivery with this id was accepted before. */
   readonly duplicate: boolean
   /** Number of arrivals with this id, this one included; 0 with a problem. */
   readonly receipts: number
-  /** The decoded body; null with a problem. */
+  /** The decoded body of a genuine delivery; null if the delivery has a problem. */
   readonly body: DeliveryPayload | null
   /** Why the delivery is rejected; null for a genuine one. */
   readonly problem: string | null
@@ -45,7 +45,7 @@ export interface ReceivedDelivery {
 export interface WebhookReceiverOptions {
   /** PEM texts. */
   readonly tls: { readonly cert: string; readonly key: string }
-  /** 0 picks a free port. */
+  /** The port to listen on; 0 picks a free one. */
   readonly port: number
   readonly onDelivery: (delivery: ReceivedDelivery) => void
   /** By default acknowledges every genuine delivery. */

@@ -60,7 +60,7 @@ export const sendUntilAcknowledged = Effect.fnUntraced(function* (
   }
 })
 
-/** Counts an answer; true for the final answer of the request. */
+/** Counts an answer in the tally. True if it is the final answer of the request, so that no retry follows. */
 const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
   switch (answer.status) {
     case 429:

@@ -105,7 +105,7 @@ export class InProcessVenue {
     return number <= this.core.number && this.core.eventsAfter(number - 1) !== null
   }
 
-  /** Open connections by kind of stream. */
+  /** Number of open streams of each kind. */
   get streams(): { readonly events: number; readonly market: number } {
     return { events: this.eventReaders.size, market: this.marketReaders.size }
   }
@@ -156,7 +156,7 @@ export class InProcessVenue {
     send(this.marketReaders, "end")
   }
 
-  /** The venue as seen by one process. */
+  /** The venue as one process sees it: the delays and faults of its connection (`way`) apply to every call and stream. */
   port(way: Way = { toVenue: usualSchedule, toCaller: usualSchedule }): VenueShape {
     const { toVenue, toCaller } = way
     const exchange = <A>(fault: RequestFault, answer: () => A | VenueUnanswered): Effect.Effect<A, VenueUnanswered> =>
@@ -230,7 +230,7 @@ export class InProcessVenue {
     return this.core.apply(input).outcomes[0] ?? null
   }
 
-  /** The outcomes of refs that a lookup shows now. */
+  /** The outcomes that a lookup shows now. A ref whose result is still hidden counts as not arrived. */
   private seen(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
     return this.core.lookup(refs).map((outcome) => {
       if (!this.isHidden(outcome.ref)) return outcome

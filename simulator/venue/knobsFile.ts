@@ -4,7 +4,7 @@ import { readKnobs as knobsOf, readMarkets as marketsOf } from "./core/readKnobs
 import type { Read } from "./core/readYaml.ts"
 import type { VenueKnobs } from "./core/VenueKnobs.ts"
 
-/** Limit on problems of one answer. */
+/** Limit on the problems that one answer names. */
 const mostProblems = 5
 
 /** The knobs of a text (`sim venue set`), or its problems as a sentence. */

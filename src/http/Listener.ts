@@ -60,13 +60,13 @@ export interface ListenerOptions {
   readonly host: string
   /** 0 selects a free port; `BoundServer` holds the actual one. */
   readonly port: number
-  /** PEM texts. */
+  /** The server's key and certificate, PEM texts. */
   readonly tls: { readonly key: string; readonly cert: string }
   /** Addresses and ranges of the operator's own edge hosts, which forward requests of many callers. */
   readonly edgeHosts: ReadonlyArray<string>
   /** Longest wait of a shutdown for running requests, wall milliseconds; 8 s by default. */
   readonly closeMillis?: number
-  /** Overrides of the default limits. */
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
 }
 

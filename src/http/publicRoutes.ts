@@ -156,27 +156,29 @@ const appOf = (routes: PublicRoutes) =>
     return route === undefined ? Effect.succeed(refusalWith(gateRefusals.route, {})) : route(request)
   })
 
-/** The public routes that a router serves itself. */
+/** The routes of a router: health, and the OpenAPI document below the partner's path. */
 const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { document } = yield* pages
   return { "/partner/openapi.json": paged(document), "/healthz": yield* healthRoute } satisfies PublicRoutes
 })
 
-/** The public routes that the edge serves. */
+/**
+ * The routes of the site: the welcome page, the OpenAPI document and the reference. An edge serves them without a router.
+ */
 const siteRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { welcome, document, reference } = yield* pages
   return { "/": paged(welcome), "/openapi.json": paged(document), "/docs": paged(reference) } satisfies PublicRoutes
 })
 
-/** The public routes of a router behind an edge. */
+/** The app of a router behind an edge: health and the document, without the site. */
 export const routerApp = (options: PublicRoutesOptions) =>
   Effect.map(Effect.flatMap(pageRoutes(options), routerRoutes), appOf)
 
-/** The public routes of an edge in front of routers. */
+/** The app of an edge in front of routers: the site alone. */
 export const siteApp = (options: PublicRoutesOptions) =>
   Effect.map(Effect.flatMap(pageRoutes(options), siteRoutes), appOf)
 
-/** All public routes, for a process without an edge. */
+/** The app of a process without an edge: the routes of a router, and the site. */
 export const publicApp = (options: PublicRoutesOptions) =>
   Effect.flatMap(pageRoutes(options), (paged) =>
     Effect.map(Effect.all([siteRoutes(paged), routerRoutes(paged)]), ([site, router]) => appOf({ ...site, ...router }))

@@ -17,7 +17,7 @@ export type SandboxTimer = `sandbox.${SandboxDecision}`
 
 export const sandboxTimer = (decision: SandboxDecision): SandboxTimer => `sandbox.${decision}`
 
-/** Timers of the system's mailbox. */
+/** The timers that are rows of the system's mailbox. */
 export type SystemTimer = "screening.nightly" | "halt.until"
 
 export type HandlerName =

@@ -44,7 +44,7 @@ export interface Firm {
 }
 
 interface Traits {
-  /** Business time, Unix ms. */
+  /** Business time at the first step with this key, Unix ms. */
   readonly now: number
   readonly reference: string
 }

@@ -1,7 +1,7 @@
 /** Polls until a condition holds or its time is over (wall time). */
 import { Effect } from "effect"
 
-/** Default limit of a poll. */
+/** How long a step polls when it names no limit, wall ms. */
 export const usualLimitMillis = 15_000
 const firstPauseMillis = 10
 const longestPauseMillis = 250

@@ -55,10 +55,10 @@ export interface Listing {
   slices: number
 }
 
-/** A trade by the venue's own decision. */
+/** A trade outside the book, which the venue makes by its own decision. */
 export interface Execution {
   readonly accountId: number
-  /** The counterparty's account. */
+  /** The account that takes the other side of the trade. */
   readonly against: number
   readonly side: Side
   readonly price: number

@@ -46,7 +46,7 @@ export interface Rfq extends RfqRequest {
   reason: string | null
 }
 
-/** Why an accept is refused. */
+/** The reasons that an accept is refused, in the venue's own words. */
 export type AcceptRefusal =
   | "request not open"
   | "unknown quote"

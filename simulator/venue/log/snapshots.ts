@@ -26,7 +26,7 @@ interface Piece {
   readonly items: ReadonlyArray<unknown>
 }
 
-/** Items of one record. */
+/** Number of items that one record holds. */
 const pieceLength = 500
 
 /** The lines of a snapshot; the state must not change until the last one is taken. */

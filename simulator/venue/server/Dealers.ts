@@ -13,7 +13,7 @@ import type { Venue } from "../core/Venue.ts"
 import type { Dealer } from "../core/VenueKnobs.ts"
 import type { VenueWriter } from "./VenueWriter.ts"
 
-/** A request that dealers still answer. */
+/** A request that is open, so that dealers still quote. */
 interface Request {
   readonly rfq: typeof VenueRfq.Type
   readonly timers: Set<NodeJS.Timeout>
@@ -27,7 +27,7 @@ const silenceMillis = 500
 const requestLimit = 10_000
 
 export class Dealers {
-  /** `silent`: no dealer quotes. */
+  /** `silent`: no dealer quotes until the mood is `normal` again. */
   mood: "silent" | "normal" = "normal"
   private readonly venue: Pick<Venue, "now" | "dealers" | "listing" | "snapshot">
   private readonly writer: Pick<VenueWriter, "offer">

@@ -36,7 +36,7 @@ export interface DeskParts {
 
 /** The latest business time that a sandbox's clock may reach, Unix ms. */
 const lastMoment = Date.UTC(2100, 0, 1)
-/** Limit on hidden refs. */
+/** Limit on the refs that are hidden from lookups at the same time. */
 const hiddenLimit = 10_000
 
 export class VenueDesk {

@@ -7,7 +7,7 @@ import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueInput } from "../core/VenueInput.ts"
 import { VenueLogError } from "../log/VenueLog.ts"
 
-/** The store of inputs. */
+/** The log that stores inputs before they are applied. */
 export interface InputLog {
   /** Writes inputs in order; they are on disk on completion. */
   append(inputs: ReadonlyArray<VenueInput>): Promise<void>

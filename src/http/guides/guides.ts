@@ -8,7 +8,7 @@ import { sampleOnboarding } from "../../machines/kyc/sampleOnboarding.ts"
 import { signatureOf } from "../../runtime/services/webhooks/signature.ts"
 import { errorSections } from "./errorTable.ts"
 
-/** Order of the guides on the page. */
+/** The guides by file name, in their order on the page. */
 export const guideNames = [
   "firstHour",
   "authentication",
@@ -59,5 +59,5 @@ const filled = (text: string): string =>
     return `${indent}${before}${found().replaceAll("\n", `\n${indent}`)}`
   })
 
-/** All guides, in Markdown. */
+/** All guides in one Markdown text, with their placeholders filled. */
 export const guides = (): string => guideNames.map((name) => filled(fileAt(`${name}.md`))).join("\n\n")

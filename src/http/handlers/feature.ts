@@ -27,7 +27,7 @@ export interface Feature<P extends Principal, R, Name extends string, Services> 
 /** Type-checks handlers against their group. */
 export const handlersOf = <G extends HttpApiGroup.Constraint>(_api: G, handlers: Handlers<G>): Handlers<G> => handlers
 
-/** A feature of the partner surface. */
+/** Makes a feature of the partner surface; the compiler checks its handlers against its group. */
 export const feature = <G extends HttpApiGroup.Constraint, R, Out, E, In>(options: {
   readonly api: G
   readonly layer: Layer.Layer<Out, E, In>

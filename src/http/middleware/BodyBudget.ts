@@ -24,10 +24,10 @@ interface Waiter {
   readonly granted: () => void
 }
 
-/** The memory of one holder. */
+/** The bytes that one holder's bodies have taken. */
 interface Holding {
   held: number
-  /** Bodies that hold memory, oldest first. */
+  /** The holder's bodies that have taken bytes, oldest first: the oldest has the larger limit. */
   readonly bodies: Set<BodyRoom>
 }
 

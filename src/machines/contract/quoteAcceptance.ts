@@ -16,7 +16,7 @@ export interface JudgedQuote {
   readonly state: VenueQuote["state"]
   readonly price: string
   readonly qty: string
-  /** Unix ms. */
+  /** The end of the quote's validity, Unix ms. */
   readonly validUntil: number
   /** The venue's reason for refusing to accept this quote, as a sentence; null without a refusal. */
   readonly refusedWith: string | null
@@ -104,7 +104,7 @@ const pricedRule = (rule: Rule<Priced>): Rule<OpenQuoteFacts> => ({
   compared: ({ priced }) => rule.compared(priced)
 })
 
-/** Rules for a quote to open a contract, in order. */
+/** The rules of a quote that opens a contract. The first rule that fails gives the refusal. */
 export const openQuoteRules: ReadonlyArray<Rule<OpenQuoteFacts>> = [
   live,
   validity,
@@ -142,7 +142,7 @@ const wholeContract: Rule<CloseQuoteFacts> = {
   compared: ({ now, quote, contract: { qty } }) => quantity.compared({ now, quote, qty })
 }
 
-/** Rules for a quote to close a contract, in order. */
+/** The rules of a quote that closes a contract. The first rule that fails gives the refusal. */
 export const closeQuoteRules: ReadonlyArray<Rule<CloseQuoteFacts>> = [live, validity, wholeContract, inside]
 
 /** `closeQuoteRules` as gates of a manual accept. */

@@ -39,10 +39,10 @@ export interface AccountRisk {
   readonly equity: bigint
   /** Equity without the profits of open contracts; the margin is compared with this figure. */
   readonly closeOutEquity: bigint
-  /** Unrealized PnL of perpetuals. */
+  /** Unrealized PnL of perpetual positions at the last known marks, micro-USDC. */
   readonly unrealizedPnl: bigint
   readonly barrierUnrealizedPnl: bigint
-  /** Margin of perpetual positions. */
+  /** Margin of perpetual positions, micro-USDC. */
   readonly positionMargin: bigint
   /** Margin that working orders on perpetuals need beyond the margin of the positions. */
   readonly orderMargin: bigint

@@ -160,7 +160,7 @@ export const KeyDocument = Schema.Struct({
 })
 export type KeyDocument = typeof KeyDocument.Type
 
-/** The extra members of a knock-out market. */
+/** Members that only a knock-out market has; all are absent elsewhere. */
 const contractBlock = {
   knockOutRebateBps: Schema.optionalKey(Schema.Int),
   strictTakeProfitPremiumBps: Schema.optionalKey(Schema.Int),

@@ -42,7 +42,7 @@ const spanOf = ({ interval, from, to, limit }: KlineQuery, oldest: number, asOf:
     : { start, end: start + limit * length, hasMore: true }
 }
 
-/** The buckets of a window, oldest first. */
+/** The buckets of a window, oldest first; empty if the market has none in it. */
 export const bucketsOf = (window: KlineQuery, page: KlinePage): KlineBuckets => {
   if (page.oldestAvailable === null) return { klines: [], hasMore: false }
   const length = klineIntervals[window.interval]

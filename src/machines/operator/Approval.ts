@@ -15,7 +15,7 @@ export interface ApprovalInput {
   readonly command: string
   /** SHA-256 of the canonical arguments, hexadecimal. */
   readonly argumentsHash: string
-  /** The operator key of the request. */
+  /** The id of the operator key that requested the command. */
   readonly requestedBy: number
   readonly requestedAt: number
   readonly expiresAt: number

@@ -10,7 +10,7 @@ import type { OrderSide, OrderType, TimeInForce } from "./orderTokens.ts"
 /** States in which an order may still be filled; each of them holds its margin or its reserve. */
 export const workingStates = ["CHECKED", "SENT", "ACKED", "PARTIAL", "PENDING_TRIGGER", "PENDING_CANCEL"] as const
 
-/** Whether an order may still be filled. */
+/** True in a state in which the order may still be filled (`workingStates`). */
 export const isWorking = ({ state }: { readonly state: string }): boolean =>
   (workingStates as ReadonlyArray<string>).includes(state)
 
@@ -73,7 +73,7 @@ export interface Cancelling {
 
 export interface Amendment {
   readonly qty: string
-  /** Absent when the bound does not change. */
+  /** The new bound of a conditional order, basis points; absent when the bound does not change. */
   readonly boundBps?: number
 }
 
@@ -100,7 +100,7 @@ export interface OrderContext extends OrderInput {
   readonly boundRetryAt?: number
   readonly triggeredAt: number | null
   readonly reject: string | null
-  /** The orders that protect this order. */
+  /** The ids of the orders that protect this order; empty without any. */
   readonly legs: ReadonlyArray<number>
 }
 

@@ -207,7 +207,7 @@ const behindLeverage: OrderGates<OrderFacts> = [
   preTrade
 ]
 
-/** Gates for placing and explaining an order, in order. */
+/** The gates of a placed or explained order. The first gate that refuses gives the answer. */
 export const orderGates: OrderGates<OrderFacts> = [account, verification, leverageHint, ...behindLeverage]
 
 /** Gates for a preview: those of an order, except that the sent leverage need not be the one in force. */

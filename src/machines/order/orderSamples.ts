@@ -31,7 +31,7 @@ export const perpInput: OrderInput = {
   updatedAt: 5
 }
 
-/** A stop that protects a position. */
+/** An order to place: a reduce-only stop that protects a position. */
 export const stopInput: OrderInput = {
   ...perpInput,
   orderId: 2,
@@ -64,7 +64,7 @@ const filled: Filled = {
   money: { pnl: "-25.000000", commission: "1.800000", quote: "USDC", spot: null }
 }
 
-/** The last fill of an order; it closed a position. */
+/** A fill that completes an order and closes a position. */
 export const lastFill: OrderEvent = { type: "FILL", ...filled }
 
 /** A partial fill of a purchase at 59,000, below its limit: the fill releases the unused reserve. */

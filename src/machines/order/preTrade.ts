@@ -45,7 +45,7 @@ export interface PreTradeOrder {
 
 /** The figures of a preview. A figure is null when the market has no price, and so the figure is unknown. */
 export interface PreTrade {
-  /** The assumed fill price. */
+  /** The fill price that all figures assume; null without a price. */
   readonly refPrice: string | null
   /** Currency of the order's own figures, except the reservation: USDC; on SPOT, the market's payment currency. */
   readonly currency: Currency
@@ -77,14 +77,14 @@ export interface PreTrade {
   readonly openLoss: bigint | null
   /** True when no sequence of trades lets the order enlarge or turn the position: margin never refuses such an order. */
   readonly onlyReduces: boolean
-  /** The compared figure and its limit; null without a comparison. */
+  /** The figure that margin or balance must cover, and its limit, for an explanation; null if nothing is compared. */
   readonly compared: { readonly figure: string; readonly limit: string } | null
   /** The refusal by margin or balance; null when accepted. */
   readonly sentence: PreTradeSentence | null
   readonly bound: OrderBound
 }
 
-/** The price bound of an order sent to the venue. */
+/** The limits on the price at which an order may trade. */
 export interface OrderBound {
   /** The limit sent to the venue. Null for a conditional MARKET order, and for a spot sale at the market. */
   readonly limit: string | null
@@ -93,7 +93,7 @@ export interface OrderBound {
    * which it triggers, basis points.
    */
   readonly bps: number | null
-  /** For a reduce-only perpetual order: its worst allowed limit. */
+  /** For a reduce-only perpetual order: the worst limit price that it may have. */
   readonly worst: string | null
   /** For perpetuals: the allowed distance of any reduce-only order from the mark, basis points. */
   readonly reducingBps: number | null
@@ -152,7 +152,7 @@ export const slippageOf = (
   currency: Currency
 ): bigint => (tradesAtMarket(order) ? ceilTo(shareOf(value, slippageBps), scaleOf(currency)) : 0n)
 
-/** The effect of an order on a perpetual. */
+/** The effect of an order on a perpetual: its figures, its bound, and the refusal by margin, if any. */
 export const preTrade = (input: PerpPreTrade): PreTrade => {
   const { order, holding, commissionBps } = input
   const market = marketOf(input)
@@ -243,7 +243,7 @@ interface Market {
   readonly before: RiskAfter
 }
 
-/** The bound of an order that needs none. */
+/** The bound of an order whose price nothing limits. */
 export const unbounded: OrderBound = { limit: null, bps: null, worst: null, reducingBps: null }
 
 /** The bound of a reduce-only order: as far from the mark or its trigger as every account outside a close-out can pay. */

@@ -31,7 +31,7 @@ export const openRfqInput: RfqInput = {
   updatedAt: 0
 }
 
-/** A request to close the same contract. */
+/** A request to close the contract that the sample request has opened. */
 export const closeRfqInput: RfqInput = {
   ...openRfqInput,
   rfqId: 2,

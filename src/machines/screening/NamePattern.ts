@@ -40,7 +40,7 @@ const manyExtra = 15
 
 export interface NamePattern {
   readonly length: number
-  /** The positions of the set bits. */
+  /** The positions of the set bits among the 96, in the order of the text's characters. */
   readonly bits: ReadonlyArray<number>
   /** First four characters, five bits each from the top; length, eight bits; number of characters without a bit, four bits. */
   readonly head: number
@@ -129,7 +129,7 @@ export const isMet = (demand: Demand, query: NamePattern, other: number, lacking
   return lacking + more <= demand.mayLack(lengthIn(other), prefixOf(query.head, other))
 }
 
-/** The minimum likeness of one search. */
+/** The minimum likeness of one search, with the requirement for each length of text. */
 export class Floor {
   readonly likeness: number
   readonly #demands: Array<Demand | undefined> = []

@@ -4,7 +4,7 @@
  */
 
 declare const calendarDateBrand: unique symbol
-/** A real Gregorian date, YYYY-MM-DD. */
+/** A text that is known to be a real Gregorian date, YYYY-MM-DD. */
 export type CalendarDate = string & { readonly [calendarDateBrand]: true }
 
 const shape = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/

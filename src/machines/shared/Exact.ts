@@ -116,7 +116,7 @@ export const fixedText = (value: Scaled, places: number = value.places): string 
   return units < 0n ? `-${text}` : text
 }
 
-/** A decimal text without trailing zeros. */
+/** A decimal text without trailing zeros, such as "1.5" for 1.50. */
 export const exactText = (value: Scaled): string => {
   const text = fixedText(value)
   if (value.places === 0) return text

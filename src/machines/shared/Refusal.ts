@@ -47,7 +47,7 @@ export type Refusal =
    * venue's answer.
    */
   | { readonly _tag: "VenueAway"; readonly reason: Reason; readonly sentence: string; readonly data?: JsonObject }
-  /** 503 5030: this service has no venue. */
+  /** 503 5030: no venue is attached to this service, so it can't execute the request. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
   /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet. This request stores nothing. */
   | { readonly _tag: "KeyReused" }

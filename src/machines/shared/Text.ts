@@ -43,7 +43,7 @@ export const cleanText = (text: string): string => {
 /** A visible character: no white space, no character that only turns, joins or hides others, and not the blank of Braille. */
 const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}\u2800]/u
 
-/** Number of Unicode code points. */
+/** The number of Unicode code points, by which the limits of texts are counted. */
 export const codePointLength = (text: string): number => {
   let length = 0
   for (const _ of text) length++

@@ -8,7 +8,7 @@ const labels = { qty: "The quantity" } as const
 export const TakeBody = Fields.objectOf({ qty: Fields.positiveDecimal(labels.qty) }, "The request body")
 
 export interface TakeRequest {
-  /** In the market's asset, as sent. */
+  /** The quantity in units of the market's asset, as the text that was sent. */
   readonly qty: string
 }
 

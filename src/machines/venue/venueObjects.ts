@@ -83,7 +83,7 @@ export const VenueRfq = Schema.Struct({
   closes: Schema.NullOr(VenueId),
   state: Schema.Literals(["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"]),
   reason: Schema.NullOr(VenueText),
-  /** Newest last, at most 100. */
+  /** The quotes of the request, newest last; the venue reports at most 100. */
   quotes: Schema.Array(VenueQuote)
 })
 export type VenueRfq = typeof VenueRfq.Type

@@ -31,7 +31,7 @@ export interface VenueProbeContext extends VenueProbeInput {
 }
 
 export type VenueProbeEvent =
-  /** The venue accepted the order under this id. */
+  /** The venue executed the call. `venueOrderId`: the venue's id of the order; null if the venue did not report it. */
   | { readonly type: "EXECUTED"; readonly at: number; readonly venueOrderId: number | null }
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string | null }
   /** The venue never received the order, and never will execute it. */

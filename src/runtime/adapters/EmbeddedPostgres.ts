@@ -241,7 +241,7 @@ const readyPort = (cluster: Cluster, pid: number): number | undefined => {
   return file?.pid === pid && file.status === "ready" ? file.port : undefined
 }
 
-/** Polls a value until it is defined. */
+/** Polls `read` at intervals of `pause` until it returns a value other than undefined. */
 const until = <A>(read: () => A | undefined, pause: Duration.Input = "25 millis"): Effect.Effect<A> =>
   Effect.gen(function* () {
     for (;;) {

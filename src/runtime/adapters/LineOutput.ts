@@ -6,7 +6,7 @@
 
 /** The required members of process.stdout and process.stderr, which stay open after any failure. */
 export interface LineStream {
-  /** Bytes buffered in this process. */
+  /** Bytes that this process still buffers for the stream. */
   readonly writableLength: number
   write(text: string, done: (error?: Error | null) => void): unknown
   on(event: "error", listener: () => void): unknown
@@ -62,7 +62,7 @@ let opened: { readonly stdout: LineOutput; readonly stderr: LineOutput } | null 
 export const standardOutput = () =>
   (opened ??= { stdout: new LineOutput(process.stdout), stderr: new LineOutput(process.stderr) })
 
-/** The number of dropped lines by stream (metrics). */
+/** The number of lines dropped on each stream since the process started (metrics). */
 export const droppedLines = (): Readonly<Record<"stdout" | "stderr", number>> => ({
   stdout: opened?.stdout.dropped ?? 0,
   stderr: opened?.stderr.dropped ?? 0

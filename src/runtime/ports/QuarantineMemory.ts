@@ -7,7 +7,7 @@ export interface QuarantineEntry {
   readonly reason: string
 }
 
-/** Appends to `kept`, oldest first. */
+/** A quarantine that appends its entries to `kept`, oldest first. */
 export const quarantineMemory = (kept: Array<QuarantineEntry>): Quarantine["Service"] => ({
   add: (bytes, reason) => Effect.sync(() => void kept.push({ bytes, reason }))
 })

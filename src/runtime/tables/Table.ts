@@ -27,7 +27,7 @@ export interface MachineRow<K extends Kind = Kind> {
   readonly context: ContextFrom<MachineOf<K>>
 }
 
-/** The columns of `MachineRow`. */
+/** The columns that every table with a machine has, as `MachineRow` names them. */
 export const machineColumns = { state: "text", version: "text", context: "json" } as const
 
 /** The mailbox that holds the table's rows in memory, and the column that names the subject. */
@@ -227,14 +227,14 @@ export const table =
     })
   })
 
-/** Rows in the mailbox of their client, by `clientId`. */
+/** The residence of rows that are in the mailbox of their client, which `clientId` names. */
 export const ofClient = { subject: "client", column: "clientId" } as const
-/** Rows in the mailbox of their partner, by `partnerId`. */
+/** The residence of rows that are in the mailbox of their partner, which `partnerId` names. */
 export const ofPartner = { subject: "partner", column: "partnerId" } as const
-/** Rows in the system's mailbox. */
+/** The residence of rows that are in the system's mailbox. */
 export const ofSystem = { subject: "system", column: null } as const
 
-/** Holds only rows in these states. */
+/** The condition of a residence whose mailbox holds only rows in these states. */
 export const onlyIn = <S extends string>(...states: ReadonlyArray<S>) => ({
   sql: `state IN (${states.map((state) => `'${state}'`).join(", ")})`,
   test: (row: { readonly state: string }): boolean => (states as ReadonlyArray<string>).includes(row.state),

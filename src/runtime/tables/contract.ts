@@ -28,7 +28,8 @@ export const contractTables = {
   barrierContracts: table<ContractRow>()({
     title: "knock-out contract",
     machine: "barrierContract",
-    // Version 1 did not record whether the venue received a tear-up, so its rows get the safe value: it may have.
+    // Version 1 did not record whether the venue received a tear-up. A tear-up of such a row counts as not received, so the
+    // checks expect that the venue may still execute it.
     upcasters: [({ state, context }) => ({ state, context: withTearUp(context as ContractContext) })],
     mirrors: ({ closedAt, pnl }) => ({ closedAt, pnl: pnl === null ? null : usdcMinor(pnl) }),
     key: ["id"],

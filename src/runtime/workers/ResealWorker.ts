@@ -27,7 +27,7 @@ import {
 import { stampCanary, stampedKeys, stampResealed } from "../store/ServiceStamp.ts"
 
 export interface ResealPace {
-  /** The pause between two batches. */
+  /** The pause between two batches, which leaves the database to other work, ms. */
   readonly pauseMillis: number
   /** How long after a rotation a statement may still write values of the older key. */
   readonly settleMillis: number

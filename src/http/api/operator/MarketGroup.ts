@@ -22,7 +22,7 @@ export const MarketRow = Schema.Struct({
   index: Schema.NullOr(Schema.String),
   /** Whether the mark price is recent enough for risk decisions. */
   fresh: Schema.Boolean,
-  /** Halted by the venue. */
+  /** True while the venue itself halts the market. `haltedByUs`: true while a halt of this service does. */
   halted: Schema.Boolean,
   haltedByUs: Schema.Boolean,
   delisted: Schema.Boolean

@@ -61,7 +61,7 @@ export const PerMinute = (label: string) => Schema.optionalKey(whole(label, 1, 1
 export const onlyFields = <F extends Schema.Struct.Fields>(fields: F) =>
   Schema.Struct(fields).annotate({ messageUnexpectedKey: "This question has no such field." })
 
-/** Unix ms. */
+/** A time in a request or answer, Unix ms. */
 export const Millis = Schema.Int
 
 /** The answer of a command that waits for a second operator key; a dry run adds its effects. */

@@ -22,7 +22,7 @@ export const WatchEntryView = Schema.Struct({
   removedAt: Schema.NullOr(Millis)
 })
 
-/** Limit on the entries of one list. */
+/** Limit on the entries of one imported list. */
 export const maxEntries = 5_000_000
 
 const place = shaped(

@@ -41,7 +41,7 @@ export const operatorCommands: ReadonlyMap<string, OperatorCommand> = read()
 export const mayRun = (role: OperatorRole, command: string): boolean =>
   operatorCommands.get(command)?.roles.includes(role) ?? false
 
-/** Whether the command changes data. */
+/** True if the command changes data. False for an unknown command, and for a read that is audited. */
 export const isWriting = (command: string): boolean => {
   const rules = operatorCommands.get(command)
   return rules !== undefined && rules.method !== "GET" && rules.audited !== true

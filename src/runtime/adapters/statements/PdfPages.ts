@@ -26,7 +26,7 @@ const text = { body: 8, heading: 11, title: 16, firm: 9 } as const
 const padding = 4
 /** Separates two texts of one element for screen readers and copies. */
 const apart = " "
-/** Separates two references in a cell. */
+/** The text between two references in a cell. */
 const separator = ", "
 /** Positions in the title block, points: the value after its label, the second entry of a line, and its value. */
 const block = { label: 92, second: 440, secondLabel: 62 } as const
@@ -223,7 +223,7 @@ export class PdfPages {
     }
   }
 
-  /** Draws the text of a row in a column. */
+  /** Draws one cell: the text of a row in a column, aligned and cut into lines as the column requires. */
   private cell(column: PdfColumn, row: ModelRow, x: number, y: number): void {
     const { lines, width, align, wide, parts } = column
     const room = width - 2 * padding

@@ -102,7 +102,7 @@ export class PageFlow {
   endSection(section: number): void {
     this.y += sizes.gap
     const lines = Math.ceil(sectionFacts(this.factsOf(section)).after.length / 2)
-    // A few lines stay together on one page.
+    // A few lines of facts stay together on one page; a longer list may continue on the next page.
     if (lines <= keptLines) this.room(lines * sizes.line)
     this.facts(section, true)
   }
@@ -149,7 +149,7 @@ export class PageFlow {
   }
 }
 
-/** The number of pages of a statement. */
+/** The number of pages of a statement, counted by laying out all rows without drawing them. */
 export const pagesOf = (
   skeleton: Skeleton,
   counts: ReadonlyArray<number>,

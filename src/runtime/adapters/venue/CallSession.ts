@@ -37,7 +37,7 @@ export class CallSession {
   private readonly patience: number
   private open: OpenSession | null = null
 
-  /** `patience`: the longest silence, ms. */
+  /** `patience`: how long the venue may send nothing before the connection counts as broken, ms. */
   constructor(connection: VenueConnection, patience: number = silence) {
     this.connection = connection
     this.patience = patience

@@ -26,14 +26,14 @@ type Read<A> = (value: unknown) => Result.Result<A, unknown>
 // schema.
 enable(VenueEvent.ast)
 enable(ChannelMessage.ast)
-/** Decodes a line of events. */
+/** Decodes a line of the event stream; fails for a line of another form. */
 export const eventLine: Read<VenueEvent> = Schema.decodeUnknownResult(VenueEvent)
 /** Decodes one event of a page, so that an unreadable event does not hide the others. */
 export const pagedEvent = (value: unknown): VenueEvent | UnreadableLine => {
   const read = eventLine(value)
   return Result.isSuccess(read) ? read.success : unreadable(JSON.stringify(value), "not what the page should hold")
 }
-/** Decodes a line of market data. */
+/** Decodes a line of the market data stream; fails for a line of another form. */
 export const channelLine: Read<ChannelMessage> = Schema.decodeUnknownResult(ChannelMessage)
 const heartbeatLine = Schema.decodeUnknownResult(VenueHeartbeat)
 

@@ -28,7 +28,7 @@ export class CommitQueue {
     return takeBatch(this.waiting)
   }
 
-  /** Removes and returns all waiting commits. */
+  /** Removes and returns all waiting commits, which then no batch contains. */
   clear(): ReadonlyArray<Waiting> {
     return this.waiting.splice(0)
   }

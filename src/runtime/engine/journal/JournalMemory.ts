@@ -20,7 +20,7 @@ import { MemoryStore } from "./MemoryStore.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { takeBatch, conclude, concludeLate, type Waiting } from "./takeBatch.ts"
 
-/** A fault of one batch. */
+/** The fault that one batch meets. Without members the batch is committed at once. */
 export interface BatchFault {
   /** The duration of the batch, in scheduler ms. */
   readonly latencyMillis?: number

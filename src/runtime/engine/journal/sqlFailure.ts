@@ -6,7 +6,7 @@ import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 
 export type Failure =
-  /** A guard of the batch statement failed. */
+  /** A guard of the batch statement refused the batch; nothing was written. */
   | { readonly _tag: "Guard"; readonly guard: "epoch" | "fence" | "partner" | "claim" }
   /** The server refused the data; the same batch will be refused again. */
   | { readonly _tag: "Data"; readonly cause: unknown }

@@ -11,7 +11,7 @@ export class Residents {
   private readonly limit: number
   private uses = 0
 
-  /** `limit`: idle subjects kept in memory. */
+  /** `limit`: how many idle subjects stay in memory. */
   constructor(limit: number) {
     this.limit = limit
   }

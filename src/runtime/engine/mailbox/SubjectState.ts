@@ -29,7 +29,7 @@ const none: ReadonlyArray<never> = []
 
 export class SubjectState {
   readonly subject: SubjectKey
-  /** Null while the subject does not exist. */
+  /** The number of the subject's last commit; null while the subject does not exist. */
   token: number | null
   private readonly tables = new Map<TableName, Map<string, object>>()
   private readonly lists = new Map<TableName, ReadonlyArray<object>>()
@@ -78,7 +78,7 @@ export class SubjectState {
     return this.backs.get(currency) ?? 0n
   }
 
-  /** Applies a commit after COMMIT. */
+  /** Adds the rows of a commit that the database has committed, and drops the memoised results that read their tables. */
   adopt(commit: Commit): void {
     if (commit.fence !== null) this.token = (commit.fence.expected ?? 0) + 1
     for (const table in commit.rows) {

@@ -15,7 +15,7 @@ import {
 } from "node:crypto"
 
 export interface SealingKeys {
-  /** The key new values are sealed with. */
+  /** The number of the key with which new values are sealed. */
   readonly current: number
   readonly keys: ReadonlyMap<number, Buffer>
 }

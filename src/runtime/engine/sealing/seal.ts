@@ -69,7 +69,7 @@ class SealedBytes {
     this.at = 0
   }
 
-  /** ASCII only. */
+  /** Adds a text of ASCII characters. */
   text(value: string): void {
     this.reserve(value.length)
     this.at += this.bytes.write(value, this.at, "latin1")
@@ -82,7 +82,7 @@ class SealedBytes {
     this.at += content.length
   }
 
-  /** The SHA-256 in lower-case hex. */
+  /** The hash of all bytes added so far: SHA-256, lower-case hex. */
   hash(): string {
     return hash("sha256", this.bytes.subarray(0, this.at), "hex")
   }
@@ -116,7 +116,7 @@ export const sealColumns = (before: SealRow, parts: ReadonlyArray<SealedColumns>
 /** The rows of one batch by table, in the order of their ids. */
 export type SealedRows = { readonly [T in SealedTable]?: ReadonlyArray<Tables[T]> }
 
-/** No sealed table has an encrypted column. */
+/** Refuses to seal or open a value. It is never called, because no sealed table has an encrypted column. */
 const secret = (): never => {
   throw new Error("a chained table has an encrypted column")
 }
@@ -151,6 +151,6 @@ export const inIdOrder = <Row extends object>(table: SealedTable, rows: Readonly
   return rows
 }
 
-/** The id that orders a row in its chain. */
+/** The id of a row in the column that orders its table. */
 export const idIn = (table: SealedTable, row: object): number =>
   (row as Readonly<Record<string, number>>)[sealedTables[table]] as number

@@ -22,7 +22,7 @@ export const termsOf = ({ context }: Pick<ContractRow, "context">): ContractTerm
   }
 }
 
-/** The open contracts as the turn sees them. */
+/** The open contracts of the client, with the changes of this turn. */
 export const openContracts = (turn: Turn): ReadonlyArray<ContractRow> =>
   rowsInTurn(turn, "barrierContracts").filter(({ state }) => state === "OPEN")
 

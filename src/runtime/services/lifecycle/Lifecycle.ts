@@ -43,9 +43,9 @@ export class Lifecycle extends Context.Service<
     readonly rejectPerson: Ruling
     /** Closes the account for good. The decision is refused while the client has money or open objects. */
     readonly close: Ruling
-    /** Returns a refused person to review. */
+    /** Returns a refused person to review by compliance; the client then waits in KYC_PENDING. */
     readonly reopen: Ruling
-    /** Lowers the level from MICA_MIFID to MICA. */
+    /** Lowers the level from MICA_MIFID to MICA, which only a new appropriateness test raises again. */
     readonly downgrade: Ruling
     /**
      * Changes the categorization. Refused if the account's margin does not allow it; returns the effect on the account

@@ -47,7 +47,7 @@ export class LevelHeap {
     if (last !== entry) this.settle(place, last)
   }
 
-  /** Changes the level of an entry that lies in the heap. */
+  /** Moves an entry of this heap to another level. */
   move(entry: number, level: number): void {
     this.shared.levels[entry] = level
     this.settle(this.shared.places[entry] as number, entry)

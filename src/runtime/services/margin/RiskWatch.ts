@@ -25,7 +25,7 @@ import { dayOf, watchedIn } from "./watchedAccount.ts"
  * work.
  */
 const most = 2_048
-/** Accounts that are read concurrently. */
+/** Limit on the accounts that are read at the same time. */
 const atOnce = 64
 /** The number of accounts with perpetual orders that are read each second after the start. */
 const readAtStart = 512

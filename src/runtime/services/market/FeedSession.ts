@@ -44,7 +44,7 @@ export const silenceMillis = 5_000
  * it.
  */
 const reconnectMillis = 1_000
-/** Timeout of a read, wall ms. */
+/** Timeout of a read of the listing, wall ms. */
 const readLimit = 5_000
 /** Pauses before a new connection, wall ms. */
 const firstPause = 100
@@ -193,7 +193,7 @@ export class FeedSession {
   private relist(subscribed: string): Effect.Effect<void> {
     return Effect.sleep(listingPause).pipe(
       Effect.andThen(Effect.suspend(() => (this.number === this.listedNumber ? Effect.void : this.list))),
-      // A failed read is repeated.
+      // A failed read is only logged: the next round reads the listing again.
       Effect.catchCause((cause) =>
         Effect.logDebug("the venue's listing can not be read: the service tries again", cause)
       ),

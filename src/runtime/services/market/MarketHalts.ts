@@ -22,7 +22,7 @@ import type { TradingHaltRow } from "../../tables/market.ts"
 import { type OperatorCaller, systemSubject } from "../shared/OperatorCaller.ts"
 import { clockEnd } from "../shared/clockEnd.ts"
 
-/** A halt as the operator sees it. */
+/** A halt as the operator sees it: its terms and whether it is in force. */
 export interface HaltView extends TradingHaltContext {
   readonly status: TradingHaltState
 }
@@ -40,7 +40,7 @@ export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | 
 
 /** A listed market with its prices, and whether this service or the venue halts its trading. */
 export interface MarketRow extends MarketPrices {
-  /** True under a halt of this service. */
+  /** True while a halt of this service covers the market. */
   readonly haltedByUs: boolean
 }
 
@@ -106,7 +106,7 @@ export class MarketHalts extends Context.Service<
   )
 }
 
-/** Ends a halt at its time. */
+/** The handler of the timer that ends a halt at its end time; a halt that has ended before is ignored. */
 export const haltHandlers: Readonly<Record<typeof haltTimer, TimerHandler>> = {
   [haltTimer]: (turn, _dueAt, id) => {
     const row = turn.state.get("tradingHalts", String(id))

@@ -42,7 +42,7 @@ export const staleMillis = 10_000
 const takenWithin = 3_000
 /** The pause while the venue's listing is not known yet, wall ms. Offers can't be checked without its grids. */
 const listingPause = 250
-/** Timeout of a read, wall ms. */
+/** Timeout of a read of the board, wall ms. */
 const readLimit = 2_000
 
 export interface OfferReads {

@@ -47,7 +47,7 @@ import { misfitsOf, notApplied } from "./misfitReads.ts"
 import { eventsApplied, notCompared } from "./publishedEvents.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
-/** The interval of slices, ms. */
+/** The pause between two slices of the daily comparison, ms. */
 const sliceEvery = 60_000
 /** Accounts per slice. At one slice a minute, more than 700,000 accounts a day are compared. */
 const sliceLength = 500
@@ -59,7 +59,7 @@ const passPause = 5_000
 const passesMost = 4
 /** The most differences that one turn applies, which bounds its commit. */
 const settledAtOnce = 16
-/** Accounts that are compared concurrently. */
+/** Limit on the accounts that are compared at the same time. */
 const atOnce = 8
 /** The most accounts that one command compares. The others wait for their slice. */
 export const accountsAtMost = 2_000

@@ -32,9 +32,9 @@ import type { ClientRow } from "../../tables/client.ts"
 export interface Compared {
   readonly clientId: number
   readonly contracts: ReadonlyArray<ContractRow>
-  /** Open requests that the venue has confirmed. */
+  /** The open requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<RfqRow>
-  /** Contracts that are open at the venue. */
+  /** The contracts that are open at the venue. */
   readonly theirs: ReadonlyArray<VenueContract>
   /** The venue's lookup results for requests, and for our contracts that are not open there, by ref. */
   readonly outcomes: ReadonlyMap<string, VenueOutcome>

@@ -45,7 +45,7 @@ export class WatchLists extends Context.Service<
   WatchLists,
   {
     add(caller: OperatorCaller, request: WatchEntryBody): Effect.Effect<WatchEntryView, DispatchError>
-    /** Live entries, newest first. */
+    /** A page of the entries that are not removed, newest first. */
     list(query: PageQuery): Effect.Effect<WatchEntryPage, Unavailable>
     remove(caller: OperatorCaller, entryId: number): Effect.Effect<Verdict<WatchEntryView>, DispatchError>
   }

@@ -34,7 +34,7 @@ type Apart = (what: QuarantineEntry) => Effect.Effect<void>
 export interface EventSource {
   /** Quarantines an event that belongs to no client. */
   readonly apart: Apart
-  /** Called with event numbers that are committed or quarantined. */
+  /** Called with the numbers of events that are committed or quarantined, so that the checkpoint can advance. */
   readonly done: (numbers: ReadonlyArray<number>) => void
   /** Forks work that outlasts this call. */
   readonly beside: (work: Effect.Effect<void>) => Effect.Effect<void>
@@ -56,7 +56,7 @@ export class AccountEvents {
   private readonly parts: AccountEventsParts
   private readonly decisions: EventDecisions
   private readonly clients: AccountClients
-  /** The lanes of accounts with work. */
+  /** The queue of events of each account that has some waiting or in progress. */
   private readonly lanes = new ShortLivedMap<string, AccountLane>()
   /** Lanes with an event and without a worker, in round-robin order. */
   private readonly ready: Array<AccountLane> = []
@@ -70,7 +70,7 @@ export class AccountEvents {
     this.decisions = new EventDecisions(parts)
   }
 
-  /** Finds the clients of accounts, in an endless loop. */
+  /** The endless loop that finds the clients of new accounts. */
   get finding(): Effect.Effect<void> {
     return this.clients.run
   }

@@ -10,7 +10,7 @@ import type { AccountEvents } from "./AccountEvents.ts"
 import type { QuarantineEntry } from "./venueQuarantine.ts"
 
 const pageLength = 500
-/** Accounts that are read concurrently. */
+/** Limit on the accounts that are read at the same time. */
 const atOnce = 32
 /** The pause before a retry of failed reads, ms. */
 const againAfter = 1_000

@@ -46,9 +46,9 @@ export interface EventIntakeParts {
   readonly venue: Venue["Service"]
   readonly wall: Clock.Clock
   readonly link: VenueLink["Service"]
-  /** Limits concurrent quarantine writes. */
+  /** Limits how many quarantine entries are written at the same time. */
   readonly room: Semaphore.Semaphore
-  /** The scope that interrupts events in progress. */
+  /** The scope in which events are applied. Its end interrupts events in progress. */
   readonly scope: Scope.Scope
   readonly accounts: AccountEvents
   readonly stored: RowReads["Service"]
@@ -74,7 +74,7 @@ export class EventIntake {
   private reconnects = 0
   private readonly parts: EventIntakeParts
   private readonly moved = Latch.makeUnsafe(false)
-  /** Opens to end the present connection. */
+  /** Opened to end the present connection, so that the next one reads from the checkpoint again. */
   private readonly cut = Latch.makeUnsafe(false)
   /** Opens when the checkpoint advances, which may free capacity. */
   private readonly freed = Latch.makeUnsafe(false)
@@ -115,7 +115,7 @@ export class EventIntake {
     return this.cursor.mark >= number && this.catchUp.done
   }
 
-  /** Completes when `isAt` is true. */
+  /** Waits until `isAt` is true for the number. */
   reached(number: number): Effect.Effect<void> {
     const check: Effect.Effect<void> = Effect.suspend(() =>
       this.isAt(number) ? Effect.void : Effect.delay(check, "20 millis")

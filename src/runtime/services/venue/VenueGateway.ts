@@ -40,7 +40,7 @@ export const answerWithin = 5_000
  */
 const triesAtMost = 3
 
-/** A write of one client that calls the venue. */
+/** A request of a partner for one client that makes a call to the venue. */
 export interface KeyedWrite {
   readonly clientId: number
   readonly body: unknown

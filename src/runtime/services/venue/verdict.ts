@@ -13,7 +13,7 @@ import { KeptMarks, marketOf } from "./keptMarks.ts"
 
 /** A report that does not fit, so that nothing of it is booked. */
 export interface Misfit {
-  /** The reason, in a few words. */
+  /** Why the report does not fit, in a few words for staff. */
   readonly reason: string
   /** The value at stake, micro-USDC. A break of this amount opens if the misfit stands. */
   readonly worth: bigint

@@ -59,12 +59,12 @@ export class DeliveryResults {
     this.work.openUnsafe()
   }
 
-  /** Number of results not written yet. */
+  /** The number of results that are not stored yet, those of the running write included. */
   get pending(): number {
     return this.queue.length + this.writing
   }
 
-  /** Writes results until interrupted. */
+  /** Writes queued results in batches, in an endless loop. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {

@@ -41,7 +41,7 @@ export class WebhookAddresses extends Context.Service<
     readonly isPublic: (address: string) => boolean
   }
 >()("brokerage/runtime/services/webhooks/WebhookAddresses") {
-  /** `resolve` replaces DNS in tests. */
+  /** The layer of this service; `resolve` replaces DNS in tests. */
   static readonly layer = (
     options: { readonly resolve?: Resolve } = {}
   ): Layer.Layer<WebhookAddresses, never, Settings> =>

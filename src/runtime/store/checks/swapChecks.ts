@@ -12,7 +12,10 @@ const notional = minor("context ->> 'notional'")
 export const heldBySwaps = `SELECT client_id, currency, sum(${notional} + ${estimated}) AS amount
     FROM swaps WHERE state = 'ACCEPTING' GROUP BY client_id, currency`
 
-/** The expected postings of swaps: key, type, client, currency and the client's amount of that kind. */
+/**
+ * The postings of takes and payments that must exist according to the swaps, each with the client's amount of that
+ * currency.
+ */
 const due = `due AS MATERIALIZED (
   SELECT 'swapPrincipal:' || id AS key, 'SWAP_PRINCIPAL' AS type, client_id, currency, -(${notional} + ${estimated}) AS amount
     FROM swaps WHERE contract_id IS NOT NULL

@@ -69,7 +69,7 @@ export const openSwaps = (sql: PgClient.PgClient, partnerId: number): Effect.Eff
     partnerId
   )
 
-/** Ids of the partners that are closed. */
+/** Ids of all partners that are closed. */
 export const closedPartners = (sql: PgClient.PgClient): Rows<number> =>
   Effect.map(sql.unsafe<{ readonly id: bigint }>("SELECT id FROM partners WHERE state = 'CLOSED'"), (rows) =>
     rows.map(({ id }) => Number(id))

@@ -46,7 +46,7 @@ export const sealOfPosting = (
     ([row]) => (row === undefined ? null : { number: Number(row.number), hash: row.hash })
   )
 
-/** The most postings that one statement reads. */
+/** Limit on the postings that one SQL statement reads. */
 const chunkOfPostings = 20_000
 
 /** The end of the next chunk of a client's postings; null if none is left in the range. */

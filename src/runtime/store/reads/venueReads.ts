@@ -9,7 +9,7 @@ import { texts } from "../arrays.ts"
 export interface VenueTraffic {
   /** Refs of calls in flight, the oldest first. */
   readonly inFlight: ReadonlyArray<string>
-  /** The number of the last applied event. */
+  /** The number of the last venue event up to which all are applied or quarantined. */
   readonly taken: number
   /** Uids of the accounts that occur in venue events, or that have open contracts or swaps. */
   readonly accounts: ReadonlyArray<string>
@@ -38,7 +38,7 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
 
 /** The open objects of an account in this service, to compare with those at the venue. */
 export interface OpenHere {
-  /** The contracts, by the venue's id. */
+  /** The open contracts by the venue's id, with their quantities. */
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
   /** The swaps, by the venue's id, with the amount that may still be paid, written off or not. */
   readonly swaps: ReadonlyArray<{ readonly id: number; readonly notional: string }>
@@ -48,7 +48,7 @@ export interface OpenHere {
   readonly positions: ReadonlyArray<{ readonly symbol: string; readonly qty: string }>
   /** Working orders with their remaining quantities. */
   readonly orders: ReadonlyArray<{ readonly id: number; readonly left: string }>
-  /** The latest trades, newest first. */
+  /** The latest booked trades, newest first. */
   readonly trades: ReadonlyArray<Trade>
   /** The ledger's sums against the venue (A2-103). */
   readonly money: OwnMoney

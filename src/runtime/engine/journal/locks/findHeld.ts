@@ -43,11 +43,11 @@ export interface Search {
 export interface Findings {
   /** The held locks by name, with commits that show them. */
   readonly held: ReadonlyMap<string, ReadonlyArray<Commit>>
-  /** Commits that the search did not reach. */
+  /** Commits that the search did not check before its limit; they may or may not wait for a lock. */
   readonly unasked: ReadonlySet<Commit>
 }
 
-/** Fails when the connection is lost. */
+/** Finds the held locks that the commits need. Fails when the connection is lost. */
 export const findHeld = (
   { session, draft }: Search,
   commits: ReadonlyArray<Commit>

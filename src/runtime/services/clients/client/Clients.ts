@@ -30,7 +30,7 @@ export interface ClientPage extends PageEnd {
 export class Clients extends Context.Service<
   Clients,
   {
-    /** True if the client exists and is the partner's. */
+    /** True if the client exists and belongs to the partner. */
     owns(partnerId: number, clientId: number): Effect.Effect<boolean, Unavailable>
     /** The client; null: it does not exist, or belongs to another partner. */
     get(partnerId: number, clientId: number): Effect.Effect<ClientWire | null, Unavailable>

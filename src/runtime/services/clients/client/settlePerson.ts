@@ -21,7 +21,7 @@ import { isSettled, restrictMatched, type SamePerson, samePersons } from "./same
 export interface PersonFindings {
   readonly personKey: string
   readonly claims: ClaimsOfPerson
-  /** Matching persons refused for good that no case of the client shows yet. */
+  /** Persons refused for good that may be this client and that no case of it shows yet. */
   readonly refused: ReadonlyArray<SamePerson>
   /** An open client that is the same person, if no case of either client shows it yet. */
   readonly open: SamePerson | null
@@ -64,7 +64,7 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
   const keyed = { ...client, personKey }
   if (!isKeyed) {
     turn.draft.put("clients", keyed)
-    // As in closing, a closed client claims no person.
+    // A closed client gives its claims up and takes none, as when it was closed.
     writeClaims(at, client, client.state === "CLOSED" ? { ...claims, claim: [] } : claims)
   }
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return

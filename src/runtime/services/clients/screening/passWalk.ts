@@ -39,7 +39,7 @@ const pageSize = 128
 const stretch = 3
 /** The least pause between two pages. After a slow page the pause is as long as the page took. */
 const pauseMillis = 20
-/** Clients decided in parallel. */
+/** Limit on the clients that are decided in their mailboxes at the same time. */
 const judgedAtOnce = 2
 
 /** Continues a pass until no client is left, or another pass has replaced it. */

@@ -53,7 +53,7 @@ export class SettlementItems extends Context.Service<
     clientOf(partnerId: number, idOrUid: string): Effect.Effect<number | null, Unavailable>
     /** Items of the partner, newest first; `clientId` must be one of its clients. */
     list(partnerId: number, query: SettlementQuery): Effect.Effect<SettlementPage, Unavailable>
-    /** The refusal when the partner has no such item, else null. */
+    /** The refusal (404) if the partner has no item with this id; null if it has. */
     missing(partnerId: number, itemId: number | null): Effect.Effect<Refusal | null, Unavailable>
     /** `itemId` null: the path names no item that could exist. */
     report(

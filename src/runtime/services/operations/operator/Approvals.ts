@@ -90,7 +90,7 @@ export class Approvals extends Context.Service<
   {
     /** Runs the command at once, or returns the pending approval when four eyes guard it. */
     submit<C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C> | Pending>
-    /** Newest first. */
+    /** Approvals in the given state, newest first. */
     list(query: {
       readonly status?: ApprovalStatus
       readonly limit: number
@@ -355,7 +355,7 @@ const notRun = (approvalId: number, command: string): Refusal =>
     }
   )
 
-/** The refusal of a granted command; it mentions that the approval is used up. */
+/** The refusal that the granter gets when the granted command was refused. It states that the approval is used up. */
 const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : "The command was refused."
   const details =

@@ -46,7 +46,7 @@ export class KeyRotation extends Context.Service<
     readonly show: Effect.Effect<EncryptionView, Unavailable>
     /** Requests a pass over all sealed values, which seals those of older keys again. */
     readonly beginResealing: () => void
-    /** Completes when a pass is requested. */
+    /** Waits until a pass over all values is requested. */
     readonly resealingWanted: Effect.Effect<void>
     readonly endResealing: () => void
     /** The time at which this process began to seal with another key (wall clock, Unix ms); 0: it has not rotated. */

@@ -10,7 +10,7 @@ import { subscribe } from "../../../subscriptions.ts"
 
 export type OpenCase = Pick<CaseRow, "id" | "partnerId" | "clientId" | "reason" | "openedAt">
 
-/** Rows per page of the first read. */
+/** The page size of the first read, in rows. */
 const pageRows = 1_000
 
 /** Reads the open cases once, then follows the commits. Memory holds at most one row per reason and client. */

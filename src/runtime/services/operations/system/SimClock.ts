@@ -30,7 +30,7 @@ import { playVenue } from "./playVenue.ts"
 import { venueRefusal } from "./venueTexts.ts"
 
 export interface ClockView {
-  /** Business time, Unix ms. */
+  /** Business time of this service, Unix ms. */
   readonly now: number
   readonly wallNow: number
   /** The lead of business time over wall time, ms. */
@@ -41,7 +41,7 @@ export interface ClockView {
   readonly behind: boolean
 }
 
-/** The clock, with the next due work. */
+/** The clock, with the timers and jobs that are due next. */
 export interface ClockShown extends ClockView, DueList {}
 
 /** Moves forward by a number of ms, or to a moment in Unix ms. */
@@ -63,7 +63,7 @@ const needed = "The advance in milliseconds is required."
 const oneOfTwo = "It can't be given beside advanceMillis."
 const tooLong = "It must not be more than ten years ahead."
 const neverBack = "It must be later than the business clock, which never goes back."
-/** The most timers that a dry run counts. */
+/** Limit on the timers that a dry run counts. */
 const rehearsedTimers = 10_000
 
 /** The longest time of a jump for venue, events and timers, and its longest wait for its turn (C4). */
@@ -320,7 +320,7 @@ const millisOf = ({ advanceMillis, to }: Move, now: number): Verdict<number> => 
 const countsOf = (names: ReadonlyArray<string>): AdvanceView["fired"] =>
   [...Map.groupBy(names, (name) => name)].map(([name, all]) => ({ name, count: all.length }))
 
-/** The numbers of timers that fired between two counts. */
+/** How many timers of each handler fired between two counts; handlers without any are absent. */
 const firedSince = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): AdvanceView["fired"] =>
   [...after].flatMap(([name, count]) => {
     const more = count - (before.get(name) ?? 0)

@@ -73,7 +73,7 @@ export class RunningBuilds {
     })
   }
 
-  /** The number of running builds. */
+  /** The number of builds that run now; ended builds whose result waits for a retry do not count. */
   get size(): number {
     return [...this.builds.values()].filter(({ endedAt }) => endedAt === null).length
   }

@@ -41,7 +41,7 @@ const failuresShown = 200
 export class JobReads extends Context.Service<
   JobReads,
   {
-    /** Jobs, newest first. */
+    /** A page of jobs, newest first, with their failures and the next job that is due. */
     list(query: PageQuery): Effect.Effect<JobsPage, Unavailable>
   }
 >()("brokerage/runtime/services/statements/jobs/JobReads") {

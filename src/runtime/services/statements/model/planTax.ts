@@ -234,7 +234,7 @@ const sumsOf = (at: Building): Effect.Effect<ReadonlyArray<CostSum>, Wrong> =>
 const writtenOff =
   "Principal of staking swaps that was written off has not been disposed of: it keeps its cost, and its loss is the client's to claim."
 
-/** The most postings that a note names. */
+/** Limit on the postings that a note names; further ones are only counted. */
 const mostNamed = 10
 
 const notValued = (unvalued: ReadonlyArray<Unvalued>): string => {

@@ -35,7 +35,7 @@ export const openFunding = (turn: Turn, made: Omit<OpenFundingRow, "id" | "creat
   return row
 }
 
-/** Closes a stamp, and clears its timer. */
+/** Closes an open stamp and clears the timer of its next check. */
 export const closeFunding = (turn: Turn, row: OpenFundingRow): void => {
   turn.draft.put("openFundings", { ...row, live: false })
   turn.draft.clearTimer(turn.state.subject, timerOf(row))

@@ -290,7 +290,7 @@ const unsettled = (at: HandlerTurn, row: OrderRow, { filledQty, ...order }: Venu
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }
 
-/** Records the venue's id of a working order. */
+/** Records that the venue has accepted the order, and the venue's id of it. */
 const acknowledged = ({ turn, of }: HandlerTurn, row: OrderRow, { id: venueOrderId }: VenueOrder): OrderRow =>
   row.context.venueOrderId === null && isWorking(row)
     ? (advance(turn, "orders", row, { type: "ACKED", at: turn.now, venueOrderId }, { of }) ?? row)

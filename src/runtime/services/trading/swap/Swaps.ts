@@ -56,7 +56,7 @@ export class Swaps extends Context.Service<
   {
     take(caller: Caller, offerId: number | null, write: KeyedWrite): Effect.Effect<Kept<SwapWire>, DispatchError>
     explain(of: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation>
-    /** The swaps of a client; null: another partner's client. */
+    /** A page of the client's swaps; null if the client does not exist or belongs to another partner. */
     list(of: OfPartner, clientId: number, query: SwapQuery): Effect.Effect<SwapsWire | null, Unavailable>
     /** Finds a swap by the venue's contract id, else by the service's id. */
     get(of: OfPartner, clientId: number, id: number | null): Answered<SwapWire>
