@@ -303,7 +303,7 @@ export class Cli {
 
   /** Shows progress while a call runs. `query` reads the progress. */
   async whileWaiting<A>(globals: Globals, answer: Promise<A>, query?: () => Promise<string | null>): Promise<A> {
-    // The waiting time is shown on terminals only; progress is written to logs too.
+    // Only a terminal shows the waiting time; progress is written to logs too.
     if (query === undefined && this.io.progress === null) return answer
     const progress = this.progressOf(globals)
     const began = Date.now()

@@ -263,7 +263,7 @@ const prepareDatabase = (
     yield* onOwnConnection(migrate)
     yield* stampDatabase(sandbox, sealing)
     if ((yield* resetStamp(yield* PgClient.PgClient)).requested) {
-      // The venue's data goes before the old database: a process that dies in between restarts here.
+      // The venue's data is removed before the old database, so that a start after a crash in between repeats this step.
       yield* starting.emptied
       removeFile(files.demo)
       yield* onOwnConnection(resetDatabase(sealing, migrate))

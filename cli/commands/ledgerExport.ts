@@ -117,7 +117,7 @@ const writeExport = async (
     for (const { ts } of transactions) last = Math.max(last, ts)
     write(transactions.map(text.transaction).join(""))
   })
-  // With a start in the future there are no postings, and the end balances equal the opening ones.
+  // An export that starts in the future has no postings, so its end balances equal the opening ones.
   const end = Math.max(last, from ?? 0)
   await read("accounts", ({ accounts }) => write(accounts.map((row) => text.closed(row, end)).join("")))
   return { ...figures, upTo: upTo ?? 0 }

@@ -29,7 +29,7 @@ export interface Arrived {
   readonly receipts: number
 }
 
-/** The reaction to the delivery number `index`, from 0; only genuine deliveries count. */
+/** The reaction to the delivery number `index`, from 0, of those that pass the receiver's checks. */
 export type WebhookBehaviour = (index: number, arrived: Arrived) => Reaction
 
 export const acknowledge = { type: "answer", status: 200 } as const satisfies Reaction

@@ -31,7 +31,7 @@ export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
   /** Sample events that cover both sides of every guard. */
   readonly samples: ReadonlyArray<EventFrom<M>>
-  /** Starting points; several where the input decides a guard or an effect. */
+  /** The inputs with which a walk through the machine begins; several where an input decides a guard or an effect. */
   readonly inputs: ReadonlyArray<InputFrom<M>>
   readonly title: string
   readonly meaning: string

@@ -46,10 +46,14 @@ export const ScenarioForm = Schema.Struct({
   id: shaped(/^SC-[A-Z]{3}-[0-9]{2}[a-z]?$/, "must be an id such as SC-CUS-01"),
   title: Text,
   /**
-   * Changes state that all scenarios share (the clock, the questionnaire, the venue): no other scenario runs at the same time.
+   * The scenario changes state that all scenarios share (the clock, the questionnaire, the venue), so no other one runs at the
+   * same time.
    */
   alone: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
-  /** Leaves the service in another state, so it needs a service of its own. Scenarios with killing steps always get one. */
+  /**
+   * The scenario leaves the service in another state, so it needs a service of its own. Scenarios with killing steps always get
+   * one.
+   */
   own: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
   given: Schema.optionalKey(Given),
   steps: Schema.Array(Schema.Unknown)

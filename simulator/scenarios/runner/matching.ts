@@ -105,7 +105,7 @@ export const hasEachBy = <A, B>(
   return found.some((item, index) => fits(first as A, item) && hasEachBy(rest, found.toSpliced(index, 1), fits))
 }
 
-/** -1, 0, 1; null if one of them is no number. Exact for decimal texts of any length. */
+/** Compares two decimals of any length exactly: -1, 0 or 1; null if one of them is no number. */
 export const compareDecimals = (left: unknown, right: unknown): -1 | 0 | 1 | null => {
   const [a, b] = [decimalOf(left), decimalOf(right)]
   if (a === null || b === null) return null

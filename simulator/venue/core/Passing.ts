@@ -67,7 +67,7 @@ export class Passing {
     if (ticks > 0) publishMarketData(this.parts)
   }
 
-  /** A base's prices were set from outside: touches now all levels between the old and new prices. */
+  /** Touches all levels between the old and the new prices of a base, whose prices were set from outside. */
   reprice(base: string): void {
     this.fallDue(this.parts.clock.now, this.move(base, this.parts.clock.now))
     this.publish(base, false)

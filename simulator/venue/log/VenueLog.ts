@@ -229,7 +229,7 @@ export class VenueLog {
     const path = join(directory, snapshotName(number))
     let next: Segment | null = null
     try {
-      // If the snapshot breaks, the segments are replayed in order, so each must be whole.
+      // If the snapshot is unreadable, a start replays the segments in order, so each must be whole.
       if (this.dirty) await segment.file.cut(segment.length)
       this.dirty = false
       next = await beginSegment(disk, directory, number, venue.options)

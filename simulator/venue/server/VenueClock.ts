@@ -15,7 +15,7 @@ export class VenueClock {
     return this.wall() + this.offset
   }
 
-  /** Business time has been advanced to `at`: continues from there if that is ahead. */
+  /** Continues from `at`, to which business time has been advanced; an earlier time changes nothing. */
   reached(at: number): void {
     this.offset = Math.max(this.offset, at - this.wall())
   }

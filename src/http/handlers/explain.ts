@@ -23,7 +23,7 @@ export const explain = feature({
     return handlersOf(ExplainApi, {
       collateral: write(explaining("collateral")),
       deposit: write(explaining("deposit")),
-      // Verbatim, like the write itself, because destinations are compared digit by digit.
+      // The body is read verbatim, as for the write itself, because destinations are compared digit by digit.
       withdrawal: write(explaining("withdrawal"), { verbatim: true })
     })
   })

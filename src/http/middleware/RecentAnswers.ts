@@ -14,7 +14,7 @@ export interface RecentAnswersLimits {
 }
 
 const usual: RecentAnswersLimits = { count: 20_000, bytes: 64 * 1024 * 1024 }
-/** Bytes of an entry besides its body: key, fingerprint and object overhead. */
+/** The bytes that an entry counts besides its body: key, fingerprint and object overhead. */
 const overhead = 512
 
 export class RecentAnswers {

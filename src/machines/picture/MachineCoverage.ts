@@ -58,7 +58,7 @@ const someOf = (names: ReadonlyArray<string>): string => {
   return names.length > named ? `${shown} and ${names.length - named} more` : shown
 }
 
-/** The coverage as a sentence, without the row of the table. `names`: names the first scenarios. */
+/** The coverage as a sentence, without the row of the table. With `names`, it names the first scenarios. */
 export const triedText = ({ scenarios, simulated, tests }: Tried, names = true): string => {
   const counted = `${scenarios.length} ${scenarios.length === 1 ? "scenario" : "scenarios"}`
   const parts = [

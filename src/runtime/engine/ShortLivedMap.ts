@@ -44,7 +44,7 @@ export class ShortLivedMap<K, V extends NonNullable<unknown>> {
     return this.boxes.keys()
   }
 
-  /** In the order of insertion. Entries may be deleted during the iteration. */
+  /** The entries in the order of insertion. Entries may be deleted during the iteration. */
   *entries(): Generator<[K, V]> {
     for (const [key, { value }] of this.boxes) if (value !== undefined) yield [key, value]
   }

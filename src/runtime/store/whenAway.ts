@@ -7,13 +7,13 @@ import { Cause, Effect } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { classify, describeFailure } from "../engine/journal/sqlFailure.ts"
 
-/** For a failed read: nothing was changed. */
+/** The caller's error for a failed read, which has changed nothing. */
 export const whenAway = (error: unknown): Effect.Effect<never, Unavailable> => {
   const { _tag } = classify(Cause.fail(error))
   return _tag === "Lost" || _tag === "Busy" ? Effect.fail(new Unavailable({ unknown: false })) : defect(error)
 }
 
-/** For a failed write of one statement: without a response the outcome is unknown. */
+/** The caller's error for a failed write of one statement: without a response the outcome is unknown. */
 export const whenUnsure = (error: unknown): Effect.Effect<never, Unavailable> => {
   const { _tag } = classify(Cause.fail(error))
   if (_tag === "Lost") return Effect.fail(new Unavailable({ unknown: true }))

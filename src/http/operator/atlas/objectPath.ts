@@ -52,7 +52,7 @@ export const pathOf = ({
   return isNewest ? upTo(way, kind, state) : way
 }
 
-/** The source state of the rows; null unless all share one stored state. */
+/** The one stored state in which all these rows start; null if there is no such state. */
 const onlyFrom = (rows: ReadonlyArray<TableRow>): string | null => {
   const [from = "NEW", ...others] = [...new Set(rows.map((row) => row.from))]
   return others.length > 0 || from === "NEW" ? null : from

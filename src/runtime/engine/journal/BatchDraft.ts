@@ -44,7 +44,7 @@ export interface Group {
   rows: number
 }
 
-/** The columns of one table, each with the place that its sealed values are bound to. */
+/** For each column of a table, in order, the place that the column's sealed values are bound to. */
 type Places = ReadonlyArray<string>
 const places = new Map<string, Places>()
 const placesOf = (spec: TableSpec): Places => {

@@ -139,7 +139,10 @@ export class MemoryStore {
     for (const [index, write] of writes.entries()) this.fire(write, before[index])
   }
 
-  /** Runs after all rows of the commit are written, because the AFTER triggers of Postgres see all of them too. */
+  /**
+   * Applies the writes of a table's AFTER trigger. Runs after all rows of the commit are written, because the triggers of
+   * Postgres see all of them too.
+   */
   private fire({ table, stored }: Write, before: StoredRow | undefined): void {
     const trigger = triggers[table]
     if (trigger === undefined || before === undefined) return

@@ -152,7 +152,7 @@ export class Writer {
 
   private send({ sql, params }: Statement): Effect.Effect<unknown, SqlError.SqlError> {
     const sent = Effect.suspend(() => this.connection.session.queryValues(sql, params))
-    // Runs in its own fiber. An interrupt of the statement would wait for the server. The end of the connection stops the
+    // The statement runs in its own fiber, because an interrupt would wait for the server. The end of the connection stops the
     // statement at once.
     return Effect.flatMap(Effect.forkDetach(sent, { startImmediately: true }), (running) => {
       this.deliver()
@@ -302,7 +302,7 @@ export class Writer {
     )
   }
 
-  /** `unknown`: the new owner came before this process could read whether the batch is committed. */
+  /** Ends this writer. `unknown`: the new owner came before this process could read whether the batch is committed. */
   private usurp(batch: ReadonlyArray<Waiting>, unknown: boolean): Effect.Effect<void> {
     return Effect.sync(() => {
       this.up = false

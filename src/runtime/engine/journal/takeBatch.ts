@@ -37,7 +37,7 @@ export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
   }
 }
 
-/** The facts of the commits of a batch; decides whether one more may join. */
+/** The facts that the commits of a batch touch. They decide whether one more commit may join. */
 class BatchFacts {
   private count = 0
   private size = 0

@@ -34,7 +34,7 @@ export interface DryRunSummary {
 /** Queries the holders of unique facts. A dry run fails like the command itself if a fact is taken. */
 export type Holders = (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Claim>, Unavailable>
 
-/** No sequence reaches this value, and numbers above it are still exact. */
+/** The first id of a dry run. No sequence reaches this value, and numbers above it are still exact. */
 const beyondIds = 9_000_000_000_000_000
 
 export class DryRun {

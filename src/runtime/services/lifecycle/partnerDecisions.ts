@@ -165,7 +165,7 @@ export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Ver
   return accept(next)
 }
 
-/** Changes settings. No machine moves, so the audit row is written here. */
+/** Changes a partner's settings. No machine takes a step, so the audit row is written here. */
 export const configure = (
   turn: Turn,
   action: string,

@@ -142,7 +142,7 @@ class Spans {
     const before = kept[nearest]
     if (before === undefined || before.to < at - marksAboutMillis) return null
     const next = kept[nearest + 1]
-    // A lost mark may have had the time of the last mark before the loss.
+    // A lost mark may have the time of the last mark before the loss, so the band at that time is unknown.
     if (before.to <= at && next?.isAfterLoss === true) return null
     if (before.to >= at && before.isTorn) return null
     let { low, high } = before

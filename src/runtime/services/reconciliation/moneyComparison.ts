@@ -42,7 +42,7 @@ export interface MoneyApart extends MoneyDifference {
 
 export const moneyDifferences = ({ clientId, ours, taken, account }: ComparedMoney): ReadonlyArray<MoneyApart> => {
   const theirs = account === null ? new Map<string, MoneyDecimal>() : venueMoney(account)
-  // The account is older than the venue's money records: no figure to compare with.
+  // The account is older than the venue's money records, so the venue has no figure to compare with.
   if (theirs === null) return []
   return moneyApart(ownMoney(ours), theirs).map((apart) => ({
     ...apart,

@@ -104,7 +104,7 @@ export const isUnseen = (found: VenueOutcome): boolean => {
   const owner = ownerOfRef(ref)?.owner
   if (owner !== undefined && isNoun(owner)) return (found[owner] ?? null) === null
   if (owner === "order" && callOfRef(ref) === "place") return order === null
-  // A contract carries the ref of the accept that opened it, and another accept closed it.
+  // A contract carries the ref of the accept that opened it. The execution of an accept that closes it shows only in its end.
   return quoteOfRef(ref) !== null && (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
 }
 

@@ -109,7 +109,7 @@ export const newFinding = (
   return unseen.candidates.every(({ entryId }) => known.has(entryId)) ? null : unseen
 }
 
-/** Updates the newest case of candidates that match more closely than it shows. */
+/** Notes on the newest case with one of the later candidates that they match more closely now; no-op if no case shows one. */
 export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): void => {
   const worse = new Set(later.candidates.map(({ entryId }) => entryId))
   const showing = turn.state

@@ -275,7 +275,7 @@ export interface OpenCall {
   readonly at: number
   /** Status queries that this process has sent to the venue. */
   readonly asked: number
-  /** The venue's last reply about it; BEING_MADE: no query was sent yet. */
+  /** The venue's last reply about the call; BEING_MADE: no query was sent yet. */
   readonly found: "BEING_MADE" | Found
 }
 

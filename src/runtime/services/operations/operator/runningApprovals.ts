@@ -15,8 +15,8 @@ export interface Running {
 const running = new WeakMap<ActorHost["Service"], Map<number, Running | null>>()
 
 /**
- * By approval. Null: no turn has granted the approval yet, and until then the revocation of a key by itself prevents
- * the grant.
+ * The keys of each granted command, by approval. Null: no turn has granted the approval yet, and until then the revocation of a
+ * key by itself prevents the grant.
  */
 export const runningApprovals = (host: ActorHost["Service"]): Map<number, Running | null> => {
   let approvals = running.get(host)

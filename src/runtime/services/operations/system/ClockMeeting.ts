@@ -14,7 +14,7 @@ import type { VenueLink } from "../../venue/VenueLink.ts"
 import { clockEnd } from "../../shared/clockEnd.ts"
 import { playVenue } from "./playVenue.ts"
 
-/** Clocks this close count as equal: both run while they are compared. Ms. */
+/** Clocks that differ by at most this much count as equal, ms, because both run while they are compared. */
 export const together = 2_000
 /** The interval of comparisons with the last time that the venue reported, wall ms. */
 const compareEvery = 500

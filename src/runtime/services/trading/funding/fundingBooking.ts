@@ -201,7 +201,7 @@ const heldAt = (
   { symbol, netQty, updatedAt }: { readonly symbol: string; readonly netQty: string; readonly updatedAt: number },
   stamp: VenueFunding
 ): string => {
-  // `updatedAt` is the latest time of any trade of the position, or later.
+  // `updatedAt` is not before the last trade of the position, so no trade lies at or after the stamp.
   if (updatedAt < stamp.settledAt) return netQty
   const trades = fillsSince(at, symbol, stamp.settledAt)
   return trades.length === 0 ? netQty : positionAtStamp(netQty, trades.map(timedTrade), stamp)
