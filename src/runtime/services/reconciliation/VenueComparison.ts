@@ -212,10 +212,7 @@ class Comparison {
     return { compared: this.compared, alarms: this.alarms }
   }
 
-  /**
-   * Queues the account of an overdue contract. The contract's timer fires every minute until the venue reports an end,
-   * and each time the account is compared.
-   */
+  /** Queues the account of an overdue contract. The contract's timer repeats this every minute until the venue reports an end. */
   private follow({ id, state, context }: ContractRow): void {
     const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
     if (!isOverdue) return void this.overdue.delete(id)
