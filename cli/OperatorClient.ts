@@ -16,7 +16,7 @@ import type { Change } from "./views/changes.ts"
 
 export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 
-/** The success of a call. */
+/** A successful answer: the envelope with code 0, and the members that a command that writes adds to it. */
 export interface Success<A> {
   readonly code: 0
   readonly data: A

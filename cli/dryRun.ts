@@ -39,7 +39,7 @@ const addOption = (command: Command): void => {
 export const isDryRunAnswer = <A>(data: A): data is A & { readonly dryRun: true } =>
   typeof data === "object" && data !== null && (data as { readonly dryRun?: unknown }).dryRun === true
 
-/** The JSON form of a dry run. */
+/** The JSON document of a dry run: the command's usual answer, with the planned changes beside it. */
 export const dryRunDocument = <A>(answer: A, would: Would) => ({ dryRun: true, answer, would })
 
 /** The effects that a command under four eyes would have if it were granted now, or the refusal that it would get. */
@@ -53,7 +53,7 @@ export const grantView = (deed: Deed, view: (result: unknown) => View): View =>
     ? text(`As things stand it would be refused: ${deed.refusal}`)
     : stack(text("When it is granted:"), dryRunView(view(deed.result), deed.would, "It would write:"))
 
-/** The view of the answer, with the planned changes below it. */
+/** The view of a dry run: the answer, and below it the planned changes under the heading `head`. */
 export const dryRunView = (answer: View, { rows, events, postings }: Would, head: string): View =>
   stack(
     answer,

@@ -292,7 +292,7 @@ const jsonDocument = (path: string): Readonly<Record<string, unknown>> => {
   return document
 }
 
-// Asynchronous like the lines of a CSV file, although the document is in memory.
+// Yields the entries of a JSON file. It is asynchronous so that it has the same type as the reader of CSV files.
 async function* jsonLines(document: Readonly<Record<string, unknown>>, options: ListOptions): AsyncGenerator<ListLine> {
   for (const [index, entry] of (document["entries"] as ReadonlyArray<unknown>).entries()) {
     const place = `entries.${index}`

@@ -111,7 +111,7 @@ interface MomentRules {
   readonly isLastMoment?: boolean
 }
 
-/** An option that takes a time. */
+/** An option whose value is a time in Unix ms, or a `Relative` for a duration. Any other text is an invalid argument. */
 export const momentOption = (
   flags: string,
   meaning: string,

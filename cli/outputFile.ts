@@ -67,7 +67,7 @@ const writing = <A>(write: () => A): A => {
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
-/** Files of this process that are not complete yet. */
+/** Files that this process has not renamed to their final name yet. They are removed when the process ends early. */
 const unfinished = new Set<string>()
 
 const removeUnfinished = (): void => {

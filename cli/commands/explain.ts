@@ -36,7 +36,7 @@ interface WithdrawalOptions extends Options {
   readonly destination?: string
 }
 
-/** The blocks that a refusal for verification names. */
+/** The line that names the blocks which the client still lacks; empty for a refusal that names no block. */
 const missingOf = (data: Explanation["data"]): ReadonlyArray<View> => {
   const missing = data?.missingBlocks
   return Array.isArray(missing) ? [text(`Missing: ${missing.join(", ")}.`)] : []

@@ -83,7 +83,7 @@ const advance = (
 
 const nothingDue = "No event is due: the clock does not move."
 
-/** The service counts no further than this number. */
+/** The service counts at most this many further timers; the view then adds that more may follow. */
 const mostCounted = 1_000
 
 const nextView = ({ now, next, more }: Shown): View =>

@@ -27,7 +27,7 @@ interface ListenFlags {
   readonly tlsKey?: string
 }
 
-/** Counts of received deliveries. */
+/** The receiver's counts of deliveries since its start. `events` counts each accepted event once. */
 interface Seen {
   deliveries: number
   events: number

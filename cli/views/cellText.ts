@@ -5,7 +5,7 @@
 import { styleText } from "node:util"
 import { type Cell, inWords, Moment, Named, Words } from "./View.ts"
 
-/** The properties of the output. */
+/** How an output shows cells: colours, width and the format of times. */
 export interface Screen {
   /** True for a terminal with colours. */
   readonly styled: boolean
@@ -19,7 +19,7 @@ export interface Screen {
 
 export type Names = { readonly [K in Named["kind"]]: ReadonlyMap<number, string> }
 
-/** The output of tests and pipes. */
+/** The output of tests and pipes: no colours, no wrapping, exact times. */
 export const plainScreen: Screen = { styled: false, columns: null, times: "exact" }
 
 /** A space at which no line breaks; the renderer turns it into a plain space. */

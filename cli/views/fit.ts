@@ -111,7 +111,7 @@ const piecesOf = (line: string, whole: number): ReadonlyArray<string> =>
 const graphemes = new Intl.Segmenter("en")
 
 /**
- * Wraps a line to the width. A piece is broken only when it is wider than that. With `keepsWord`, a line of a single word,
+ * Wraps a line to the width. A piece is broken only when it is wider than the width. With `keepsWord`, a line of a single word,
  * such as a link, stays unbroken, so that it can be copied.
  */
 export const folded = (line: string, width: number, keepsWord = false): ReadonlyArray<string> => {

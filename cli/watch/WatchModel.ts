@@ -5,7 +5,7 @@
 import type { WaitingRow, QueueData } from "../views/queueView.ts"
 import type { Figures } from "./figures.ts"
 
-/** The shown fields of an audit row. */
+/** The fields of an audit row that `watch` shows. */
 export interface Happened {
   readonly auditId: number
   readonly ts: number
@@ -29,7 +29,7 @@ export interface Look {
   readonly queue: QueueData
   readonly figures: Figures
   readonly closeouts: ReadonlyArray<OpenCloseOut>
-  /** Newest last. */
+  /** The latest audit rows, newest last. */
   readonly happened: ReadonlyArray<Happened>
 }
 
@@ -49,11 +49,11 @@ export interface Intent {
 
 export type Mode =
   | { readonly kind: "list" }
-  /** The operator is typing the text. */
+  /** The operator is typing the reason or note of the action. */
   | { readonly kind: "asking"; readonly intent: Intent }
-  /** The dry run is running. */
+  /** The action's dry run is in progress. */
   | { readonly kind: "rehearsing"; readonly intent: Intent }
-  /** The effects are shown, from line `from` on, and wait for yes or no. */
+  /** The effects found by the dry run are shown, from line `from` on. The action waits for yes or no. */
   | { readonly kind: "deed"; readonly intent: Intent; readonly lines: ReadonlyArray<string>; readonly from: number }
   | { readonly kind: "doing"; readonly intent: Intent }
 
@@ -69,7 +69,7 @@ export interface WatchState {
   /** Index in the queue; -1 until a key selects a row. */
   readonly selected: number
   readonly mode: Mode
-  /** The outcome of the last action. */
+  /** The sentence that reports the outcome of the last key or action; null when there is none to show. */
   readonly message: string | null
   readonly ended: boolean
 }
@@ -205,7 +205,7 @@ export interface Key {
   readonly ctrl?: boolean
 }
 
-/** The side effect that a key starts. */
+/** The side effect that a key starts: an action's dry run, the action itself, or a new snapshot. */
 export type Wish =
   | { readonly kind: "rehearse"; readonly intent: Intent }
   | { readonly kind: "carryOut"; readonly intent: Intent }
@@ -216,7 +216,7 @@ export interface Pressed {
   readonly wish: Wish | null
 }
 
-/** Limit on the length of a reason. */
+/** Limit on the length of a reason or note, characters. */
 const mostWords = 500
 
 export const press = (state: WatchState, key: Key): Pressed => {

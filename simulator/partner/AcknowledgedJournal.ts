@@ -16,7 +16,7 @@ export interface Acknowledged {
   readonly body: Buffer
   /** Arrival of the answer, Unix ms. */
   readonly at: number
-  /** The request had run before, and its first answer was lost. */
+  /** True when an earlier attempt had executed the request and its answer was lost, so that this answer is a replay. */
   readonly foundAgain: boolean
 }
 
@@ -40,7 +40,7 @@ export interface KnownReport {
   readonly cashAfter: bigint
 }
 
-/** Contradictions kept as text; further ones are only counted. */
+/** Limit on the contradictions that are kept as text; further ones are only counted. */
 const contradictionLimit = 50
 
 const Envelope = <S extends Schema.Top>(data: S) =>
@@ -50,9 +50,9 @@ const decodeCollateral = Schema.decodeUnknownExit(Envelope(CollateralAnswer))
 
 export class AcknowledgedJournal {
   readonly entries: Array<Acknowledged> = []
-  /** By client number. */
+  /** The onboarded clients by client number. */
   readonly clients = new Map<number, KnownClient>()
-  /** By partnerRef. */
+  /** The acknowledged reports by partnerRef. */
   readonly reports = new Map<string, KnownReport>()
   readonly contradictions: Array<string> = []
   contradictionCount = 0

@@ -29,7 +29,7 @@ export interface CollateralPlan extends KeyedRequest {
   readonly direction: "DEPOSIT" | "WITHDRAWAL"
   /** Micro-USDC. */
   readonly amount: bigint
-  /** Set when the same report is filed again under a new key: the expected report id. */
+  /** The report id that the answer must repeat, for a report that is filed again under a new key; null for a first filing. */
   readonly repeats: number | null
 }
 
@@ -80,7 +80,7 @@ export const planCollateral = (tag: string, index: number, intent: CollateralInt
   }
 }
 
-/** The same report under a new key, which must be answered with the original. */
+/** Plans the second filing of a report under a new key. The service must answer it with the original report. */
 export const planRepeat = (tag: string, index: number, original: CollateralPlan, reportId: number): CollateralPlan => ({
   ...original,
   index,

@@ -89,7 +89,7 @@ export const auditTrades = Effect.fnUntraced(function* (
   }
 })
 
-/** Cancels have no key: a repeated one finds an ended order. */
+/** Sends every keyed request again and compares the answers. A cancel has no key, so a repeated cancel finds an ended order. */
 const replayTrades = Effect.fnUntraced(function* ({ client, random, journal }: TradeAuditOptions, findings: Findings) {
   const keyed = journal.entries.filter(({ request }) => request.call.idempotencyKey !== undefined)
   yield* Effect.forEach(

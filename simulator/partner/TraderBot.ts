@@ -35,7 +35,7 @@ const remembered = 20
 interface Trader {
   readonly number: number
   readonly clientId: number
-  /** Orders that may still work. */
+  /** Ids of the trader's newest LIMIT orders that the bot has not cancelled, at most `remembered`. */
   resting: ReadonlyArray<number>
 }
 

@@ -80,7 +80,7 @@ interface Parts<P extends Principal> {
   readonly host: ActorHost["Service"]
   readonly idempotency: Idempotency
   readonly keyedHash: KeyedHash
-  /** Handlers by operation. */
+  /** The handlers by the operation of their route. */
   readonly handlers: AnyHandlers<P>
 }
 
@@ -176,7 +176,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** The refusal in the form of its route, for one that precedes the handler. */
+  /** Gives a refusal from before the handler the form of its route, which may add members to refusals. */
   private shown(match: RouteMatch | null, refusal: WireRefusal): WireRefusal {
     return refusalOf(match === null ? {} : (this.parts.handlers[match.route.operation] as AnyWrite<P>), refusal)
   }

@@ -70,7 +70,7 @@ export const partnerFeatures: ReadonlyArray<Served<PartnerPrincipal, Needs<(type
 /** The services of the partner's routes. They need the engine, its views and the shared services. */
 export const partnerServices = Layer.mergeAll(profile.layer, ...Object.values(features).map(({ layer }) => layer))
 
-/** The partner's routes from the contract. */
+/** The route table of the partner surface, derived from the contract. */
 export const partnerRoutes = new RouteTable(
   partnerPrefix,
   partnerFeatures.map(({ api }) => api)

@@ -327,7 +327,7 @@ export const machines = {
 
 export type Kind = keyof typeof machines
 
-/** The machine type of a kind. */
+/** The machine of a kind with its own types, so that code for one kind knows its events and its context. */
 export type MachineOf<K extends Kind> = (typeof machines)[K]["machine"]
 /** The state names of a kind as stored. */
 export type StateOf<K extends Kind> = StoredStateOf<MachineOf<K>>

@@ -116,7 +116,7 @@ const hasVenue = ({ venue, layerVenue }: RuntimeOptions): boolean =>
 /** The connections for everything but the journal, which has its own. More are slower (architecture section 8). */
 const poolSize = 8
 
-/** The pool of all reads. */
+/** The pool of connections for everything but the journal. */
 export const layerDatabase = (url: Redacted.Redacted) =>
   layerDatabasePool({ url, maxConnections: poolSize, applicationName: "brokerage" })
 

@@ -46,7 +46,7 @@ export interface World {
   readonly url: string
   /** PEM of the authority to trust; null: the system's. */
   readonly ca: string | null
-  /** Key of an ADMIN. */
+  /** An operator key with the role ADMIN. */
   readonly operatorKey: string
   /** Runs `brokerage ARGS --json --yes` on the service. */
   readonly command: (args: ReadonlyArray<string>) => Promise<CommandAnswer>

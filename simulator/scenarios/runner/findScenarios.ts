@@ -29,7 +29,7 @@ export const groups: Readonly<Record<string, string>> = {
 
 export interface Found {
   readonly scenarios: ReadonlyArray<Scenario>
-  /** `FILE:LINE: sentence` for unreadable files, and names without a match. */
+  /** Faults as sentences: `FILE:LINE: ...` for an unreadable file, and one for each argument that matches no file. */
   readonly complaints: ReadonlyArray<string>
   /** Files that an argument names alone: by id or as a file, not by a group or prefix. */
   readonly byName: ReadonlySet<string>

@@ -19,7 +19,10 @@ interface Sending {
   readonly clientIdOf: (session: Session, name: string) => Effect.Effect<unknown, Broken>
 }
 
-/** A service dies within milliseconds of a request that passes the point. */
+/**
+ * How long a step waits for the service to reach the point of its kill. A service dies within milliseconds of a request that
+ * passes the point.
+ */
 const pointMillis = 15_000
 const backMillis = 60_000
 const awayMillis = 10_000
@@ -50,7 +53,7 @@ const killService = (
       yield* session.command("sim", "verify")
       yield* attempt(() => own.dieAt(point, subject), "The service did not accept the kill point.")
       const step = during[index]
-      // The service may die before its answer; later steps check the outcome.
+      // The service may die before it answers this step; later steps check whether the step was executed.
       const sent = step === undefined ? null : yield* Effect.exit(send(session, step))
       const ended = yield* Effect.timeoutOption(
         Effect.promise(() => own.ended()),
@@ -105,6 +108,9 @@ const complaintOf = (client: PartnerClient): Effect.Effect<string | null> =>
     Effect.catch(({ detail }) => Effect.succeed(detail))
   )
 
-/** A killed server's child processes end by themselves and until then complete their requests. */
+/**
+ * A complaint while /healthz is still well after the database was killed; null otherwise. The killed server's child processes
+ * complete their requests before they end, so the caller repeats this check.
+ */
 const stillWell = (complaint: string | null): string | null =>
   complaint === null ? "The service reports healthy without its database." : null

@@ -126,7 +126,7 @@ class Reader {
     return { ...step, during }
   }
 
-  /** Steps inside a step, which all get an answer. */
+  /** Parses the steps inside a step. Only steps that are sent and get an answer are allowed there. */
   private sent(raw: ReadonlyArray<unknown>, parts: Node | null, how: string): ReadonlyArray<SentStep> {
     return raw.flatMap((each, at) => {
       const part = this.step(each, childOf(parts, at))
@@ -183,7 +183,9 @@ class Reader {
     return null
   }
 
-  /** The file yields no value, so only this fault is reported. */
+  /**
+   * Reports a fault that makes the whole file unreadable. Further such faults are consequences, so only the first is reported.
+   */
   private giveUp(node: Node, sentence: string): null {
     if (!this.unreadable) this.complain(this.lineOf(node), sentence)
     this.unreadable = true
@@ -245,7 +247,7 @@ class Reader {
     }
     if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node, depth + 1))
     if (!isScalar(node)) return null
-    // The tag turned it into text: unquoted text is parsed again as without the tag.
+    // The tag turned the value into text, so unquoted text is parsed again as if it had no tag.
     const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
     const value = tagged ? plainValue(node.source ?? "") : node.value
     if (typeof value !== "number" || Number.isFinite(value)) return value
@@ -260,7 +262,7 @@ const plainValue = (source: string): unknown => {
   return errors.length === 0 && isScalar(contents) ? contents.value : source
 }
 
-/** Whether it can be compared as a number; a variable only once it is filled. */
+/** Whether a matcher can compare the value as a number. A text with a variable passes, because the variable has no value yet. */
 const isAmount = (value: unknown): boolean =>
   compareDecimals(value, 0) !== null || (typeof value === "string" && value.includes("$"))
 

@@ -7,7 +7,7 @@ import type { Contract } from "./Contracts.ts"
 import type { Order } from "./Order.ts"
 
 export interface Position {
-  /** Signed lots. */
+  /** Lots; positive for a long position, negative for a short one. */
   lots: number
   /** Micro-USDC received less paid, without fees: the negative cost of the quantity. */
   flow: bigint

@@ -12,7 +12,7 @@ export type Side = "BUY" | "SELL"
 export interface Resting {
   readonly accountId: number
   readonly side: Side
-  /** Ticks. */
+  /** The limit price in ticks. */
   readonly price: number
   /** Lots left to trade. */
   left: number
@@ -152,7 +152,7 @@ export class Book<Maker extends Resting = Resting> {
 const reaches = (side: Side, limit: number | null, price: number): boolean =>
   limit === null || (side === "BUY" ? price <= limit : price >= limit)
 
-/** One side; `direction` is 1 if a higher price is better. */
+/** One side of the book; `direction` is 1 if a higher price is better. */
 class Ladder {
   private readonly levels: Array<Level> = []
   private readonly direction: 1 | -1
@@ -224,7 +224,7 @@ class Ladder {
     else this.levels.splice(at, 1)
   }
 
-  /** Index of a price, or of its insertion. */
+  /** Index of the level of a price, or the index at which that level would be inserted. */
   private place(price: number): number {
     const { levels, direction } = this
     let low = 0

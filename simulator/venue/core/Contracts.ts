@@ -24,7 +24,7 @@ export interface Contract {
   readonly barrier: number
   readonly takeProfit: number | null
   readonly expiryAt: number
-  /** Pays the take profit or nothing. */
+  /** True for a contract that pays its take profit or nothing: it loses the whole premium when it expires before a level. */
   readonly strict: boolean
   readonly premiumBps: number
   readonly openedAt: number
@@ -35,7 +35,7 @@ export interface Contract {
   waits: Waits | null
 }
 
-/** The stored form. */
+/** A contract as a snapshot stores it, without its registrations. */
 export type StoredContract = Omit<Contract, "waits">
 
 /** Registrations of an open contract: at its levels, and for its expiry. */
@@ -96,7 +96,7 @@ export class Contracts {
     return this.expiries.size
   }
 
-  /** In order of opening. */
+  /** All open contracts of the market, in order of opening. */
   all(): ReadonlyArray<Contract> {
     return this.expiries
       .all()

@@ -17,10 +17,10 @@ import { textOf } from "./texts.ts"
 type Row = readonly [price: number, quantity: number]
 type Texts = ReadonlyArray<readonly [price: string, qty: string]>
 
-/** Levels of a side that are published and covered by the checksum. */
+/** Levels of a side that are published (`depth`), and those of them that the checksum covers (`checked`). */
 const depth = 100
 const checked = 25
-/** Trades that are kept. */
+/** Limit on the trades of a market that its feed keeps. */
 export const tradesKept = 500
 
 /** The figures of a ticker without its sequence and time. */

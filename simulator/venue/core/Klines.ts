@@ -49,7 +49,7 @@ export class Klines {
     this.hours = new Series(hour, hourDays, state?.hours)
   }
 
-  /** Adds a trade. */
+  /** Adds a trade to the bucket of its time, Unix ms; the price is in ticks. */
   trade(at: number, price: number, lots: number): void {
     this.minutes.add(at, price, lots, 1)
     this.hours.add(at, price, lots, 1)

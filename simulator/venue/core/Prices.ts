@@ -12,7 +12,7 @@ export interface PathPoint {
   readonly price: number
 }
 
-/** The held prices of a base. */
+/** The prices of a base that a tester holds, in ticks. A price that is null moves by itself. */
 interface Held {
   index: number | null
   mark: number | null
@@ -41,7 +41,7 @@ interface Path {
   readonly points: ReadonlyArray<PathPoint>
 }
 
-/** Plain JSON of one base. */
+/** The prices of one base as plain JSON, for snapshots. */
 export interface PricesState {
   readonly base: string
   readonly opening: number
@@ -94,12 +94,12 @@ export class Prices {
     return { index, mark: held.mark ?? Math.max(1, Math.round(index * (1 + basis))) }
   }
 
-  /** The opening price of a base. */
+  /** The price of a base when the venue began, in ticks. */
   openingOf(base: string): number {
     return this.of(base).opening
   }
 
-  /** The held prices of a base. */
+  /** The prices of a base that a tester holds, in ticks; null where none is held. */
   heldOf(base: string): Readonly<Held> {
     return this.of(base).held
   }

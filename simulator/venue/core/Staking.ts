@@ -116,7 +116,7 @@ export class Staking {
   private readonly kept: number
   private readonly emit: (swap: Swap, payment: Payment | null) => void
   private readonly nextTradeId: () => number
-  /** The last offer, swap, payment and fee correction. */
+  /** The last id that was assigned to each kind. */
   readonly ids = { offer: 0, swap: 0, payment: 0, correction: 0 }
 
   /** `emit` gets every changed swap, with the payment that changed it. */
@@ -154,7 +154,7 @@ export class Staking {
     return offer
   }
 
-  /** Takes a part of an offer. */
+  /** Takes a part of an offer. Returns the new swap, or the reason to refuse the take. */
   take(request: Take): Swap | TakeRefusal {
     const swap = this.judge(request)
     if (typeof swap !== "string") this.emit(swap, null)

@@ -57,7 +57,7 @@ export class EventFeed {
     return this.readers.size
   }
 
-  /** Opens a stream after a number; false, without an answer, if events so old are not kept. */
+  /** Opens a stream of the events after a number. Returns false, and sends nothing, if events so old are no longer kept. */
   open(response: ServerResponse, after: number): boolean {
     if (this.source.eventsAfter(after) === null) return false
     const reader: Reader = {
@@ -141,7 +141,7 @@ export class EventFeed {
     return number <= cameAt ? undefined : this.recent.get(number)
   }
 
-  /** Sends a reader the next events from the venue's store, up to those with encoded lines. */
+  /** Sends a reader the next events from the venue's store, up to the first event that is encoded already. */
   private readOn(reader: Reader): void {
     const events = this.source.eventsAfter(reader.position)
     if (events === null || events.length === 0) return reader.line.cut()

@@ -18,7 +18,7 @@ export interface Subscription {
 
 interface Topic extends Subscription {
   readonly readers: Set<LineReader>
-  /** Messages since the last flush. */
+  /** Messages that the next flush sends to this reader. */
   waiting: Array<ChannelMessage>
   /** The last snapshot sent, as bytes. */
   snapshot: { readonly seq: number; readonly line: Buffer } | null

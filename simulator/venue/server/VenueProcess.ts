@@ -1,6 +1,6 @@
 /**
- * A running simulated venue: its books from the log, time and dealers on wall time, the listener, and the order of its
- * shutdown. One for each directory.
+ * A running simulated venue: its books from the log, time and dealers on wall time, the listener, and the order of its shutdown.
+ * Each directory has one venue.
  */
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"

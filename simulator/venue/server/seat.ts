@@ -23,7 +23,7 @@ export const takeSeat = async (directory: string): Promise<Seat | null> => {
   const path = pathOf(directory)
   const seat = await tryTake(path)
   if (seat !== null || process.platform === "linux" || process.platform === "win32") return seat
-  // On other systems the socket is a file, which a killed process leaves behind.
+  // On systems other than Linux and Windows, the socket is a file, which a killed process leaves behind.
   if (await answers(path)) return null
   rmSync(path, { force: true })
   return tryTake(path)
@@ -38,7 +38,7 @@ const pathOf = (directory: string): string => {
   return process.platform === "win32" ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`)
 }
 
-/** Limit on connections, and on the silence or wait of each, ms. */
+/** Limits of the seat: connections at a time, and the silence or wait of one connection in ms. */
 const askersAtOnce = 32
 const askerPatience = 10_000
 

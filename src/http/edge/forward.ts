@@ -12,7 +12,7 @@ import { answerHeaders, expectsContinue, hasBody, requestHeaders } from "./proxy
 import { keyAccepted, leavesBody, presentedGoodKey, type UnreadBodies } from "../middleware/UnreadBodies.ts"
 import type { Router } from "./RouterPool.ts"
 
-/** The outcome of one attempt. */
+/** The outcome of one attempt to forward a request to a router. */
 export type Forwarded =
   /** The answer was passed on, or the caller disconnected. */
   | { readonly _tag: "Done" }

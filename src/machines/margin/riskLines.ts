@@ -11,7 +11,7 @@ import { closeOutPct, marginCallPct } from "./perpetual.ts"
 
 /** A position, with the range of marks in which it can't move its account across a line. */
 export interface Leg {
-  /** Signed. */
+  /** Base units; positive for a long position, negative for a short one. */
   readonly qty: number
   readonly entry: number
   /** The last known mark; NaN when there never was one. */
@@ -29,19 +29,19 @@ export interface Leg {
 
 export interface LinedAccount {
   readonly cash: number
-  /** The maximum loss of its open contracts. */
+  /** The maximum loss of the account's open contracts. */
   readonly premiums: number
   readonly recorded: RiskState
   readonly legs: ReadonlyArray<Leg>
-  /** True while a needed mark is unknown. Such an item triggers no check until its mark arrives. */
+  /** True while a mark that the account needs is unknown. Such an account triggers no check until the mark arrives. */
   readonly awaitsMarks: boolean
 }
 
 /** A risk tier in floating point. */
 export interface TierLine {
-  /** USDC. */
+  /** The notional from which the tier applies, USDC. */
   readonly from: number
-  /** Infinity when the market's maximum applies. */
+  /** The tier's highest leverage; infinity when the market's maximum applies. */
   readonly maxLeverage: number
 }
 type Tiers = ReadonlyArray<TierLine>
@@ -49,9 +49,9 @@ type Tiers = ReadonlyArray<TierLine>
 export const tierLines = (tiers: MarketTerms["riskTiers"]): Tiers =>
   tiers.map(({ from, maxLeverage }) => ({ from: Number(from) * micro, maxLeverage: maxLeverage ?? Infinity }))
 
-/** The largest share, as a fraction of the mark. The dearest risk tier is searched within this reach. */
+/** The largest relative move of a mark that a range allows. The dearest risk tier is searched within this move. */
 export const shareReach = 0.5
-/** Smaller shares count as zero: the account is then on its line. */
+/** A smaller relative move counts as zero: the account is then on its line. */
 const leastShare = 1e-9
 /** Bound of the floating-point error relative to the summed amounts: thousands of times the machine epsilon. */
 const wrongBy = 1e-12
@@ -145,7 +145,7 @@ const steepness = ({ qty, mark, leverage }: Leg, tiers: Tiers, pct: number, agai
   return value * (1 + share / leverageAt(value * (against ? 1 + shareReach : 1), leverage, tiers))
 }
 
-/** The leverage of the tier that allows the highest. */
+/** The highest leverage that any of the tiers allows, at most `leverage`; without tiers `leverage` itself. */
 const highestLeverage = (leverage: number, tiers: Tiers): number => {
   let most = tiers.length === 0 ? Infinity : 0
   for (const { maxLeverage } of tiers) most = Math.max(most, maxLeverage)

@@ -78,7 +78,7 @@ export const noFacts: Facts = {
   recent: noRecentMarket
 }
 
-/** Age up to which a mark is fresh. */
+/** The age up to which a mark is fresh, ms. */
 export const freshMillis = 10_000
 
 /** Whether a mark is fresh at a moment. */

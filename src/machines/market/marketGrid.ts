@@ -4,7 +4,7 @@ import { compared, scaled } from "../shared/Exact.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import { type Grid, gridOf, onGrid } from "./Grid.ts"
 
-/** A value in the form of its grid. */
+/** A value on its market's grid: the text with all decimal places of the grid, and their number. */
 export interface OnGrid {
   readonly text: string
   readonly decimals: number

@@ -31,7 +31,10 @@ export interface Leg {
 export interface Again {
   readonly role: LegRole
   readonly orderId: number
-  /** The leg met its own parent's order, or an empty book. It waits until the parent's remaining quantity has left the book. */
+  /**
+   * True when the leg met its own parent's order, or an empty book. It waits until the parent's remaining quantity has left the
+   * book.
+   */
   readonly waits: boolean
 }
 
@@ -75,7 +78,7 @@ export interface Standing {
   /** The number of legs of this round that were sent at MARKET. */
   readonly atMarket: number
   readonly again: Again | null
-  /** At most one per level. */
+  /** Refused legs that wait for a retry, at most one per level. */
   readonly unplaced: ReadonlyArray<Unplaced>
   /** Legs that may still work at the venue, of any round. */
   readonly legs: ReadonlyArray<Leg>
@@ -140,7 +143,7 @@ export const firstStanding: Standing = {
 export const groupOf = (orderId: number, round: number): string =>
   round === 1 ? `att:${orderId}` : `att:${orderId}:${round}`
 
-/** The order type of a leg. */
+/** The order type of a leg, by its role and by whether it rests at a limit price once it is triggered. */
 export const legType = (role: LegRole, hasLimit: boolean): OrderType =>
   role === "takeProfit"
     ? hasLimit

@@ -62,7 +62,7 @@ const passedAlready = "would trigger at once"
 
 const nothing = new MoneyDecimal(0)
 
-/** The next step of a protection. */
+/** Plans the next step of a protection: the event, the new standing, and the orders to place, amend or cancel. */
 export const planProtection = (
   attachment: { readonly state: AttachmentState; readonly context: AttachmentContext },
   around: Around

@@ -30,7 +30,7 @@ export interface RfqInput {
   readonly markAtRequest: string | null
   readonly impliedLeverage: string | null
   readonly potentialProfit: string | null
-  /** The estimate; once executed, the charged amount. */
+  /** The estimated commission in USDC, or the charged one once a quote is executed; null for a request to close. */
   readonly commission: string | null
   readonly windowEndsAt: number
   readonly autoAccept: boolean
@@ -46,7 +46,7 @@ export interface RfqInput {
 export interface Accepting {
   readonly quoteId: number
   readonly price: string
-  /** Zero for a request to close. */
+  /** The premium of the contract to open; zero for a request to close. */
   readonly premium: string
   readonly commission: string
   readonly at: number

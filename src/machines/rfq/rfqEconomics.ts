@@ -8,10 +8,10 @@ import { formatAmount } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { RequestedRfq } from "./rfqOnMarket.ts"
 
-/** A request at the mark. */
+/** A request for quotes with the figures at the mark that the rules compare. */
 export interface Marked extends Priced {
   readonly markPlaces: number
-  /** USDC. */
+  /** The market's minimum notional, USDC. */
   readonly minNotional: Scaled
 }
 

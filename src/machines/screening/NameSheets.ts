@@ -23,7 +23,7 @@ declare const WebAssembly: {
 
 interface Program {
   readonly memory: { readonly buffer: ArrayBuffer; readonly grow: (pages: number) => number }
-  /** See lackingLetters.wat. */
+  /** Finds columns that lack few bits of the query, and returns their number; lackingLetters.wat describes the parameters. */
   readonly find: (from: number, to: number, queryEnd: number, begin: number) => number
 }
 
@@ -69,14 +69,14 @@ const mostAtOnce = Math.floor((pageWords - foundAt) / together)
 /** Pages added at once: 4 MB. */
 const pagesAtOnce = 64
 
-/** Counts have five bits. */
+/** The largest number that the five bits of a count can hold, and the number of bits that a result has for its column. */
 const mostCounted = 31
 const columnBits = 24
 
 export class NameSheets {
   readonly #textOf: (name: number) => string
   readonly #program = new WebAssembly.Instance(program).exports as Program
-  /** The whole memory. */
+  /** The program's whole memory. A growth of the memory needs a new array, because the old one is then detached. */
   #words = new Int32Array(this.#program.memory.buffer)
   #end = pageWords
   /** Start words of released sheets, by size. */
@@ -100,12 +100,12 @@ export class NameSheets {
     return patternOf(this.#textOf(name))
   }
 
-  /** A new sheet without names. */
+  /** Makes a sheet without names that has room for 128. */
   sheet(): Sheet {
     return { start: this.#take(0), size: 0, count: 0 }
   }
 
-  /** Releases a sheet. */
+  /** Releases a sheet, so that a later sheet of the same size reuses its memory. */
   drop({ start, size }: Sheet): void {
     this.#words.fill(0, start, start + wordsOf(size))
     while (this.#free.length <= size) this.#free.push([])

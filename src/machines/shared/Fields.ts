@@ -35,7 +35,7 @@ export interface SectionFacts {
   readonly documents: "refused" | ReadonlySet<number>
 }
 
-/** True for a JSON object. */
+/** True for a JSON object, which is neither null nor an array. */
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -170,7 +170,7 @@ export const token = <const T extends readonly [string, ...string[]]>(label: str
     .annotate({ message: `${label} must be one of: ${tokens.join(", ")}.`, description: label })
     .annotateKey(missing(label))
 
-/** A yes or no answer. */
+/** A required true or false; no text or number stands for it. */
 export const flag = (label: string) =>
   Schema.Boolean.annotate({ message: `${label} must be true or false.`, description: label }).annotateKey(
     missing(label)

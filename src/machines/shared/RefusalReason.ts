@@ -182,7 +182,7 @@ export const partnerReasons = [
 ] as const satisfies ReadonlyArray<ReasonGroup>
 
 type KeysOf<Group> = Group extends { readonly reasons: infer Reasons } ? keyof Reasons : never
-/** The token of a refusal. */
+/** A token for the reason of a refusal, whether for partners or for operators only. */
 export type Reason = KeysOf<(typeof partnerReasons)[number] | (typeof operatorReasons)[number]>
 
 /** The tokens that partners may receive with a status, in the order of the registry; with `code`, only those of that code. */

@@ -40,13 +40,13 @@ export const statusOf = ({ statuses }: Pick<JsonForm, "statuses">, status: numbe
   return chosen
 }
 
-/** A success as JSON text. */
+/** Renders a success as JSON text: in the envelope with code 0, or bare if the route's form is bare. */
 export const renderJson = (form: JsonForm, data: unknown, status: number | null): Rendered => ({
   status: statusOf(form, status),
   body: JSON.stringify(form.enveloped ? { code: 0, data } : data)
 })
 
-/** A refusal as an answer. */
+/** Renders a refusal as an answer. It keeps the time of a retry, and whether the request's key is freed. */
 export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   status: refusal.status,
   body: refusalText(refusal),

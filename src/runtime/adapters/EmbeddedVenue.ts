@@ -38,7 +38,7 @@ export interface EmbeddedVenueOptions {
 }
 
 export interface EmbeddedVenue {
-  /** Constant while supervised. */
+  /** The address and the key of the simulator. A replacement of a dead simulator has the same. */
   readonly connection: VenueConnection
   /** The pid of the current simulator: it changes when a dead one is replaced (0 in between). */
   readonly pid: Effect.Effect<number>
@@ -193,7 +193,7 @@ const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =
         return
       }
       if (ended) {
-        simulator.pid = 0 // never signal a pid that may soon belong to another process
+        simulator.pid = 0 // The pid is cleared, because the system may give it to another process, which must get no signal.
         const lastLine = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
         return yield* fail(`The simulated venue does not start: ${lastLine === "" ? "its log is empty." : lastLine}`)
       }

@@ -169,7 +169,7 @@ const issue = (authority: Pair | undefined, hosts: ReadonlyArray<string>, now: n
       await import("reflect-metadata")
       const x509 = await import("@peculiar/x509")
       const keys = await webcrypto.subtle.generateKey(curve, true, ["sign", "verify"])
-      const serialNumber = `4${randomBytes(15).toString("hex").slice(1)}` // positive, never shortened
+      const serialNumber = `4${randomBytes(15).toString("hex").slice(1)}` // the digit 4 keeps it positive and its length constant
       const name = authority === undefined ? `Brokerage local CA ${serialNumber.slice(0, 8)}` : "Brokerage server"
       const signer = authority === undefined ? undefined : new x509.X509Certificate(authority.certificate)
       const end = now + (signer === undefined ? authorityDays : leafDays) * dayMillis
@@ -177,7 +177,7 @@ const issue = (authority: Pair | undefined, hosts: ReadonlyArray<string>, now: n
         serialNumber,
         subject: `CN=${name}`,
         issuer: signer?.subject ?? `CN=${name}`,
-        notBefore: new Date(now - dayMillis), // clocks of machines differ a little
+        notBefore: new Date(now - dayMillis), // a day early, because clocks of machines differ
         notAfter: new Date(Math.min(end, signer?.notAfter.getTime() ?? end)),
         signingAlgorithm: curve,
         publicKey: keys.publicKey,

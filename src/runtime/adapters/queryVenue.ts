@@ -14,7 +14,7 @@ export class VenueAway extends Schema.TaggedError<VenueAway>()("VenueAway", { re
 /** The longest response that is read, bytes. */
 const longestAnswer = 1024 * 1024
 
-/** The JSON of a response with status 200. With a body the request is a POST. */
+/** Sends one request and returns the JSON of the response. Fails for any status but 200. With a body the request is a POST. */
 export const queryVenue = (
   connection: VenueConnection,
   path: string,

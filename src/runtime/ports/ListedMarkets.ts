@@ -8,7 +8,7 @@ import type { haltFamilies } from "../../machines/market/TradingHalt.ts"
 export interface MarketPrices {
   readonly symbol: string
   readonly family: (typeof haltFamilies)[number]
-  /** Decimal strings; null if the market has none (yet). */
+  /** The price of the last trade. All prices are decimal strings, null if the market has none (yet). */
   readonly last: string | null
   readonly mark: string | null
   readonly index: string | null

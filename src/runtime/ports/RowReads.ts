@@ -40,7 +40,7 @@ export class RowReads extends Context.Service<
     clientIds(accounts: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
     /** Clients that have one of these person keys (`personKeyOf`), highest id first. Only ids below `before`. */
     persons(personKey: string, query: PageQuery): Effect.Effect<ReadonlyArray<Tables["clients"]>, Unavailable>
-    /** The taken facts among these, with the objects that hold them. */
+    /** Those of these unique facts that are taken, with the objects that hold them. */
     holders(names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable>
   }
 >()("brokerage/runtime/ports/RowReads") {

@@ -95,7 +95,7 @@ export interface VenueShape {
    * sum below the order's filled quantity shows that the venue no longer keeps some (A2-96). Null: the order is unknown there.
    */
   orderFills(ref: string): Effect.Effect<ReadonlyArray<VenueFill> | null, VenueUnanswered>
-  /** At most 500 refs; the outcomes come in the order of the refs. */
+  /** The outcomes of the calls with these refs, in the order of the refs; at most 500 refs. */
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
   /** As `lookup`, but voids each ref that the venue has not received: the venue never executes it. */
   voidRefs(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>

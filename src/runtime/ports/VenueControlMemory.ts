@@ -19,7 +19,7 @@ export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(
 export interface VenueScript {
   show: () => VenueView | VenueControlError
   command: (command: VenueCommand) => CommandAnswer | VenueControlError
-  /** In the order of arrival. */
+  /** The commands that the service has sent, in the order of arrival. */
   readonly sent: Array<VenueCommand>
 }
 

@@ -1,4 +1,7 @@
-/** Given progress: reached at once for a service without events, or when a test sets it. A test gives each account's sequence. */
+/**
+ * The progress of the venue's events, given by the caller. Without arguments every event counts as applied, for a service without
+ * a venue. A test passes functions that report and await its own progress.
+ */
 import { Effect, Layer } from "effect"
 import { VenueProgress } from "./VenueProgress.ts"
 

@@ -12,7 +12,7 @@ export interface VenueCallRow {
   readonly call: VenueCallName
   /** The request that the venue receives, including the ref. */
   readonly request: JsonObject
-  /** Business time of the decision. */
+  /** Business time of the decision to call, Unix ms. */
   readonly at: number
 }
 

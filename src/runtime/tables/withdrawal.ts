@@ -51,7 +51,7 @@ export const withdrawalTables = {
           : "withdrawal pay ID, or withdrawal fail ID"
     },
     reference: "withdrawal",
-    // Approved but not paid: the bank may still refuse it.
+    // The money of an approved request may return until it is paid: the bank may still refuse it.
     returns: ({ state, currency, amount }) => (state === "APPROVED" ? { currency, amount } : null),
     id: ["withdrawal", "usual"]
   })

@@ -38,7 +38,7 @@ const AdvanceView = Schema.Struct({
 export class ClockGroup extends HttpApiGroup.make("clock").add(
   HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockShown) }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("advance", "/sim/clock", {
-    /** Exactly one of the two members. */
+    /** A request must give exactly one of the two members. */
     payload: Schema.Struct({
       advanceMillis: Schema.optionalKey(rangeOf("The advance in milliseconds", 1, maxAdvanceMillis)),
       to: Schema.optionalKey(rangeOf("The moment in Unix milliseconds", 1, Number.MAX_SAFE_INTEGER))

@@ -36,7 +36,7 @@ export interface Ruled {
   readonly [ruled]: true
 }
 
-/** Every role. Such reads return no KYC payload and no document. */
+/** For reads that are open to every role. Such reads return no KYC payload and no document. */
 export const everyone: ReadonlyArray<OperatorRole> = operatorRoles
 export const admin: ReadonlyArray<OperatorRole> = ["ADMIN"]
 export const finance: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE"]

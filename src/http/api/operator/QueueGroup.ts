@@ -29,7 +29,7 @@ export class QueueGroup extends HttpApiGroup.make("queue").add(
     query: { kind: Schema.optionalKey(token("The kind", waitingKinds)), limit: Limit(500) },
     success: Answer(
       Schema.Struct({
-        /** Business time. */
+        /** The time of the list in business time, Unix ms. */
         asOf: Millis,
         waiting: Schema.Array(WaitingView),
         counts: Schema.Array(

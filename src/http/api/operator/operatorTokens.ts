@@ -38,9 +38,9 @@ export const swapStates = [
   "FINAL_SETTLEMENT"
 ] as const
 export const resolutions = ["executed", "void", "closed"] as const
-/** Outcomes of the appropriateness test. */
+/** Outcomes of the appropriateness test. A WARN counts only once the client has acknowledged it. */
 export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const
-/** The client currencies. */
+/** The currencies that a client's account may hold. */
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const
 /** Decimal places of each currency. */
 export const currencyPlaces = { USDC: 6, BTC: 8, ETH: 8, SOL: 9, BNB: 8, XRP: 6, EUR: 2, USD1: 6 } as const

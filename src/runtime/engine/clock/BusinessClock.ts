@@ -69,8 +69,9 @@ const driftSpan = 10_000
 const pastSpan = 3_600_000
 
 /**
- * The largest difference of at least an hour: a request or an event keeps the time of its clock, even if the clock was corrected
- * since. It is `driftLimit` at first, because a start does not know earlier differences.
+ * The largest difference between the venue's clock and this one over at least the last hour. A request or an event keeps the time
+ * of its clock, even if the clock was corrected since. It is `driftLimit` at first, because a start does not know earlier
+ * differences.
  */
 class PastMost {
   private from = -Infinity

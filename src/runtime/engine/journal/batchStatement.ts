@@ -90,7 +90,7 @@ const engineParts = {
       `DELETE FROM timers USING ${rows} AS v(s, n, d) WHERE subject = v.s AND name = v.n AND (v.d IS NULL OR due_at = v.d)`
   ),
   ended: part("ended", null, ["text"], (rows) => `DELETE FROM venue_calls USING ${rows} AS v(r) WHERE ref = v.r`),
-  // As text, because the sum of one batch may exceed 64 bits.
+  // The sums are sent as text, because the sum of one batch may exceed 64 bits.
   totals: part(
     "totals",
     null,

@@ -12,6 +12,6 @@ export const rowsInTurn = <T extends TableName>({ state, draft }: Seeing, table:
   return [...untouched, ...written]
 }
 
-/** The only row of a table that holds one row per subject. */
+/** The only row of a table that holds one row per subject; undefined if there is none. */
 export const oneInTurn = <T extends TableName>({ state, draft }: Seeing, table: T): Tables[T] | undefined =>
   draft.written(table)[0] ?? state.one(table)

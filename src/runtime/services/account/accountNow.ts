@@ -50,5 +50,5 @@ export const recordedIn = (state: SubjectState): RiskState => state.one("riskMon
 /** The client's risk monitor as the turn sees it; undefined: the account has never left NORMAL. */
 export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined => oneInTurn(turn, "riskMonitors")
 
-/** The refusal of figures that need a venue, without one. */
+/** The refusal of figures that need market data while no venue is attached. */
 export const noVenue = refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)

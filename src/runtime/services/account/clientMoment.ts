@@ -33,7 +33,7 @@ export const momentInTurn = (turn: Turn, of: MomentOf): ClientMoment => ({
   facts: turn.facts
 })
 
-/** The client's committed state. */
+/** The client's committed state, read outside a turn. */
 export const momentAt = (
   state: SubjectState,
   facts: Facts,

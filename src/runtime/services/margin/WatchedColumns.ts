@@ -10,7 +10,7 @@ const startSize = 16
 
 export class WatchedColumns {
   clients = new Float64Array(startSize)
-  /** USDC. */
+  /** The cash of each account, USDC. */
   cash = new Float64Array(startSize)
   premiums = new Float64Array(startSize)
   flags = new Uint8Array(startSize)

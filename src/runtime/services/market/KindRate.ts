@@ -1,4 +1,4 @@
-/** Log rate limiter: a number of messages per kind and minute; counts the suppressed ones. No effects. */
+/** Limits a log to a number of messages per kind and minute, and counts those that it suppresses. No effects. */
 
 const everyMillis = 60_000
 /** The most kinds in memory. With more kinds all counts begin again. */

@@ -30,7 +30,7 @@ const firstPause = 250
 const longestPause = 8_000
 /** A channel that has needed no snapshot for this long is requested without a pause. */
 const calmMillis = 10_000
-/** Timeout of a request. */
+/** Timeout of a snapshot request, ms, and the number of channels that request concurrently. */
 const readLimit = 5_000
 const requestsAtOnce = 4
 

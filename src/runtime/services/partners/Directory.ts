@@ -33,7 +33,7 @@ export class Directory extends Context.Service<
     /** The credential of the key with this SHA-256 (hex). Null: the key is unknown or revoked, or its partner is CLOSED. */
     readonly credential: (hash: string) => PartnerCredential | null
     readonly partner: (partnerId: number) => PartnerView | null
-    /** The partner with this id or code. */
+    /** The partner with this id or code; null if there is none. */
     readonly findPartner: (idOrCode: string) => PartnerView | null
     readonly partners: () => ReadonlyArray<PartnerView>
     readonly keys: (partnerId: number) => ReadonlyArray<ApiKeyRow>

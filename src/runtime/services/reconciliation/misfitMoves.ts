@@ -19,9 +19,9 @@ interface Range {
 
 /** The ranges of all open misfits together. */
 export interface MisfitMoves {
-  /** By symbol, in the quantity of the market. */
+  /** Ranges of positions by symbol, in the quantity of the market. */
   readonly positions: ReadonlyMap<string, Range>
-  /** By currency. */
+  /** Ranges of money by currency. */
   readonly money: ReadonlyMap<string, Range>
 }
 

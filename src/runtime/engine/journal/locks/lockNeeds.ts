@@ -27,7 +27,10 @@ const int8 = (sqlName: string): KeyColumn => ({ sqlName, kind: "int8" })
 
 const specs = Object.values(catalogue) as ReadonlyArray<TableSpec>
 
-/** By SQL name. Rows of append-only tables are new, so that no session holds them. */
+/**
+ * The key columns of each table with rows that another session may hold, by SQL name. Rows of append-only tables are new, so that
+ * no session holds them.
+ */
 const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
   ["writer", [int8("id")]],
   ["subjects", [text("subject")]],
@@ -48,7 +51,7 @@ const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
     ])
 ])
 
-/** Throws for a table whose rows are never waited for. */
+/** The columns by which rows of a table are found, by its SQL name. Throws for a table whose rows are never waited for. */
 export const keyColumnsOf = (table: string): ReadonlyArray<KeyColumn> => {
   const columns = keyColumns.get(table)
   if (columns === undefined) throw new Error(`rows of ${table} are never waited for`)

@@ -35,7 +35,7 @@ const complianceLabel = ({ role }: OperatorCaller): RoleLabel => {
 /** The verdict with the client's id instead of its row. */
 export const idOf = (verdict: Verdict<ClientRow>): Verdict<number> => (verdict.ok ? accept(verdict.value.id) : verdict)
 
-/** Decides on the state in the mailbox. */
+/** Finds the client and decides on its state in the mailbox. The verdict holds the client's id. */
 export const decideOnClient = (
   tools: CommandTools,
   caller: OperatorCaller,

@@ -13,7 +13,7 @@ import { type ClientTurn, moveClient } from "./clientDecisions.ts"
 
 type Stored = Pick<RowReads["Service"], "page" | "persons">
 
-/** Another client that matches. */
+/** Another client that is the same person. */
 export interface SamePerson {
   readonly clientId: number
   /** The time of the final refusal of this person. Null: the client is open. */

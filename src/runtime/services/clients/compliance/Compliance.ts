@@ -245,7 +245,7 @@ const unseenCases = (what: string, rows: ReadonlyArray<CaseRow>): Refusal =>
 const screeningRunOf = ({ details }: CaseRow): number | null =>
   (details as { readonly screeningRunId?: number | null }).screeningRunId ?? null
 
-/** The package's latest revision. */
+/** The latest revision of the client's KYC package; null without a package. */
 const revisionOf = (state: SubjectState): number | null => state.one("kycPackages")?.context?.revision ?? null
 
 /** The state that a clearance depends on, as text: the package's revision, and the open cases with their details. */

@@ -88,7 +88,7 @@ export const updateAnswer = (
   screening: screeningAnswer(plan)
 })
 
-/** The value of `screening` in the reply. */
+/** `screening` in the reply. NOT_RUN: the update gave no cause for a screening. Every outcome but CLEAR waits for compliance. */
 const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screening"] => {
   if (screened === null) return "NOT_RUN"
   return screened.outcome === "CLEAR" ? "CLEAR" : "PENDING_REVIEW"

@@ -20,7 +20,7 @@ const lateLimit = 10_000
 
 export class PassDemand {
   readonly wake = Latch.makeUnsafe(true)
-  /** The highest entry id. */
+  /** The highest id of a committed watch-list entry. */
   last = 0
   /** The highest entry id that requires a pass. The entries of an import count once the import becomes current. */
   private due = 0

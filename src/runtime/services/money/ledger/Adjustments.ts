@@ -123,7 +123,7 @@ const alreadyBooked = (ledgerTxId: number): Refusal =>
 
 interface Signed {
   readonly currency: Currency
-  /** Minor units. */
+  /** Minor units of the currency; negative if the correction takes money from the client. */
   readonly amount: bigint
 }
 

@@ -38,7 +38,7 @@ export interface Related {
   readonly kind: Kind
   readonly id: string
   readonly state: string
-  /** The mailbox that holds it. */
+  /** The mailbox that holds the object. */
   readonly subject: string
 }
 

@@ -84,7 +84,7 @@ interface GateInput<Request, Row> {
   readonly filed: Row | null
 }
 
-/** A write for `explain`. */
+/** The gates of one kind of write, in the form in which `explain` evaluates them. */
 interface Rules<Request extends { readonly partnerRef: string }, T extends TableName, Facts> {
   readonly write: ExplainedWrite
   readonly custody: "BROKER" | "PARTNER"

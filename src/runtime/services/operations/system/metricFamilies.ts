@@ -9,7 +9,7 @@ import { counter, type Family, gauge } from "./prometheus.ts"
 import type { RiskIndex } from "../../margin/RiskIndex.ts"
 import type { FeedFigures } from "../../market/MarketFeed.ts"
 
-/** Figures from the database. */
+/** Metrics of the books and the queues, which need a read of the database. */
 export const databaseFamilies = (
   { sums, differences, gaps, unfollowed }: FollowedBooks,
   { unsealed, deliveries, pool }: BooksRead

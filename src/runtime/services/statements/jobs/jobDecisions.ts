@@ -49,7 +49,7 @@ export interface PageEnd {
   readonly isLast: boolean
 }
 
-/** Files a page. Null: the job's cursor has moved since the page was begun. */
+/** Stores the results of a page of clients and moves the job's cursor. Null: the cursor has moved since the page was begun. */
 export const filePage = (
   turn: Turn,
   job: StatementJobRow,
