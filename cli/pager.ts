@@ -3,8 +3,8 @@ import { spawn } from "node:child_process"
 import type { CliIo } from "./CliIo.ts"
 
 /**
- * Resolves when the pager exits. False when there is none, or when paging is off (PAGER empty or `cat`, a dumb terminal).
- * `chop`: long lines are cut at the edge and can be scrolled, if the pager supports it.
+ * Shows the text in the pager and resolves when the pager exits. False without a pager, and when paging is off (PAGER empty
+ * or `cat`, a dumb terminal). `chop`: long lines are cut at the edge and can be scrolled, if the pager supports that.
  */
 export const pageWith =
   (env: CliIo["env"]): CliIo["page"] =>
@@ -23,7 +23,7 @@ export const pageWith =
         resolve(shown)
       }
       child.once("error", () => end(false))
-      // Status 126 or 127: the shell found no such program.
+      // Exit status 126 or 127 comes from the shell: it found no such program, so the text was not shown.
       child.once("close", (code) => end(code !== 126 && code !== 127))
       // A reader may quit before the end of the text. The write error that follows is no failure.
       child.stdin.on("error", () => undefined)

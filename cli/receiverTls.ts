@@ -13,7 +13,10 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** The certificate and key as PEM texts. With `files` null, the authority in DATA_DIR/tls issues them. */
+/**
+ * The receiver's certificate and key as PEM texts: those of `files`, or, without files, new ones from the authority in
+ * DATA_DIR/tls.
+ */
 export const receiverTls = (dataDir: string, files: TlsFiles | null): Effect.Effect<TlsFiles, ReceiverNotStarted> =>
   files === null
     ? Effect.flatMap(

@@ -126,7 +126,7 @@ const followObject = (cli: Cli, kind: string, id: string, command: Command): Pro
 const pauseAfter = (failures: number): number =>
   failures === 0 ? pollMillis : Math.min(longestPauseMillis, pollMillis * 2 ** Math.min(failures, 4))
 
-/** The identity of a step across polls. Its source state is excluded, because a later poll may fill it in. */
+/** The identity of a step across polls. The source state is no part of it, because a later poll may fill it in. */
 const markOf = ({ at, event, actions, requestId, reason }: Step): string =>
   JSON.stringify([at, event, actions, requestId, reason])
 
@@ -300,7 +300,10 @@ const countMachines = (cli: Cli, command: Command): Promise<void> =>
       )
   )
 
-/** With --json the document is the machine's data, and a picture in the chosen format is a text member of it. */
+/**
+ * Shows the machine. With --json the document has the machine's data, and the picture in the chosen format as one text
+ * member.
+ */
 const showMachine = (
   cli: Cli,
   name: string,

@@ -20,7 +20,7 @@ export class Moment {
   /** The time in UTC, for sentences that are built before the output is known. */
   toString(): string {
     const date = new Date(this.at)
-    // A number outside the calendar's range is shown as a number.
+    // A number outside the calendar's range is no valid time, so it is shown as it is.
     if (Number.isNaN(date.getTime())) return String(this.at)
     return date.toISOString().replace("T", " ").replace(".000Z", "Z")
   }

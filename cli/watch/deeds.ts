@@ -114,7 +114,10 @@ const destinationLine = (data: object): ReadonlyArray<View> => {
 /** The command's answer; under four eyes it is empty, because the effects contain the answer. */
 const answerViews = (data: object): ReadonlyArray<View> => ("deed" in data ? [] : [text(""), knownFields(data)])
 
-/** A refusal or a lost connection as text, which names the two differently. */
+/**
+ * The text of a refusal or of a lost connection. After a refusal nothing has changed; after a lost connection the action
+ * may be done. The two texts make that difference clear.
+ */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof CliFailure)) throw error
   const lines = refusalLines(error.envelope).map((line) => line.trim())

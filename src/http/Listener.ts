@@ -107,7 +107,7 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
     // An upgrade request is served as an ordinary request, because no other protocol is supported. It is the last request of
     // its connection.
     shouldUpgradeCallback: () => false,
-    // framing.ts answers a missing Host header with the error envelope.
+    // Node would answer a missing Host header without the error envelope; framing.ts refuses it instead.
     requireHostHeader: false
   })
   server.maxHeadersCount = headerCount

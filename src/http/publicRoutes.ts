@@ -108,7 +108,7 @@ const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicR
         const admission = limits.enter(source, clock.currentTimeMillisUnsafe())
         if (admission._tag === "Admitted") {
           response.once("close", admission.leave)
-          // A connection that has already closed emits no further `close`.
+          // A connection that has closed by now emits no `close` any more, so the caller's place is given back here.
           if (response.destroyed) admission.leave()
           return null
         }

@@ -85,7 +85,9 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: OrderFills,
     error: errors
   }),
-  /** The outcome of each ref, as a VenueOutcome that is parsed by itself too; UNKNOWN for one that has not arrived. */
+  /**
+   * The outcome of each ref as a VenueOutcome; UNKNOWN for a ref that has not arrived. Outcomes are parsed one by one too.
+   */
   HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
   /** As `lookup`, but a ref that has not arrived becomes VOID: it is never executed. */
   HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })

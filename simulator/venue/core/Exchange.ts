@@ -80,7 +80,7 @@ export class Exchange {
   private readonly clock: { readonly now: number }
   /** The last id of an order and of a trade; trades outside the books, such as contracts, use the same counter. */
   readonly ids = { order: 0, trade: 0 }
-  /** Markets whose last price moved during matching: their triggers fire afterwards. */
+  /** Markets whose last price moved while orders were matched. Their triggers fire when the matching is complete. */
   private readonly moved = new Set<Listing>()
 
   constructor(
@@ -190,7 +190,8 @@ export class Exchange {
   }
 
   /**
-   * Delists a market: ends its orders, then every position at the final price against one account, which is flat afterwards.
+   * Ends all orders of a market and closes every position at the final price. The account `against` takes the other side,
+   * and is flat at the end.
    */
   delist(listing: Listing, price: number, against: number): void {
     const { symbol, family } = listing.market

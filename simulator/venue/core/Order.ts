@@ -25,7 +25,7 @@ export interface OrderRequest {
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
   readonly trigger: Trigger | null
-  /** The first fill of a member ends the other orders of its group. Null: no group. */
+  /** The group of the order, whose first filled member ends the others; null without a group. */
   readonly group: string | null
 }
 

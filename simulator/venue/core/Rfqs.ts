@@ -169,7 +169,7 @@ export class Rfqs {
     return this.counts.get(accountId) ?? 0
   }
 
-  /** Open requests in order of arrival. */
+  /** All open requests, in the order in which they were opened. */
   openOnes(): ReadonlyArray<Rfq> {
     return [...this.open]
   }

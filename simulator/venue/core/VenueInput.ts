@@ -34,7 +34,10 @@ export type VenueCall = {
 
 /** All inputs of the venue, which its log holds one a line. Times are business time, Unix ms. */
 export type VenueInput =
-  /** Time advances: ticks, touches, expiries, funding times, makers. Never backwards. */
+  /**
+   * Moves the venue's time forward, never back. Everything due by then happens: price ticks, touches, expiries, funding,
+   * makers.
+   */
   | { readonly type: "time"; readonly to: number }
   | ({ readonly type: "call" } & VenueCall)
   /** A call that is refused from outside: by a dealer's last look or a fault. */

@@ -25,7 +25,7 @@ export const stampFunding = (parts: VenueParts): void => {
       if (lots === 0) continue
       if (account.id >= 0) parts.publishMark(symbol, prices.MARK)
       const stamp = { accountId: account.id, lots, ...at }
-      // House positions are always paid at once.
+      // Positions of the house have no events to publish, so the fault does not delay their payment.
       if (settings.unpricedFunding === null || account.id < 0) pay(parts, stamp)
       else {
         publish(parts, stamp, null)

@@ -7,7 +7,7 @@ import type { VenueState } from "../core/VenueState.ts"
 import { lineOf } from "./records.ts"
 
 export interface Snapshot {
-  /** Wall time of the last input before the snapshot, Unix ms; null: there was none. */
+  /** Wall time of the last input that the snapshot contains, Unix ms; null if it contains no input. */
   readonly at: number | null
   readonly state: VenueState
 }

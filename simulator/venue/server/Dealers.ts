@@ -98,7 +98,7 @@ export class Dealers {
     if (request === undefined || dealer === undefined) return
     if (quote.state !== "LIVE") {
       request.quotes.delete(quote.id)
-      // An expired quote is renewed; a withdrawn one is not.
+      // The dealer quotes again after a quote has expired, but not after its withdrawal.
       if (quote.state === "EXPIRED") this.later(ref, dealer.latencyMillis, () => this.quote(request.rfq, dealer))
       return
     }
@@ -128,7 +128,7 @@ export class Dealers {
     const requested = unitsOf(rfq.qty, lots)
     const largest = Math.floor((unitsOf(market.maxQty, lots) ?? 0) * size)
     if (mark === null || requested === null || largest === 0) return null
-    // A client who opens long or closes short buys from the dealer.
+    // The dealer sells to a client who opens long or closes short, so the price is above the mark.
     const buys = (rfq.side === "BUY") === (rfq.closes === null)
     const price = buys
       ? Math.ceil((mark * (10_000 + spreadBps)) / 10_000)

@@ -82,7 +82,7 @@ export class VenueWriter {
     })
   }
 
-  /** As `submit`, for optional inputs: a refused one is dropped. */
+  /** Like `submit`, for an input that the venue can do without: after a refusal it is dropped and not reported. */
   async offer(input: VenueInput): Promise<void> {
     try {
       await this.submit(input)

@@ -8,7 +8,7 @@ export const writeWhole = (path: string, text: string): void => {
     writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
     renameSync(draft, path)
   } catch (error) {
-    // The draft is removed, because a full disk needs its space.
+    // A failed write may come from a full disk, so the draft is removed to free its space.
     rmSync(draft, { force: true })
     throw error
   }

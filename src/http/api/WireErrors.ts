@@ -13,7 +13,7 @@ export interface WireError {
   readonly status: number
   /** The cases in which this code is answered. */
   readonly meaning: string
-  /** The contents of `data` as a sentence; empty when there are none. */
+  /** A sentence about the members of `data`; empty if the refusal has none. */
   readonly data: string
 }
 

@@ -115,8 +115,8 @@ export class BodyBudget {
   /** The memory account for one body of a holder; `cap` is the body cap of its route. */
   room(holder: BodyHolder, cap: number): BodyRoom {
     const part = cap <= bodyBudget.smallCap ? this.small : this.large
-    // The limit is on the total wait of a body. With a limit per piece, too many bodies could keep each other waiting for
-    // ever.
+    // The total wait of a body is limited, not the wait for each piece. Otherwise many bodies could keep each other waiting
+    // for ever, each with some pieces.
     let left = this.waitMillis
     const body: BodyRoom = {
       take: (bytes) => part.take(holder, body, bytes),

@@ -71,7 +71,7 @@ export const edged =
       const busy = { ...headers, "retry-after": "1", connection: "close" }
       return Effect.succeed(refusalWith(gateRefusals.unavailable, busy))
     }
-    // The app stores the same id that the caller receives.
+    // The request carries the id that the caller receives, so that the app stores the same one.
     const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
     return app.pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, marked),

@@ -175,8 +175,8 @@ export class Idempotency {
   }
 
   /**
-   * Fails as the last commit would when the key has a stored answer. That answer is then sent, or deleted when it has
-   * expired.
+   * Reads whether the key has a stored answer before the first commit. If it has, this fails as the last commit would: the
+   * answer is then sent, or deleted when it has expired.
    */
   private unlessStored(
     request: KeyedRequest,

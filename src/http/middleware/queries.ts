@@ -17,7 +17,9 @@ export interface QueryParameter {
   readonly wanted: string | undefined
 }
 
-/** `errors` is null when the query is valid. Otherwise `query` holds its readable part. */
+/**
+ * The result of parsing a query. `errors` is null when all parameters are valid; otherwise `query` has only the valid ones.
+ */
 export interface ParsedQuery {
   readonly query: Query
   readonly errors: QueryErrors | null

@@ -60,7 +60,7 @@ interface PathParameter {
 
 interface Entry {
   readonly route: Route
-  /** Each segment is a literal or a parameter. */
+  /** The parts of the path in order: literals and parameters. */
   readonly segments: ReadonlyArray<string | PathParameter>
 }
 

@@ -64,7 +64,7 @@ const judge = ({ questions }: Questionnaire, chosen: ReadonlyArray<QuestionOptio
 export const answersFor = (questionnaire: Questionnaire, outcome: Outcome): Answers => {
   let wrong = outcome === "PASS" ? 0 : outcome === "WARN" ? 1 : Number.POSITIVE_INFINITY
   const answers = new Map<string, string>()
-  // Picks the knowledge answer that is worth least as the wrong one.
+  // For a WARN, the wrong answer is the one to the knowledge question with the fewest points.
   const knowledge = questionnaire.questions
     .filter(isKnowledge)
     .toSorted((a, b) => bestOf(a.options) - bestOf(b.options))

@@ -32,7 +32,7 @@ const spanOf = ({ interval, from, to, limit }: KlineQuery, oldest: number, asOf:
   const length = klineIntervals[interval]
   const floor = (time: number): number => Math.floor(time / length) * length
   const open = floor(asOf)
-  // A bucket that opens at `to` is excluded.
+  // `to` is exclusive, so a bucket that opens at `to` is not part of the window.
   const end = to === null ? open + length : Math.min(open + length, Math.ceil(to / length) * length)
   const start = from === null ? oldest : Math.max(oldest, floor(from))
   const count = Math.max(0, (end - start) / length)

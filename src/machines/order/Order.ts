@@ -33,8 +33,8 @@ export interface OrderInput {
   /** The limit price that the client requested; null without one. */
   readonly price: string | null
   /**
-   * The limit price that was sent to the venue. For an order at the market it is the price bound. Null: the order trades at
-   * any price.
+   * The limit price that was sent to the venue; for an order at the market it is the price bound. Null if the order may
+   * trade at any price.
    */
   readonly venuePrice: string | null
   /**
@@ -158,7 +158,10 @@ export type OrderEvent =
    * client did not request.
    */
   | { readonly type: "CANCEL"; readonly at: number; readonly attempt: number; readonly note: string | null }
-  /** `askAgainAt`: the time of the next attempt. Null when there is none: the order continues to work. */
+  /**
+   * The venue refused the cancel. `askAgainAt`: the time of the next attempt; null if there is none and the order continues
+   * to work.
+   */
   | {
       readonly type: "CANCEL_REFUSED"
       readonly at: number
@@ -171,7 +174,9 @@ export type OrderEvent =
    */
   | ({ readonly type: "AMEND"; readonly at: number; readonly attempt: number } & Amendment)
   | ({ readonly type: "AMENDED"; readonly at: number } & Amendment)
-  /** `askAgainAt`: the time of the next attempt to amend the bound; null when there is none. */
+  /**
+   * The venue refused the amendment. `askAgainAt`: the time of the next attempt to amend the bound; null if there is none.
+   */
   | { readonly type: "AMEND_REFUSED"; readonly at: number; readonly askAgainAt: number | null }
   /** The legs that protect the order, and the failure of a leg that could not be placed. */
   | {

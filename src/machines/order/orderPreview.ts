@@ -38,7 +38,7 @@ export const marginPreviewOf = (facts: OrderFacts, figures: PreviewFigures): Ver
 export const previewRefusal = (refusal: Refusal, figures: PreviewFigures = noFigures): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : unverified
   const errors = refusal._tag === "Invalid" ? refusal.errors : null
-  // Among the previewed refusals, only that by verification carries no reason.
+  // A refusal by verification is the only one of a preview without a reason token, so the token is added here.
   const reason = "reason" in refusal ? refusal.reason : "VERIFICATION_MISSING"
   return { _tag: "Invalid", reason, sentence, errors, beside: { accepted: false, reason: sentence, ...figures } }
 }

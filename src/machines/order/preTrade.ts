@@ -109,7 +109,7 @@ export interface PerpPreTrade {
    */
   readonly holding: PerpHolding
   readonly facts: Facts
-  /** The best price on the other side of the book. */
+  /** The best price at which the order could trade now: the other side of the book; null when it is empty. */
   readonly bestOpposite: Exact | null
   readonly commissionBps: number
   readonly tick: Grid
@@ -172,7 +172,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     onlyReduces
   } as const
   const bound = onlyReduces ? reducingBound(input, mark) : openingBound(input, mark, price)
-  // Without a known price or bound, the order's figures are unknown.
+  // Without a known price, or without a bound, the figures that depend on the order are unknown.
   if (price === null || bound === null) {
     return {
       ...unpriced,
@@ -187,8 +187,8 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   const value = product(at, scaled(order.qty))
   const estimatedCommission = commissionOf(order.qty, at, commissionBps, "USDC")
   const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
-  // The whole quantity counts here, even the part that closes a position. Only an order that purely reduces needs no money
-  // for its loss.
+  // The opening loss counts for the whole quantity, even for the part that closes a position. Only an order that can do
+  // nothing but reduce needs no money for it.
   const openLoss =
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // Money reserved for the possible loss of other orders is not available to this one.

@@ -65,7 +65,8 @@ export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
       estimatedCommission === null || slippageAllowance === null ? null : estimatedCommission + slippageAllowance,
     openLoss: 0n,
     onlyReduces: false,
-    // A sale at the market has no bound. It spends an asset that is not margin and earns cash, so it can't leave a debt.
+    // A sale at the market has no bound. It pays with an asset that is no margin and earns cash, so even a bad price leaves
+    // no debt.
     bound: { ...unbounded, limit: reservation?.price ?? spotOrderOf(input).price },
     ...judged(input, reservation)
   }

@@ -33,7 +33,7 @@ export interface HoldingDifference {
   readonly venue: string | null
 }
 
-/** Open holdings at the venue, without flat positions and ended contracts and swaps. */
+/** The open holdings at the venue. Flat positions, and contracts and swaps that have ended, are no holdings. */
 export const venueHoldings = ({ positions, orders, contracts, swaps = [] }: VenueAccount): ReadonlyArray<Holding> => [
   ...positions
     .filter(({ netQty }) => /[1-9]/.test(netQty))

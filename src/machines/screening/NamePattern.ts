@@ -78,7 +78,7 @@ const prefixByZeros = Uint8Array.from({ length: 33 }, (_, zeros) => Math.min(max
 /** The number of common first characters of two texts, from their heads; it may be too high, never too low. */
 export const prefixOf = (head: number, other: number): number => prefixByZeros[Math.clz32(head ^ other)]!
 
-/** Stands for "no text of this length can match". It is more characters than any text has. */
+/** A number of characters that no text has; it means that no text of this length can match. */
 const outOfReach = 0xffff
 
 /** The number of characters that two texts must share for a Jaro likeness. */
@@ -90,7 +90,10 @@ const sharedNeeded = (jaroScore: number, a: number, b: number): number => {
 /** The requirement of one minimum likeness for a text of one length: how many of its characters another text may lack. */
 export class Demand {
   readonly #length: number
-  /** The number of characters to share, by length of the other text and length of the common beginning. */
+  /**
+   * The number of characters that the two texts must share, by length of the other text and length of their common
+   * beginning.
+   */
   readonly #shared = new Uint16Array((maxPatternLength + 1) * (maxPrefix + 1)).fill(outOfReach)
   /** The smallest of these numbers over all lengths of the other text, by length of the common beginning. */
   readonly #least = new Uint16Array(maxPrefix + 1).fill(outOfReach)

@@ -135,7 +135,7 @@ const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint |
   const kept = fraction.slice(0, scale)
   const minor = BigInt(whole + kept) * power(scale - kept.length)
   const isCut = fraction.length > scale && !isNothing(fraction.slice(scale))
-  // Rounds away from zero: a positive value up, a negative one down.
+  // A cut positive amount rounds up here, and a cut negative one down: both away from zero, towards the wanted infinity.
   const rounded = isCut && (sign === "") === isUp ? minor + 1n : minor
   return sign === "" ? rounded : -rounded
 }

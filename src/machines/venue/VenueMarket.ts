@@ -25,7 +25,7 @@ export const VenueMarket = Schema.Struct({
   bandBps: Schema.Int,
   /** 0 for every family except perpetuals. */
   fundingIntervalHours: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 })),
-  /** Set while the venue halts the market. */
+  /** The halt that the venue has put on the market; null while it trades. */
   halt: Schema.NullOr(Schema.Struct({ since: Millis, message: VenueText })),
   delisted: Schema.Boolean
 })

@@ -11,7 +11,10 @@ export interface Trade {
   readonly ref?: string | null
 }
 
-/** The latest trades. From id `from` on, no trade is missing; infinite when this is unknown. */
+/**
+ * The latest trades of one side. All trades with an id of `from` or more are among them; `from` is infinite when that is
+ * unknown.
+ */
 export interface LatestTrades {
   readonly trades: ReadonlyArray<Trade>
   readonly from: number
@@ -56,7 +59,7 @@ export const venueTrades = (
   if (next <= last) return unknown
   const ids = [...trades.keys()]
   const from = after === 0 ? 0 : ids.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...ids)
-  // Reversed trades are left out: each has an open break, and staff decide it.
+  // A trade that the venue has reversed is left out of the comparison: it has an open break, on which staff decide.
   return { trades: [...trades.values()].filter(({ tradeId }) => !busted.has(tradeId)), from: floorOf(from, busted) }
 }
 

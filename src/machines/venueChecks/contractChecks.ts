@@ -52,7 +52,8 @@ export interface RequestedContract {
 /** The frozen terms of a contract, and the ids that the venue has reported. */
 export const frozenTerms = (context: ContractContext) => {
   const { rfqId, quoteId, venueContractId: id, tradeId, openedAt } = context
-  // Id zero: staff resolved the contract, and the venue has reported no ids.
+  // A contract with id zero was resolved by staff, and the venue has not reported its ids yet, so nothing is known to
+  // compare with.
   const known = id === 0 ? null : { id, tradeId, openedAt }
   return { ...context, ref: acceptRef(rfqId, quoteId), accept: "SENT", sentAt: null, known } as const
 }

@@ -18,7 +18,7 @@ export interface ExpectedOwnTrade {
 }
 
 export const ownTradeChecks: Checks<VenueFill, ExpectedOwnTrade> = {
-  // This check comes first, because the trade's time determines the position.
+  // The time is checked first, because the position before the trade is found by its time.
   at: ({ at }, { venueTime }) => timeMisfit({ called: "the trade time", at, sentAt: null }, venueTime),
   tradeId: { because: "It finds a trade that is already booked (orderEvents.ts, adopted)." },
   orderId: { because: "The order is the venue's own: it is booked under this id." },

@@ -42,7 +42,7 @@ export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresEr
 export interface EmbeddedPostgresOptions {
   /** The folder of the cluster, its password, port, log and lock. Created if missing. */
   readonly dataDirectory: string
-  /** A fixed TCP port. Without it the port of the last start is kept, or a free one is chosen. */
+  /** The TCP port of the server. Without it the server keeps the port of its last start, or takes a free one. */
   readonly port?: number
   /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
   readonly userMode?: UserMode
@@ -55,7 +55,10 @@ export interface EmbeddedPostgresShape {
   readonly url: Redacted.Redacted
   /** The pid of the current postmaster: it changes when a dead one is replaced (0 in between). */
   readonly pid: Effect.Effect<number>
-  /** Ends supervision and the server (fast shutdown, then immediate). Also runs when the scope closes. */
+  /**
+   * Ends supervision, then the server: by a fast shutdown, and after a timeout by an immediate one. The end of the scope
+   * does the same.
+   */
   readonly stop: Effect.Effect<void>
 }
 
@@ -352,7 +355,10 @@ export class DurabilityError extends Schema.TaggedError<DurabilityError>()("Dura
   }
 }
 
-/** Sentences with the reasons why a database with these settings is not safe for money (by name, as in pg_settings). */
+/**
+ * The reasons why a database with these settings is not safe for money, one sentence each; empty if it is safe. `settings`:
+ * values by name, as in pg_settings.
+ */
 export const durabilityViolations = (settings: ReadonlyMap<string, string>): ReadonlyArray<string> => {
   const sentences = ["fsync", "full_page_writes", "synchronous_commit"]
     .filter((name) => (settings.get(name) ?? "off") === "off")

@@ -39,7 +39,7 @@ export const parsePostmasterPid = (text: string): PostmasterPid | undefined => {
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 
-/** The pid file of a cluster; undefined if there is none. */
+/** The pid file of a cluster; undefined if there is no such file or it can't be read. */
 export const readPostmasterPid = (cluster: string): PostmasterPid | undefined => {
   const text = readText(join(cluster, "postmaster.pid"))
   return text === undefined ? undefined : parsePostmasterPid(text)
@@ -58,8 +58,9 @@ export const isRunning = (pid: number): boolean => {
 }
 
 /**
- * True if the process is a living PostgreSQL server of this cluster. On Linux by executable and working directory (a postmaster
- * works in its data directory), elsewhere by its command line; on Windows the password check has to decide.
+ * True if the process is a living PostgreSQL server of this cluster. Linux shows its executable and its working directory,
+ * which is the data directory of a postmaster. Elsewhere the command line is compared; on Windows only the later password
+ * check decides.
  */
 export const isPostmasterOf = (pid: number, cluster: string): boolean => {
   if (!isRunning(pid)) return false

@@ -21,7 +21,10 @@ export interface Posting {
   readonly partnerId: number
   readonly currency: Currency
   readonly amount: bigint
-  /** The exchanged amount in another currency; null if there is none (A2-98). */
+  /**
+   * The other side of an exchange of currencies: currency and amount that are posted in the same transaction; null without
+   * one (A2-98).
+   */
   readonly also: { readonly currency: Currency; readonly amount: bigint } | null
   readonly reason: string | null
   readonly refs: JsonObject

@@ -63,7 +63,8 @@ export const readChain = Effect.fnUntraced(function* (upTo: bigint) {
   let seals = 0
   while (true) {
     const page = yield* sealsBetween(sql, seals === 0 ? 0 : before.number + 1, upTo, pageOfSeals)
-    // Seal 0 marks a chain that was begun over existing rows.
+    // A chain over rows that existed before it begins with seal 0, which is taken as it is. All other chains begin at
+    // `sealGenesis`.
     const [first] = page
     const start = seals === 0 && first?.number === 0 ? first : before
     const links = page.filter((seal) => seal.number > 0)

@@ -31,7 +31,7 @@ const pageOfRequests = 200
 const judge = (sealing: Sealing, { id, row, filed }: FiledRequest): string | null => {
   if (row === null) return `request ${id} can't be read`
   const { destinationFingerprint: kept } = row.context
-  // The audit is sealed, so its record of the filing is reliable.
+  // Fingerprints are compared with the audit row of the filing, which the seals protect against changes.
   if (kept === null) return filed === null ? null : `request ${id} has lost the fingerprint it was filed with`
   if (filed !== filedDestination(kept)) return `request ${id} shows another fingerprint than its filing`
   return showsFiledDestination(sealing, row) ? null : `request ${id} shows another destination than it was filed with`

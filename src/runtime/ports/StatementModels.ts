@@ -54,7 +54,7 @@ export class StatementModels extends Context.Service<
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
     /** The next pieces after `after`; `frames`: only those without rows. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
-    /** As `pieces`, in the form of packed.ts, for a thread that unpacks them itself. */
+    /** Like `pieces`, but in the packed form of packed.ts, for a thread that unpacks the pieces itself. */
     packedPieces(modelId: number, after: number): Effect.Effect<ReadonlyArray<ReadPiece<Uint8Array>>, Unavailable>
     /**
      * Removes models stored before this time (wall clock, Unix ms) that no statement names, and pieces without a model. Returns

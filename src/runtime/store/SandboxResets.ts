@@ -122,7 +122,7 @@ export const foreignTables = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArr
     (found) => found.map(({ name }) => name).filter((name) => !ours().includes(name))
   )
 
-/** Requests the reset. From now on it will be done, by this process or by the next start. */
+/** Stores the request of a reset. This process performs it, or after a crash the next start. */
 export const requestReset = (sql: PgClient.PgClient, requested: typeof RequestedReset.Type) =>
   Effect.flatMap(
     Schema.encodeEffect(requestText)(requested).pipe(Effect.orDie),

@@ -68,7 +68,7 @@ export const settlementTables = {
       one: "item",
       clear: () => "POST /settlement/items/{itemId}/report with status SETTLED"
     },
-    // The posting has already changed the cash; the item only records it.
+    // An item only records a posting that has already changed the cash, so no money is still to return.
     returns: null,
     id: ["settlementItem", "hot"]
   }),

@@ -3,7 +3,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { text } from "../../../machines/shared/Fields.ts"
 import { DeedView } from "./OperatorErrors.ts"
 
-/** The operator's reason. It is stored in the audit, and partners read it where the contract requires that. */
+/** The operator's reason for a command. The audit stores it, and partners read it where the contract requires that. */
 export const Reason = text("The reason", 500)
 
 /**
@@ -11,7 +11,7 @@ export const Reason = text("The reason", 500)
  * id. The service resolves it, and answers 404 when it is unknown.
  */
 export const Reference = Schema.String.annotate({ message: "It must be one id or name." }).check(
-  // Text that the database can't hold matches no object.
+  // The database refuses such a text, and no object can have it as its name.
   Schema.makeFilter((value) =>
     value.includes("\0") || !value.isWellFormed() ? "It must be one id or name." : undefined
   )
@@ -38,7 +38,7 @@ const wholeText = (label: string, minimum: number, maximum: number) => {
 /** A body without required fields: an absent body equals {}. */
 export const OptionalBody = <F extends Schema.Struct.Fields>(fields: F) => {
   const body = Schema.Struct(fields)
-  // HttpApi reads an empty body as null if the payload allows null.
+  // HttpApi reads an empty body as null, so null has to be a valid payload too.
   const none = Schema.Null.pipe(
     Schema.decodeTo(
       Schema.toType(body),

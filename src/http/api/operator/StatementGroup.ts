@@ -86,7 +86,7 @@ export class StatementGroup extends HttpApiGroup.make("statement").add(
       })
     )
   }).pipe(openTo(finance)),
-  // The path names a statement by id or by the hash of its model.
+  // `:statement` is the statement's id, or the hash of its model.
   HttpApiEndpoint.get("verify", "/statements/:statement/proof", {
     params: { statement: Reference },
     success: Answer(StatementProof)

@@ -210,7 +210,7 @@ export class PdfPages {
       )
       this.table.add(this.document.struct("TR", {}, cells))
     } else this.artifact("Layout", () => eachColumn(columns, (column, x) => this.titles(column, x, y)))
-    // An untagged table is marked as one piece of content on each page.
+    // An untagged table gets one mark for each page, and none for each row.
     if (!this.isTagged) this.table.add(this.document.markStructureContent("Table"))
   }
 

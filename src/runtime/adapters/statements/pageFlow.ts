@@ -86,7 +86,7 @@ export class PageFlow {
     else this.head(section)
   }
 
-  /** The position of the next row of a section; begins a new page if there is no room. */
+  /** The y at which the next row of a section is drawn, points. Begins a new page first if the row does not fit. */
   row(section: number): number {
     const height = this.rowHeight(section)
     if (this.y + height > bottom) {

@@ -105,7 +105,7 @@ async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<
       const lines = cutter.cut(chunk as Buffer)
       if (lines.length === 0) continue
       yield lines
-      // The time that the reader took for the lines is not the venue's silence.
+      // Silence is measured from here on, because the time that the reader took for the lines is not the venue's silence.
       receivedAt = performance.now()
     }
   } finally {

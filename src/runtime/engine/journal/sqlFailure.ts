@@ -76,7 +76,7 @@ export const describeFailure = (error: unknown): string => {
   )
   const name = typeof source["name"] === "string" ? source["name"] : typeof error
   if (refusal !== undefined) return ["the server refused:", ...facts].join(" ")
-  // The driver's messages about its connection are constant sentences.
+  // The driver's own messages are constant sentences without values, so they may be logged.
   const driver = links.map((link) => (link as { readonly message?: unknown }).message).find(isDriverSentence)
   return [driver ?? name, ...facts].join(" ")
 }

@@ -21,7 +21,8 @@ export const writerSession = {
   // Postgres would plan the first five executions of each text individually. The plan does not depend on the values, so that is
   // wasted work.
   plan_cache_mode: "force_generic_plan",
-  // For the takeover: the previous writer may be in the middle of a batch. Batches have their own lock timeout (lockPatience).
+  // The lock timeout for the takeover, when the previous writer may still be in the middle of a batch. Batches set their
+  // own (lockPatience).
   lock_timeout: "5000",
   statement_timeout: "30000",
   idle_in_transaction_session_timeout: "10000",

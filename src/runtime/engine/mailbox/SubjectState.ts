@@ -15,7 +15,7 @@ export interface RowsOf<T extends TableName> {
 /** A pure projection of the rows of some tables. */
 export interface Reading<A, T extends TableName = TableName> {
   readonly of: ReadonlySet<TableName>
-  // A method, so that projections of different tables have a common type.
+  // Declared as a method, because a function member would make projections of different tables incompatible types.
   read(rows: RowsOf<T>): A
 }
 

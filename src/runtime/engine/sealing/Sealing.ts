@@ -101,7 +101,7 @@ export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys)
     decipher.setAAD(placeBytes(place))
     decipher.setAuthTag(sealed.subarray(13, 29))
     try {
-      // The first part holds the whole text, because the mode has no padding.
+      // The cipher mode has no padding, so the first part already holds the whole text.
       const plain = decipher.update(sealed.subarray(29))
       decipher.final()
       return plain
@@ -125,7 +125,7 @@ export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys)
 }
 
 const places = new Map<string, Buffer>()
-/** The bytes of a table and column, cached: there are as many as sealed columns. */
+/** The names of table and column as bytes. They are cached, because there are only as many as sealed columns. */
 const placeBytes = (place: string): Buffer => {
   let bytes = places.get(place)
   if (bytes === undefined) places.set(place, (bytes = Buffer.from(place)))

@@ -171,7 +171,7 @@ class Firing {
     }
   )
 
-  /** Fires the first page of due timers. Returns the number fired, and whether there may be more. */
+  /** Fires the timers on the first page of due ones. Returns how many were fired, and whether more may be due. */
   private firePage(since: SetSince, putOff: PutOff) {
     return Effect.gen({ self: this }, function* () {
       const limit = pageSize + this.stuck.size + putOff.keys.size

@@ -21,7 +21,10 @@ type ClientTable = {
 const sinceRows = { page: 1_000, most: 100_000 } as const
 
 interface Found {
-  /** The client's version when the rows were read. With another version the rows may have changed. */
+  /**
+   * The client's commit token when the rows were read. Once the client has another token, the rows may have changed and are
+   * read again.
+   */
   readonly token: number | null
   /**
    * Loaded rows by table and id, or by query. null: the client has no such row. "away": the read failed. "many": the query

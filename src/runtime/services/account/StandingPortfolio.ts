@@ -21,7 +21,7 @@ import type { BalanceRow } from "../../tables/ledger.ts"
 import type { SwapRow } from "../../tables/swap.ts"
 import { accountIn } from "./accountNow.ts"
 
-/** Tables that the portfolio shows besides those of the account's risk. */
+/** The tables from which the portfolio is computed, besides those of the account's risk. */
 const portfolioTables = [
   "clients",
   "balances",

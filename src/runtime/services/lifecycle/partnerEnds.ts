@@ -86,7 +86,7 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
     read: () => partnerBlockers(books, row, "close"),
     decide: (turn, found) => setStatus(turn, "CLOSED", reason, found)
   })
-  // From here on corrections are refused, as they would be for a closed partner.
+  // From this point until the end of the closing, corrections for the partner are refused, as for a closed partner.
   const closing = closingPartners(host)
   const settle = Effect.suspend(() => {
     closing.add(row.id)
@@ -111,7 +111,7 @@ export const custodyBlockers = ({ directory, books }: EndTools, partner: string,
   return refusal === null ? blockersOf(books, view.row, "custody") : Effect.succeed(refuse(refusal))
 }
 
-/** Like `custodyBlockers`, but refused if there is a blocker. */
+/** The same checks as `custodyBlockers`, but any blocker refuses the change. */
 export const mayChangeCustody = (tools: EndTools, partner: string, request: CustodyBody): Found =>
   Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
     verdict.ok && verdict.value.blockers.length > 0

@@ -89,7 +89,7 @@ class Watch {
     })
     this.index.awaitsMarks = true
     this.marksBy = clock.now() + freshMillis
-    // Without a market no monitor runs, so the touched accounts would only accumulate.
+    // Without a venue the monitor does not run, so accounts that were queued here would never be taken from the queue.
     if (feed.standing() === "unattached") return
     const touch = ({ clientId }: { readonly clientId: number }): void => this.touch(clientId)
     subscribe(host, "RiskWatch", {
@@ -120,7 +120,7 @@ class Watch {
     return Effect.forEach(
       marks,
       ([symbol, mark]) => {
-        // A newer mark may have replaced this one.
+        // A newer mark of the market may have replaced this one, and is then processed instead.
         if (this.unfinished.get(symbol) === mark) this.mark(symbol, mark)
         return Effect.yieldNow
       },

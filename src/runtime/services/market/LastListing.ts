@@ -28,7 +28,10 @@ export interface LastListingShape {
    * reader has read since, is not confirmed.
    */
   readonly confirm: (text: string, at: number) => void
-  /** Like `RecentMarket.isListed`, but also false if the last listing has no such market. */
+  /**
+   * Whether a market was listed at a venue time, as `RecentMarket.isListed`. False too if the last listing lacks the
+   * market; null: unknown.
+   */
   readonly isListed: (symbol: string, at: number) => boolean | null
 }
 

@@ -199,7 +199,7 @@ class Comparison {
       barrierContracts: (row) => this.follow(row),
       // The venue may have booked payments of a defaulted swap that its events did not report.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
-      // A misfit explains differences only while it is open.
+      // A misfit that has ended explains no difference any more, so its client is compared again.
       venueMisfits: ({ state, clientId }) => state === "ENDED" && wanted.wantClient(clientId),
       // The venue may have booked a trade or a payment whose event is quarantined here.
       venueQuarantine: ({ account }) => account !== null && wanted.wantQuarantined(account),
@@ -316,8 +316,7 @@ class Comparison {
         const both = next === null ? [] : claimsOfBoth(before, next)
         before = next
         if (next === null) break
-        // A concurrent comparison of the account may have raised an alarm of these first. Its claim then makes this commit
-        // fail, and the differences are applied again without it.
+        // If a concurrent comparison raises one of these alarms first, this commit fails and is repeated without that alarm.
         const settle = Effect.retry(this.settle(client, next, both), {
           while: ({ _tag }) => _tag === "ClaimLost",
           times: 3
@@ -338,13 +337,13 @@ class Comparison {
     claims: ReadonlyArray<string>
   ): Effect.Effect<ReadonlyArray<string>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      // A difference raises no second alarm, even after its break is closed.
+      // Alarms that were raised before, even for a break that is closed by now, are not raised again.
       const holders = yield* this.parts.stored.holders(claims)
       const names = new Set(holders.map(({ name }) => name))
       const all = claims.filter((claim) => !names.has(claim))
       const sentences: Array<string> = []
       const loss = money.length === 0 ? null : yield* lossOf(this.parts.stored, client)
-      // Commits are bounded: an account that lost many events needs several turns.
+      // A commit has a limit, so an account that lost many events needs several turns.
       for (let first = 0; first < all.length; first += settledAtOnce) {
         const fresh = new Set(all.slice(first, first + settledAtOnce))
         const isFresh = ({ claim }: { readonly claim: string }): boolean => fresh.has(claim)

@@ -258,7 +258,7 @@ export const ordersOf = (
       orders.push(...rows.filter(({ context }) => context.venueOrderId !== null))
     }
     const theirPositions = account?.positions ?? []
-    // Without a position on either side the trades net to zero on both sides, so they are not queried.
+    // Without a position on either side, the trades of both sides net to zero. They are then not queried.
     const isTrader = positions.length > 0 || theirPositions.length > 0
     return {
       clientId,

@@ -119,7 +119,7 @@ export const takeEntries = (
   if (row === undefined)
     return refuse(conflict("IMPORT_ENDED", "This import is not under way any more: begin it again."))
   const context = row.context
-  // A repeated piece after a lost reply has been taken already.
+  // The whole piece was received before: its sender lost the answer and sends it again.
   if (offset + people.length <= context.received) return accept(importView(row))
   let chain = context.chain
   for (const person of people) chain = chainOf(chain, person)

@@ -105,7 +105,7 @@ export class Statements extends Context.Service<
           ? Effect.map(requestedTaxYear(tools, client.id, request.taxYear, clock.now()), requestedTaxPeriod)
           : Effect.succeed(periodOf(request, clock.now()))
 
-      /** The facts of a period. They are read after the client's turns so far are in the database (STS-19). */
+      /** Reads the facts of a period, once all turns of the client so far are in the database (STS-19). */
       const facts = (
         by: Attribution,
         client: ClientRow,

@@ -110,8 +110,8 @@ export class AccountEvents {
   }
 
   /**
-   * Decides the first events of an account in a turn. If the first event needs more than that, the rest of the work
-   * runs concurrently, so that this worker is free.
+   * Decides the first events of an account in one turn. If the first event also needs a query or a wait, that work is
+   * forked, so that this worker can serve other accounts.
    */
   private work(lane: AccountLane, source: EventSource): Effect.Effect<void> {
     if (lane.isTaken) return this.workApart(lane, source)
@@ -178,13 +178,14 @@ export class AccountEvents {
         if (once === null) return 0
         if (sequence === once.after) return sequence
         const { after, clientId } = once
-        // The venue's books of the account were reset. Its events are dropped until they reach our sequence.
+        // The venue has reset its books of the account and counts its events from the start again. They are dropped until
+        // they reach our sequence.
         if (sequence < after) {
           const bytes = JSON.stringify({ account, after, sequence })
           yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
           return after
         }
-        // The next round reads the events that arrived during this read.
+        // Other events arrived during this read, so another round reads them.
         if (after === before) {
           const isUnproven = there === null || there.money === null
           yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: sequence }, isUnproven)
@@ -253,7 +254,7 @@ export class AccountEvents {
     )
   }
 
-  /** Like `tryFirst`, with the queries, waits and quarantine that the event needs. */
+  /** Like `tryFirst`, but it also makes the query, the wait or the quarantine that the event needs. */
   private takeFirst(lane: AccountLane, apart: Apart): Effect.Effect<ReadonlyArray<AccountEvent>> {
     return Effect.suspend(() => {
       const first = lane.waiting[0] as AccountEvent

@@ -87,7 +87,7 @@ export class CatchUp {
     for (let tries = 1; rest.length > 0; rest = yield* this.read(rest), tries++) {
       if (tries > triesAtMost) return yield* Effect.forEach(rest, (account) => this.giveUp(account), { discard: true })
       yield* Effect.sleep(againAfter)
-      // After another loss the next round reads all accounts, including these.
+      // Another loss has happened. The next round reads all accounts, so the rest of this round is not needed.
       if (this.wanted !== wanted) return
     }
   })

@@ -100,8 +100,8 @@ export class VenueGateway extends Context.Service<
 }
 
 /**
- * The verdict for the waiting caller. Null: there is none yet, or the caller has lost access since. Either way the turn
- * applies the outcome of the call.
+ * The verdict for the caller that waits for this call. Null if the outcome is not known yet, or if the caller may no longer
+ * read it. In both cases the turn still applies the outcome.
  */
 const answered = (turn: Turn, call: OpenCall): Verdict<unknown> | null => {
   try {

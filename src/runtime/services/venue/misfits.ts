@@ -18,7 +18,7 @@ import type { MisfitReads } from "./MisfitReads.ts"
 import { putQuarantined, type QuarantineEntry } from "./venueQuarantine.ts"
 import type { Misfit } from "./verdict.ts"
 
-/** The reason in the quarantine row of such a report. */
+/** The reason that the quarantine stores for a report that does not fit. */
 export const misfitReason = (reason: string): string => `it does not fit the request: ${reason}`
 
 /** The open misfit of the object with this ref; undefined if there is none. */
@@ -76,7 +76,8 @@ const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMi
 
 /** Counts an answer that does not fit. True: it was the last one, and a break now pauses the client's money. */
 const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean => {
-  // An answer that the misfit did not request is not counted. It changes the row only if its reason is new.
+  // Only the answer to a read that the misfit requested counts. Any other misfit report changes the row only if it gives a
+  // new reason.
   if (!before.context.isAwaited && before.context.reason === reason) return false
   const now = advance(turn, "venueMisfits", before, { type: "UNFIT", at: turn.now, reason })
   if (now?.state !== "STANDING") return false
@@ -92,8 +93,8 @@ export const misfitUnknown = (turn: Turn, ref: string): void => {
 }
 
 /**
- * Like `noteMisfit`, for a report that the comparison has read. Returns a sentence for staff; null: a later mark may
- * still explain the report.
+ * The same as `noteMisfit`, for a report that the comparison has read. Returns the sentence for staff; null if a later mark
+ * may still explain the report.
  */
 export const misfitFound = (turn: Turn, ref: string, misfit: Misfit, bytes: object): string | null => {
   noteMisfit(turn, { ref, misfit, bytes })

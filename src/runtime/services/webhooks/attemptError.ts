@@ -9,7 +9,7 @@ const cut = (text: string, bytes: number): string => {
   const encoded = Buffer.from(text, "utf8")
   if (encoded.length <= bytes) return text
   let end = bytes
-  // A byte of the form 10xxxxxx continues a character that begins before it.
+  // A byte of the form 10xxxxxx is not the first of its character, so the cut moves back to the character's first byte.
   while (end > 0 && ((encoded[end] as number) & 0xc0) === 0x80) end--
   return encoded.toString("utf8", 0, end)
 }

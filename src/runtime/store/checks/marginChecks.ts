@@ -125,8 +125,8 @@ export const marginChecks = [
                FROM run WHERE key IS NOT NULL AND net <> 0 AND client_id NOT IN (SELECT client_id FROM unplaced) LIMIT 1`
   },
   {
-    // The category at that time is the old category of the first later change. Without a later change it is the current
-    // category.
+    // The stored category may be newer than the write-off. The first change after the write-off names the category of that
+    // time; without a change the stored one holds.
     name: "every write-off belongs to a client that was RETAIL at the time",
     figure: `SELECT count(*) AS n FROM ledger_transactions WHERE type = 'NBP_WRITEOFF' AND NOT ${isRepayment("key")}`,
     breaks: `WITH ${writeOffs},
@@ -138,7 +138,8 @@ export const marginChecks = [
               WHERE coalesce(later.decision = 'CATEGORIZED_RETAIL', c.categorization <> 'RETAIL') LIMIT 1`
   },
   {
-    // A client without a recorded state was never evaluated, because there was no market (A1-12).
+    // A client without a recorded risk state was never evaluated, because no market was attached. Its debt is no finding
+    // (A1-12).
     name: "no RETAIL client has negative cash without an open position, contract or close-out",
     figure: "SELECT count(*) AS n FROM risk_monitors",
     breaks: `SELECT 'client ' || c.id || ' owes ' || -b.cash AS what

@@ -51,7 +51,8 @@ export const runChecks = Effect.gen(function* () {
   const report = yield* CheckProgress
   return yield* longTransaction(sql, (sql) =>
     Effect.gen(function* () {
-      // Every check reads whole tables once, without nested loops. It is slow on large books by design.
+      // Nested loops are off, so that every check reads its tables once: slow on large books, but its time grows only with
+      // the tables.
       yield* sql.unsafe("SET LOCAL enable_nestloop = off")
       const results: Array<CheckResult> = []
       const begins = (check: string) => report({ done: results.length, of: checksHere + checksAfter, check })

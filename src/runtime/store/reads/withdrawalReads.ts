@@ -10,9 +10,9 @@ import type { WithdrawalRow } from "../../tables/withdrawal.ts"
 
 export interface FiledRequest {
   readonly id: number
-  /** Null if the sealed destination does not open. The check reports such a row as a finding. */
+  /** The request; null if its sealed destination can't be opened, which the check reports as a finding. */
   readonly row: WithdrawalRow | null
-  /** The reason on the audit row of its filing; null if there is none. */
+  /** The reason on the audit row of the request's filing; null if the audit has no such row. */
   readonly filed: string | null
 }
 

@@ -37,7 +37,10 @@ export interface DeliveryChange {
   readonly before: DeliveryRow
   readonly state: DeliveryStatus
   readonly context: DeliveryContext
-  /** The time of the next attempt; if there is none, the end of the delivery (retention counts from it, A3-36). */
+  /**
+   * Business time of the next attempt, Unix ms. For a delivery without one, the time at which it ended, from which
+   * retention counts (A3-36).
+   */
   readonly nextAt: number
 }
 

@@ -86,7 +86,7 @@ class Trial {
     const { session } = this
     return Effect.gen(function* () {
       yield* session.query("SAVEPOINT trial")
-      // Not prepared: such statements are rare, and would evict those of the batches from the cache.
+      // The statement is not prepared: it runs rarely, and would evict the statements of batches from the cache.
       const exit = yield* Effect.exit(session.queryValues(sql, params, false))
       if (Exit.isFailure(exit) && classify(exit.cause)._tag === "Lost") return yield* Effect.failCause(exit.cause)
       yield* session.query("ROLLBACK TO trial")

@@ -72,7 +72,8 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
   // case (D1, D2).
   if (turn.state.one("kycPackages")?.state === "REJECTED") return
   const refused = found.refused.map(({ clientId }) => clientId)
-  // Open clients are compared only in the turn that writes the keys.
+  // A duplicate among open clients counts only in the turn that writes the keys, so that a repeated turn opens no further
+  // case.
   const duplicateOf = refused[0] ?? (isKeyed ? null : (found.open?.clientId ?? null))
   if (duplicateOf === null) return
   const caseId = turn.nextId("case")

@@ -101,7 +101,7 @@ export class DocumentReads extends Context.Service<
           const facts = factsOf(verdict.value)
           if (!reading.content) return accept({ ...facts, dataBase64: null })
           const dataBase64 = yield* contentOf(verdict.value)
-          // The document was deleted between the audit row and the read.
+          // Without content here, the document was deleted after the audit row was written and before the content was read.
           return dataBase64 === null ? refuse(contentGone) : accept({ ...facts, dataBase64 })
         })
 

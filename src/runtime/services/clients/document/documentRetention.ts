@@ -40,7 +40,7 @@ export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): Do
 /** The handler of the retention timer, which runs in the client's mailbox. */
 export const retentionHandlers = {
   [retentionTimer]: (turn) => {
-    // Only a closed client has the timer, and nothing leaves CLOSED.
+    // The client is still closed when the timer fires: only a closed client has the timer, and CLOSED is final.
     for (const live of turn.state.all("documents")) emptyDocument(turn, live, "retention ended")
   }
 } satisfies TimerHandlers

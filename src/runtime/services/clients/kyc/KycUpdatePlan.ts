@@ -47,13 +47,13 @@ export const kycBase = (state: SubjectState, partnerId: number): KycBase | null 
 }
 
 /**
- * True if the turn finds the state that was read before it. Only the documents that the update refers to must still
- * exist; further ones do not matter.
+ * True if the turn finds the state that was read before it. Documents are compared only as far as the update refers to
+ * them: these must still exist.
  */
 export const sameBase = (read: KycBase, now: KycBase, referred: ReadonlyArray<number>): boolean =>
   read.revision === now.revision &&
   read.reonboarding === now.reonboarding &&
-  // Dispositions are only appended, so their number suffices.
+  // Dispositions are never changed or removed, so an equal number means equal dispositions.
   read.dispositions.length === now.dispositions.length &&
   JSON.stringify(read.shown) === JSON.stringify(now.shown) &&
   referred.every((id) => now.documents.has(id))

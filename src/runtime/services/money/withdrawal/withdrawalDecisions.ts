@@ -140,7 +140,8 @@ export const ruleOnWithdrawal = (
   if (refusal !== null) return refuse(refusal)
   const event = eventOf(of.turn, ruling)
   const instance = instanceOf(of.client, of.partner)
-  // Only an approval stores the transaction id of its posting, so it draws the id before the step.
+  // Only the row of an approval has the transaction id of its posting. So the id is taken before the step and not by the
+  // posting.
   const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
   const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
   if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${ruling.to}`)
@@ -155,7 +156,10 @@ export interface RulingFacts {
   readonly sealing: Fingerprints
 }
 
-/** Why a ruling can't be carried out now; null when it can. It is also checked before a second person must approve. */
+/**
+ * The refusal of a ruling; null if it can be carried out now. It is also checked before the approval of a second operator
+ * key is requested.
+ */
 export const rulingRefusal = (
   { client, account, episodes, sealing }: RulingFacts,
   row: WithdrawalRow,

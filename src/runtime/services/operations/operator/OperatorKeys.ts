@@ -103,7 +103,10 @@ export class OperatorKeys extends Context.Service<
             )
           )
 
-      /** A well-formed key in the file that was never issued: an interrupted start has left it there. */
+      /**
+       * A well-formed key in the file that the service never issued. An interrupted start has left it there; null without
+       * one.
+       */
       const leftKey = (file: KeyFile): string | null => {
         const text = file.read()?.trim() ?? ""
         const isTaken = () => directory.operatorKeys().some(({ hash }) => hash === hashKey(text))

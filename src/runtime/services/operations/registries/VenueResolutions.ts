@@ -159,8 +159,8 @@ export class VenueResolutions extends Context.Service<
       }
 
       /**
-       * Finds the object. For an open contract without a standing misfit it queries the venue, because staff may close
-       * only a contract that the venue does not know (D5).
+       * Finds the object. For an open contract without a standing misfit it also queries the venue, because staff may close
+       * such a contract only if the venue does not know it (D5).
        */
       const locate = (request: ResolveRequest): Effect.Effect<Verdict<Located>, Unavailable> =>
         Effect.gen(function* () {

@@ -165,8 +165,8 @@ class Jump {
       const rehearsed = yield* this.store(millis, true)
       if (rehearsed === null) return refuse(invalidFields({ [move.to === undefined ? "advanceMillis" : "to"]: tooFar }))
       if (currentDryRun() !== null) return yield* this.rehearse(caller, clock.offset(), rehearsed)
-      // While the expectation is set, the service accepts times that far ahead. It must be reset after the jump,
-      // however the jump ends.
+      // During the jump the clock expects times that far ahead, and the service accepts them. The expectation has to end
+      // with the jump, also after a failure.
       return yield* Effect.ensuring(
         this.jump(caller, millis, this.own().wallNow + rehearsed),
         Effect.sync(() => clock.expect(0))
@@ -276,7 +276,7 @@ class Jump {
     if (!control.attached) return Effect.succeed(true)
     return control.command({ type: "advance", to: clock.now() }).pipe(
       Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
-      // If the venue does not respond now, `ClockMeeting` moves it later.
+      // The jump ends without the venue; `ClockMeeting` moves the venue once it responds.
       Effect.catch(() => Effect.succeed(false)),
       Effect.timeoutOrElse({ duration: Duration.millis(left()), orElse: () => Effect.succeed(false) }),
       Effect.interruptible

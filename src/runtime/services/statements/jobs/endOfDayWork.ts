@@ -120,7 +120,10 @@ interface Read {
   readonly fills: Fills
 }
 
-/** Statements whose fills are in memory. They are built here instead of in the thread, and written together. */
+/**
+ * Makes the statements of clients whose fills the shared read has in memory. They are built in this thread, and written
+ * together.
+ */
 const shortParts = (
   tools: JobTools,
   night: EndOfDayFacts,

@@ -31,7 +31,7 @@ import { movesUpTo } from "./taxMoves.ts"
 import { chargeOf, isValued, partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
-/** Terms of a tax statement besides its period. */
+/** What a tax statement needs to know besides its period. */
 export interface TaxTerms {
   readonly isBritish: boolean
   /**
@@ -74,7 +74,7 @@ export const planTax = (at: Building, terms: TaxTerms): Effect.Effect<Plan, Wron
     const earned = { rows: 0, reward: 0n, share: 0n }
     yield* eachStaking(at, (rows) => {
       for (const { worth, isShare, lacksValue } of rows) {
-        // If a payment was also disposed of in the same year, `unvalued` already contains it. Its missing value counts
+        // The same payment may already be in `unvalued`, if it was disposed of in the year. Its missing value is named
         // once.
         if (lacksValue !== null && !unvalued.has(lacksValue.postingId)) unvalued.set(lacksValue.postingId, lacksValue)
         earned.rows++
@@ -328,7 +328,7 @@ const staking = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
 const stakingRow = (posting: StatementPosting): ReadonlyArray<StakingRow> => {
   if (swapOf(posting) === null) return []
   const isShare = posting.type === "COMMISSION"
-  // Only the reward counts. An overpayment by a writer is no income, as in summary and overview (A3-42, F22).
+  // The payment beyond the reward does not count: an overpayment by a writer is no income (A3-42, F22).
   const quantity = isShare ? -posting.amount : partOf(posting, "reward")
   if (quantity === 0n) return []
   const worth = isShare ? chargeOf(posting, quantity) : worthOf(posting, quantity)

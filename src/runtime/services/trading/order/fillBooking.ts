@@ -34,8 +34,8 @@ import { cancelReducing, positionInTurn } from "./orderDecisions.ts"
 export interface BookingTurn extends OwnedTurn {
   readonly recall: Recall
   /**
-   * True: a query found the trade. It then has no place in the account's sequence of events, so its time determines its
-   * order.
+   * True if the trade comes from a query and not from an event. It then has no place in the account's sequence, and is
+   * ordered by its time.
    */
   readonly isFound?: boolean
 }
@@ -175,7 +175,7 @@ const settledPerp = ({ turn }: BookingTurn, row: OrderRow, fill: VenueFill): Set
     realizedPnl,
     openedAt: opens || before === undefined ? turn.now : before.openedAt
   })
-  // Executions that the venue initiates carry no commission here.
+  // A trade that the venue itself started costs the client no commission.
   const commission = fill.reason === null ? commissionOf(fill.qty, fill.price, commissionBps, "USDC") : 0n
   const closes = kind === "reduced" || kind === "closed" || kind === "turned"
   return {

@@ -193,8 +193,8 @@ const onPlaceResult = (
   const { turn, of } = at
   if (outcome === "EXECUTED") {
     if (order === null) return
-    // These trades are the account's next events, so booking them here saves a query and the handling of the events.
-    // The confirmation is applied first, because a filled order accepts none.
+    // The trades in the answer are the account's next events. Booking them here saves a query and the handling of these
+    // events. The venue's confirmation is applied before them, because a filled order accepts none.
     const traded = fills.reduce((booked, fill) => bookFill(at, booked, fill), acknowledged(at, row, order))
     return onOrderFact(at, traded, order)
   }
@@ -259,7 +259,7 @@ const onOrderFact = (at: HandlerTurn, row: OrderRow, order: VenueOrder): void =>
   if (isLess(booked, reported)) return unsettled(at, row, order)
   if (order.state === "CANCELLED" || order.state === "REJECTED") {
     const { turn, of } = at
-    // The report is outdated: it counts fewer fills than are booked.
+    // A report with fewer fills than are booked is older than the booked state.
     if (isLess(reported, booked)) return unsettled(at, row, order)
     advance(
       turn,
@@ -285,7 +285,7 @@ const endOf = (
 
 const unsettled = (at: HandlerTurn, row: OrderRow, { filledQty, ...order }: VenueOrder): void => {
   const { clientId, id: orderId } = row
-  // A misfit of the order already queries it, with growing pauses.
+  // An order with a misfit is queried by the misfit's own timer, with growing pauses.
   if (misfitOf(at.turn, orderRef(orderId)) !== undefined) return
   at.unsettled.add({ clientId, orderId, filledQty, ended: !isLive(order), wasOver: !isWorking(row) })
 }

@@ -59,7 +59,7 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
 const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): string => {
   const position = positionInTurn(at.turn, symbol)
   if (position === undefined) return "0"
-  // `updatedAt` is the latest time of any trade of the position, or later.
+  // No trade of the position is later than `updatedAt`. If this trade is later, the stored position is the one before it.
   if (position.updatedAt < time) return position.netQty
   const later = fillsSince(at, symbol, time).filter((fill) => fill.tradeId > tradeId)
   const held = later.reduce(

@@ -44,7 +44,8 @@ const verdictOn = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
   const quoteId = quoteOfRef(ref)
   const closed = closeContractId === null ? null : at.recall.row(at.turn, "barrierContracts", closeContractId)
   if (closed !== null) return contractVerdict(at, closed, contract, report)
-  // Only accepts of ours open contracts. A contract under another ref is not checked here.
+  // The service knows only contracts that its own accepts opened. A contract under another ref is handled elsewhere
+  // (`comparisonDecisions.ts`).
   if (closeContractId !== null || quoteId === null) return null
   const opened = openedBy(at, row)
   if (opened !== null) return contractVerdict(at, opened, contract, report)
@@ -76,7 +77,7 @@ export const contractNames = ({ id, context: { rfqId } }: ContractRow): Readonly
   `barrierContract:${id}`
 ]
 
-/** The contract that a request has opened. It may have ended. */
+/** The contract that a request has opened, open or ended; null if it has opened none. */
 const openedBy = ({ turn, recall }: Judging, { id, context }: RfqRow): ContractRow | null =>
   contractOfRfq(turn, id) ??
   (context.contractId === null ? null : recall.row(turn, "barrierContracts", context.contractId))

@@ -114,7 +114,7 @@ export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
   return context.cancelling === null ? null : standing.cancelling
 }
 
-/** Checks the quotes of one request. Shared inputs are gathered once. */
+/** Judges all quotes of one request. The inputs that the quotes share are gathered once. */
 export interface QuoteJudge {
   /**
    * The refusal that holds for every quote of the request. It is checked before a quote is looked up; null: the quotes

@@ -113,8 +113,8 @@ class Staking {
     const { clientId, body, key } = write
     return Effect.gen({ self: this }, function* () {
       const { take, refusal } = yield* this.readTake(offerId, body)
-      // With a key, a stored result takes precedence over the refusal: since the first attempt the offer may have gone,
-      // or the venue may have disconnected.
+      // Without an offer and without a key the refusal is the answer. With a key, a stored answer of an earlier attempt
+      // comes first: since then the offer may have gone.
       if (take === null && key === null) return unkept(refusal)
       const request = this.parts.gateway.request<SwapWire>(caller, write)
       const sent = yield* request.begin((turn) => (take === null ? refuse(refusal) : this.takeIn(turn, caller, take)))
@@ -251,7 +251,7 @@ const rejected = (row: SwapRow): Refusal => {
   } as Refusal
 }
 
-/** The response to a take that the venue never received. Its reserve is held until its release. */
+/** The refusal of a take that the venue never received. The money stays reserved until the row's release. */
 const voided = ({ id: swapId, state, context: { offerId } }: SwapRow): Refusal =>
   venueNotReached({ swapId, offerId, state })
 

@@ -59,7 +59,7 @@ export const swapHandler = (parts: SwapParts): VenueHandler => ({
     const owned = ownedTurn(turn, parts)
     const { outcome: became, swap = null } = outcome
     if (became === "EXECUTED") {
-      // Without a swap in the result the take stays in flight until a later result (`definite`).
+      // An executed take without its swap in the report stays in flight: a later report will contain the swap (`definite`).
       if (swap !== null) onSwapReport(owned, row, swap, outcome.at)
     } else if (became === "REFUSED") {
       stepSwap(owned, row, { type: "REFUSED", at: turn.now, reason: refusalReason(outcome) })
