@@ -31,14 +31,20 @@ const errorsText = (): string =>
 const root = join(import.meta.dirname, "..")
 
 /** Folders and files that declare or describe reasons, or show them in examples. */
-const descriptions = /^http\/(api|examples|guides)\/|^machines\/shared\/(RefusalReason|operatorReasons)\.ts$/
+const descriptions =
+  /^http\/(api|examples|guides)\/|^machines\/shared\/(RefusalReason|operatorReasons)\.ts$|Samples\.ts$/
+/** Lines on which a reason's text names an event of a machine or a restriction. */
+const otherMeaning = /type: |assertEvent|restriction: |restrictionNames|restrictClient|liftRestriction/
 
 /** Each reason with the files of src that refuse with it. */
 const refusalsText = (): string => {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !descriptions.test(name))
     .sort()
-    .map((name) => ({ name, text: readFileSync(join(root, "src", name), "utf8") }))
+    .map((name) => {
+      const lines = readFileSync(join(root, "src", name), "utf8").split("\n")
+      return { name, text: lines.filter((line) => !otherMeaning.test(line)).join("\n") }
+    })
   const nounOf = new Map<string, string>(Object.entries(unknownReasons).map(([noun, reason]) => [reason, noun]))
   const placesOf = (reason: string): string => {
     const noun = nounOf.get(reason)
@@ -51,8 +57,8 @@ const refusalsText = (): string => {
   return [
     "# Where each refusal is decided",
     "",
-    "Generated from the sources by `scripts/generateOpenApi.ts`; do not edit. The comment at the head of each file names the",
-    "rules that it follows ([rules](rules.md)). [Errors](errors.md) gives the meaning of each reason that a partner can get.",
+    "Generated from the sources by `scripts/generateOpenApi.ts`; do not edit. The head of each file, or the comment on the",
+    "function, names the rules that it follows ([rules](rules.md)). [Errors](errors.md) gives the meaning of each reason that a partner can get.",
     "",
     ...Object.keys(meaningOf).map((each) => `- \`${each}\`: ${placesOf(each)}`),
     ""

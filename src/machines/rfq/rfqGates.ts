@@ -1,7 +1,7 @@
 /**
  * The gates of a request for quotes, run in a fixed order after the checks of its fields and its market. Create, preview,
  * explain and accept run the same gates, so a preview predicts the outcome. Closing a contract has a short list of its own
- * (A2-110, F18, F19).
+ * (A2-22, A2-110, F18, F19).
  */
 import { type OpenQuoteFacts, openQuoteRules } from "../contract/quoteAcceptance.ts"
 import {

@@ -1,6 +1,6 @@
 /**
  * Decisions on a partner's webhook inside the partner's turn: on the endpoint and on single deliveries. Every state
- * changes through its machine. Pure except for the turn's draft and ids (D13, D14).
+ * changes through its machine. Pure except for the turn's draft and ids (D13, D14, A3-37).
  */
 import type { QueuedTest } from "../../../machines/webhook/WebhookWire.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"

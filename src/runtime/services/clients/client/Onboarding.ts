@@ -1,7 +1,7 @@
 /**
  * POST /clients: validation, screening, the grant and all stored rows, in one commit of the new client's mailbox. The
  * claims of that commit decide uniqueness of reference, e-mail and person, so that races end in exactly one client
- * (doc 1, Rules of POST /clients; D1, D2, D3).
+ * (doc 1, Rules of POST /clients; D1, D2, D3, A1-16, SC-ONB-06).
  */
 import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../../../machines/client/ClientWire.ts"
