@@ -205,7 +205,7 @@ const start = (
       const serviceText = `${JSON.stringify(service)}\n`
       writeWhole(files.service, serviceText)
       const forget = Effect.sync(() => {
-        // Another file belongs to a newer service on the same directory, so it stays.
+        // A file with another text belongs to a newer service on the same directory, so it stays.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
       })
       yield* Scope.addFinalizer(http, forget)
@@ -285,7 +285,10 @@ const refuseOpenWork = Effect.flatMap(workAtVenue, (open) =>
       })
 )
 
-/** Sandbox only: webhook hosts that need not be public, and the authority trusted for them. The demo's receiver uses it. */
+/**
+ * The webhook hosts of a sandbox that need not be public, and the authority trusted for them. The demo's receiver uses it. Fails
+ * outside a sandbox.
+ */
 const webhookExemption = (options: ServeOptions, files: DataFiles) =>
   Effect.gen(function* () {
     const webhookHosts = new Set([...options.allowWebhookHosts, ...(options.demo ? ["127.0.0.1"] : [])])

@@ -23,7 +23,7 @@ export type ListLine = { readonly place: string } & (
   | { readonly kind: "wrong"; readonly sentence: string }
 )
 
-/** Options of the command line that every format gets. */
+/** Options of the command line that the reader of every list format receives. */
 export interface FormatOptions {
   /** The list, such as SANCTIONS, of entries that do not name their list themselves. */
   readonly list?: string

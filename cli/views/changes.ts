@@ -98,7 +98,7 @@ const ofItsOwn: Readonly<Record<string, Phrase>> = {
   "client.payout": cashLine
 }
 
-/** The number of an object; new objects of a dry run have none yet. */
+/** The number of an object as text; `(new)` for an object that a dry run would create. */
 const numbered = (object: string | null): string => (idOf(object) >= dryRunIds ? "(new)" : String(idOf(object)))
 
 const idOf = (object: string | null): number => Number(object?.split(":")[1])

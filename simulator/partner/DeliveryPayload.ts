@@ -16,7 +16,7 @@ export type DeliveryPayload = typeof DeliveryPayload.Type
 
 const decode = Schema.decodeUnknownExit(Schema.fromJsonString(DeliveryPayload))
 
-/** Null if the bytes are no delivery. */
+/** The body of a delivery; null if the bytes are no delivery. */
 export const parsePayload = (bytes: Buffer): DeliveryPayload | null => {
   const exit = decode(bytes.toString("utf8"))
   return Exit.isSuccess(exit) ? exit.value : null

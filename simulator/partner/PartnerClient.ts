@@ -21,7 +21,7 @@ export interface PartnerAnswer {
   readonly body: Buffer
   /** Whole seconds of Retry-After; null without the header. */
   readonly retryAfter: number | null
-  /** Idempotency-Replayed: true. */
+  /** True for a replayed answer: its header Idempotency-Replayed is `true`. */
   readonly replayed: boolean
 }
 

@@ -21,7 +21,7 @@ export interface KnownOrder {
   readonly sent: PlaceOptions
   /** The order's state in the service's acknowledgement. */
   readonly state: OrderState
-  /** The service has confirmed a cancel of the order. */
+  /** True once the service has confirmed a cancel of the order. */
   cancelled: boolean
 }
 

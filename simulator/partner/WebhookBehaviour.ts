@@ -51,7 +51,7 @@ export interface Misbehaviour {
   /** Seed of the shares: the same seed makes the same choices. */
   readonly seed?: number
   readonly delayMillis?: number
-  /** Answers 302 to a private address. */
+  /** Whether deliveries are answered with 302 to a private address. */
   readonly redirect?: boolean
   readonly silent?: boolean
 }

@@ -53,7 +53,7 @@ const defaultDrainMillis = 90_000
 /** The audit's timeout in multiples of `drainMillis`, because the audit repeats every request under the same rate limit. */
 const auditDrains = 10
 
-/** Enough workers for the rate at a quarter of a second a request. */
+/** The number of workers for a rate: enough if a request takes a quarter of a second. */
 const workersFor = (rate: number): number => Math.min(mostWorkers, Math.max(2, Math.ceil(rate / 4)))
 
 export const runPartner = (options: PartnerRunOptions): Effect.Effect<PartnerSummary> =>

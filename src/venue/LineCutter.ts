@@ -6,7 +6,7 @@ export interface Line {
   readonly whole: boolean
 }
 
-/** Characters kept of a line beyond the limit. */
+/** The number of characters that are kept of a line beyond the limit. */
 const keptChars = 4_096
 
 export class LineCutter {

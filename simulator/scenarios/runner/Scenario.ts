@@ -12,7 +12,7 @@ const Names = Schema.Array(Text).annotate({ message: "must be a list of names" }
 const Count = Schema.Number.annotate({ message: "must be a whole number" }).check(
   Schema.isInt({ message: "must be a whole number" })
 )
-/** Text that matches a pattern, with one message for all else. */
+/** A schema for texts that match a pattern, with one message for any other value. */
 const shaped = (pattern: RegExp, message: string) =>
   Schema.String.annotate({ message }).check(Schema.isPattern(pattern, { message }))
 const Duration = shaped(/^[1-9][0-9]{0,8}(ms|[smhd])$/, "must be a duration such as 500ms, 15s or 8h")
@@ -251,7 +251,7 @@ export interface Scenario {
   readonly id: string
   readonly title: string
   readonly alone: boolean
-  /** Needs a service of the run's own. */
+  /** True: the scenario needs a service of the run's own. */
   readonly own: boolean
   readonly given: typeof Given.Type
   readonly steps: ReadonlyArray<Step>

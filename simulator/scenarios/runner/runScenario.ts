@@ -169,7 +169,7 @@ const sentenceOf = (cause: Cause.Cause<Broken>): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** FNV-1a of the id, so that scenarios of one seed make different choices. */
+/** The FNV-1a hash of the id, so that scenarios of one seed make different choices. */
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5
   for (const letter of text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)

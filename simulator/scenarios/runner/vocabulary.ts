@@ -45,7 +45,7 @@ const knockOut = ({ words }: SampleInput) => ({
   barrier: { level: words.BARRIER, ...(words.TAKE_PROFIT === undefined ? {} : { takeProfit: words.TAKE_PROFIT }) }
 })
 
-/** A limit order if a price is given, else a market order. */
+/** A sample order: a limit order if a price is given, otherwise a market order. */
 const orderIn =
   (symbol: string) =>
   ({ words: { SIDE: side, QTY: qty, PRICE: price } }: SampleInput) => ({

@@ -242,7 +242,7 @@ export class VenueParts {
     this.events.publishListing(this.clock.now, ++this.settings.listingVersion, symbol)
   }
 
-  /** A public trade: publishes it and adds it to its kline. */
+  /** Publishes a public trade and adds it to its kline. */
   print(
     fill: Pick<Fill, "tradeId" | "price" | "quantity" | "side" | "reason">,
     { market }: Listing,
@@ -329,5 +329,5 @@ export class VenueParts {
   }
 }
 
-/** Deleveraging and settlement concern two accounts alone and are not public. */
+/** Whether a fill is public. Deleveraging and settlement concern two accounts alone, so they are not. */
 const prints = ({ reason }: Fill): boolean => reason === null || reason === "liquidation"

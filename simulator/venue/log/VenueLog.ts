@@ -32,7 +32,7 @@ export interface VenueLogOptions {
   readonly directory: string
   /** Options of the venue's first start; at a later start all but `startAt` must be equal. */
   readonly venue: VenueOptions
-  /** The directory has had a log: a missing one is an error, not a new venue. */
+  /** True: the directory has had a log before, so a missing log is an error and not a new venue. */
   readonly isBegun?: boolean
   /** A longer segment is replaced by a snapshot. */
   readonly segmentBytes?: number

@@ -58,7 +58,7 @@ export interface ContractContext extends ContractInput {
   readonly tearing: boolean
   /** Tear-ups sent so far: each has its own ref. */
   readonly tearUps: number
-  /** A tear-up call is in doubt, so the venue may still report its execution. A refused tear-up is final. */
+  /** True: a tear-up call is in doubt, so the venue may still report its execution. A refused tear-up is final. */
   readonly isTearUpLost: boolean
   /**
    * Levels whose approach was already notified. Stored, so that a restart does not repeat the notice while the mark stays

@@ -141,8 +141,9 @@ export const settledPnl = (contract: ContractTerms, how: ContractEnd, settlePric
 export const closePnl = (contract: ContractTerms, price: Exact): bigint => pnlAt(contract, price)
 
 /**
- * dir x qty x (price - entry), at least the lost premium and at most the potential profit. Computed with scaled integers, which
- * are exact and fast: the account's risk needs this for each of its contracts at every turn that moves its money.
+ * The result of a contract at a price, micro-USDC: dir x qty x (price - entry), at least the lost premium and at most the
+ * potential profit. Computed with scaled integers, which are exact and fast: the account's risk needs this for each of its
+ * contracts at every turn that moves its money.
  */
 export const pnlAt = ({ side, qty, entry, premium, potentialProfit }: ContractTerms, price: Exact): bigint => {
   const [from, to] = [scaled(entry), scaled(price)]

@@ -19,11 +19,11 @@ export interface FundingStamp {
   readonly rate: string
 }
 
-/** Micro-USDC from the client's view, negative when the client pays, rounded against the client. */
+/** The funding payment in micro-USDC from the client's view: negative when the client pays, rounded against the client. */
 export const fundingPayment = (qty: string | Scaled, { mark, rate }: Pick<FundingStamp, "mark" | "rate">): bigint =>
   floorToMicro(negated(product(product(scaled(qty), scaled(mark)), scaled(rate))))
 
-/** USDC for one unit of the base, signed as the rate, eight places. */
+/** The funding for one unit of the base, in USDC: signed as the rate, eight places. */
 export const fundingPerUnit = ({ mark, rate }: Pick<FundingStamp, "mark" | "rate">): string =>
   decimalText(new MoneyDecimal(mark).mul(rate), 8, MoneyDecimal.ROUND_HALF_UP)
 

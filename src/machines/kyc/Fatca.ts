@@ -11,18 +11,18 @@ const unissuedEinPrefixes: ReadonlySet<string> = new Set(
   "00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97".split(" ")
 )
 
-/** Nine digits in the shape of a social security number. */
+/** Whether nine digits have the shape of a social security number. */
 export const isSsnShape = (digits: string): boolean =>
   /^[0-9]{9}$/.test(digits) && !/^(000|666|9)/.test(digits) && digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000"
 
-/** Nine digits in the shape of an individual taxpayer number: 9xx, group 50-65, 70-88, 90-92 or 94-99. */
+/** Whether nine digits have the shape of an individual taxpayer number: 9xx, group 50-65, 70-88, 90-92 or 94-99. */
 export const isItinShape = (digits: string): boolean => {
   if (!/^9[0-9]{8}$/.test(digits)) return false
   const group = Number(digits.slice(3, 5))
   return (group >= 50 && group <= 65) || (group >= 70 && group <= 88) || (group >= 90 && group !== 93)
 }
 
-/** Nine digits in the shape of an employer number: an issued prefix. */
+/** Whether nine digits have the shape of an employer number: an issued prefix. */
 export const isEinShape = (digits: string): boolean =>
   /^[0-9]{9}$/.test(digits) && !unissuedEinPrefixes.has(digits.slice(0, 2))
 

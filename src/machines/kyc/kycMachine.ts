@@ -97,7 +97,7 @@ const rejectReliance = (from: KycPackageStatus) =>
 const rejectPerson = (from: KycPackageStatus) =>
   ({ target: "REJECTED", actions: [refused, note("kyc.rejectPerson", from, "REJECTED")] }) as const
 
-/** A revision while a review is open: the review continues with the new revision. */
+/** The transition of a revision while a review is open: the review continues with the new revision. */
 const revisePending = (from: KycPackageStatus) =>
   ({ target: "SPOT_CHECK", actions: [nextRevision, note("kyc.revise", from, "SPOT_CHECK")] }) as const
 

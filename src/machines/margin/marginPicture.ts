@@ -134,7 +134,7 @@ const positionAt = (
   }
 }
 
-/** An average usually lies between two ticks, so it is shown at its stored precision. */
+/** An average price as text. It usually lies between two ticks, so it is shown at its stored precision. */
 export const averagePrice = (average: string, instrument: Instrument | undefined): string => {
   const price = new MoneyDecimal(average)
   return decimalText(price, Math.max(instrument?.priceDecimals ?? 0, price.decimalPlaces()))

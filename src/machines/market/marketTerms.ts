@@ -87,7 +87,7 @@ export const leverageProfiles = {
 } as const satisfies Readonly<Record<string, MarketTerms["leverage"]>>
 export type LeverageProfile = keyof typeof leverageProfiles
 
-/** Risk tiers of a perpetual for display. */
+/** The risk tiers of a perpetual in the form that partners read, numbered from 1; `usdc` formats the notional. */
 export const riskTiersOf = (
   { riskTiers, leverage }: MarketTerms,
   usdc: (micro: bigint) => string

@@ -16,7 +16,7 @@ export const orderRejected = (
   return { _tag: "Invalid", reason: "REFUSED_BY_VENUE", sentence, errors: null, beside: order }
 }
 
-/** 502 for an order or a cancel whose outcome at the venue is unknown. */
+/** The refusal 502 for an order or a cancel whose outcome at the venue is unknown. */
 export const orderUnanswered = ({ orderId, clOrdId, state }: PlacedWire): Refusal => ({
   _tag: "VenueAway",
   reason: "OUTCOME_PENDING",

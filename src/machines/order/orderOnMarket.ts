@@ -120,7 +120,10 @@ const spotFaults = (body: OrderBody): BodyFaults | null => {
 
 const onSpot = "not taken on a SPOT market"
 
-/** A SPOT market is prefunded: it allows no reduce-only, no leverage, and no buy without a price bound. */
+/**
+ * Checks an order on a SPOT market. The market is prefunded: it allows no reduce-only, no leverage, and no buy without a price
+ * bound.
+ */
 const checkSpot = ({ type, side, reduceOnly, attach, ocoGroup, leverage }: OrderBody, add: AddError): void => {
   if (side === "BUY" && isConditional(type) && !isLimited(type)) add("type", `${type} with the side BUY is ${onSpot}.`)
   if (reduceOnly) add("reduceOnly", `A reduce-only order is ${onSpot}.`)

@@ -89,7 +89,7 @@ export class WatchList {
   readonly #floors: { readonly [K in keyof Floors]: Floor }
   readonly #slotOf = new Map<number, number>()
   readonly #slots: Array<Listed | null> = []
-  /** Texts by the number of their name. */
+  /** The texts of names, by the number of the name. */
   readonly #texts: Array<string> = []
   readonly #freeSlots: Array<number> = []
   readonly #sheets = new NameSheets((name) => this.#texts[name]!)

@@ -179,7 +179,7 @@ const mayHaveTwo = ({ words, masks }: PersonForms): boolean => {
   return found >= 2 || seen.words === mostWords
 }
 
-/** Longest words whose bounds are precomputed. */
+/** The length of the longest words whose bounds are precomputed. */
 const longest = 32
 const lacks = [0, maxPrefix].map((prefix) =>
   Array.from({ length: longest + 1 }, (_row, a) =>

@@ -145,7 +145,7 @@ const table: Table = {
   Conflict: ({ reason, sentence, data }) => reasoned(409, 4092, reason, sentence, data)
 }
 
-/** Status, code, sentence and data of a refusal. */
+/** The wire form of a refusal: status, code, sentence and data. */
 export const toWire = (refusal: Refusal): WireRefusal =>
   (table[refusal._tag] as (refusal: Refusal) => WireRefusal)(refusal)
 

@@ -59,7 +59,7 @@ const swap = setup({
 
 const isNewPayment = ({ payments }: SwapContext, paymentId: number): boolean =>
   payments.every(({ id }) => id !== paymentId)
-/** The full expected amount is paid, and no write-off remains. */
+/** Whether a payment completes the expected amount, so that no write-off remains. */
 const isComplete = (context: SwapContext, amount: string): boolean => {
   const after = afterPayment(progressOfSwap(context), minorOf(amount, context.asset))
   return after.writtenOff === 0n && leftAfter(context, amount) === 0n

@@ -43,7 +43,7 @@ interface Dated {
   readonly at: number
   /** The time when the request was sent; null when the message answers no request. */
   readonly sentAt: number | null
-  /** An honest event can have this time after later ones: it was reported before, or the terms set it. */
+  /** True: an honest event can have this time after later ones, because it was reported before or the terms set it. */
   readonly mayBeOld?: boolean
 }
 

@@ -54,7 +54,10 @@ export const openDataDirectory = (dataDirectory: string): Effect.Effect<DataFile
     })
   })
 
-/** Node's own recursive mkdir never ends on a file system that refuses folders with "no such file" (/proc). */
+/**
+ * Creates a folder and its parents. Node's own recursive mkdir never ends on a file system that refuses folders with "no such
+ * file" (/proc).
+ */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) return
   if (dirname(folder) !== folder) makeFolder(dirname(folder))

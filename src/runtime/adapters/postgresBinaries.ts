@@ -65,8 +65,8 @@ const packageRoot = (name: string): string | undefined => {
 const Links = Schema.fromJsonString(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
 
 /**
- * Package archives contain no symbolic links, so the package creates them in an install script. If scripts are blocked (npm 12,
- * --ignore-scripts) the libraries would not load: missing links are created here.
+ * Creates missing symbolic links of the libraries, without which they would not load. Package archives contain no symbolic links,
+ * and the install script that creates them may be blocked (npm 12, --ignore-scripts).
  */
 export const hydrateSymlinks = (root: string): Effect.Effect<void, PostgresBinariesError> =>
   Effect.try({
@@ -90,7 +90,10 @@ const symlinkUnlessThere = (source: string, at: string) => {
   }
 }
 
-/** PostgreSQL refuses to run as root: for root it runs in a user namespace (no OS user is created, files stay root's). */
+/**
+ * The user of the programs. PostgreSQL refuses to run as root, so root runs it in a user namespace (no OS user is created, files
+ * stay root's).
+ */
 export const defaultUserMode = (): UserMode => (process.getuid?.() === 0 ? "mapped" : "plain")
 
 const mapping = ["--user", "--map-user=1000", "--map-group=1000", "--"]

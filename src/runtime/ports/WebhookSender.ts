@@ -22,7 +22,7 @@ export type SendOutcome =
 export class WebhookSender extends Context.Service<
   WebhookSender,
   {
-    /** Never fails: every failure is an outcome. An interrupt aborts the attempt. */
+    /** Makes one attempt. Never fails: every failure is an outcome. An interrupt aborts the attempt. */
     send(webhook: OutgoingWebhook): Effect.Effect<SendOutcome>
   }
 >()("brokerage/runtime/ports/WebhookSender") {}

@@ -17,7 +17,7 @@ export interface PageQuery {
 export interface Condition {
   readonly column: string
   readonly value: string | number | bigint
-  /** "=" if absent. */
+  /** The comparison of the column with the value; "=" if absent. */
   readonly comparison?: ">=" | "<=" | "<>"
 }
 

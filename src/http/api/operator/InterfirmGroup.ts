@@ -10,7 +10,7 @@ import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 import { indexed } from "../Parameters.ts"
 
-/** Any time, Unix ms. */
+/** A field for any time, Unix ms. */
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
 
 /** The amount is signed USDC: positive when the service paid the partner. */

@@ -38,7 +38,7 @@ const millis = (label: string) => Schema.optionalKey(rangeOf(label, 1, 86_400_00
 /** The cap of a text in bytes. It exceeds the number of characters, because JSON may escape each of them. */
 const textCap = (characters: number): number => characters * 2 + 1_024
 
-/** Text of several lines, such as a file. */
+/** A field for a text of several lines, such as a file, with at most `max` characters. */
 const lines = (label: string, max: number) => {
   const message = `${label} must be text of at most ${max} characters.`
   return Schema.String.annotate({ message })

@@ -225,7 +225,7 @@ const checkUniqueInside = (writes: ReadonlyArray<Write>): void => {
     }
 }
 
-/** Double entry: the postings of each transaction sum to zero per currency (doc 3, ledger). */
+/** Checks double entry: the postings of each transaction sum to zero per currency (doc 3, ledger). */
 const checkBalance = (commit: Commit): void => {
   const sums = new Map<string, bigint>()
   for (const { txId, currency, amount } of commit.rows.postings ?? []) {

@@ -18,7 +18,7 @@ export const columnKind = (type: ColumnType): ColumnKind => kinds[type]
 // Finds the escapes of JSON.stringify for U+0000 and lone surrogates. An escaped backslash before the u starts no such escape.
 export const unstorableDocument = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/
 
-/** JSON that every reader of the column can decode. */
+/** Returns a JSON text that every reader of the column can decode; throws a RangeError for any other. */
 const document = (text: string, place: string): string => {
   if (text.includes("\\u") && unstorableDocument.test(text))
     throw new RangeError(`a text inside ${place} can't be stored`)

@@ -37,7 +37,7 @@ interface Parts {
 
 const unavailable = Effect.fail(new Unavailable({ unknown: false }))
 
-/** Inside a dry run, a read sees the changes of the request's earlier turns. */
+/** The state that a read sees. Inside a dry run, it includes the changes of the request's earlier turns. */
 const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
 
 export class SubjectReads {

@@ -175,6 +175,6 @@ const movedSince = (seen: Figures["seen"], { marks, takenAt }: Facts): ReadonlyS
   return moved
 }
 
-/** A repeated price with a new time changes only the freshness of the mark. */
+/** Whether two marks have the same price. A repeated price with a new time changes only the freshness of the mark. */
 const isSamePrice = (one: Mark, other: Mark): boolean =>
   one.places === other.places && (one.price === other.price || one.price.eq(other.price))

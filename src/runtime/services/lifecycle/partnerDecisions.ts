@@ -145,7 +145,7 @@ export const changeCustody = (
 
 const custodyName = (model: string, asset: string): string => (asset === "" ? model : `${model} ${asset}`)
 
-/** Moves reliance along the path of D16. A move from NONE to APPROVED records both of its steps. */
+/** Moves a partner's reliance along its states (D16). A move from NONE to APPROVED records both of its steps. */
 export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Verdict<PartnerRow> => {
   const row = turn.state.one("partners")
   const reliance = turn.state.one("reliances")

@@ -146,7 +146,10 @@ class Judgement {
     return state
   }
 
-  /** Right after a start no mark is known. Entry prices alone neither call an account nor let it recover. */
+  /**
+   * Whether the account has open positions but no mark for any of them, as right after a start. Entry prices alone neither call
+   * an account nor let it recover.
+   */
   private awaitsMarks(): boolean {
     const { turn } = this
     const open = openPositions(turn)

@@ -23,7 +23,7 @@ const sources = [
 type Ref = (typeof sources)[number]["ref"]
 
 /**
- * A write-off of this amount, micro-USDC. Withdrawals and swaps with ids from `behind` on are younger than the
+ * The event that writes off this amount, micro-USDC, now. Withdrawals and swaps with ids from `behind` on are younger than the
  * write-off.
  */
 export const writeOffNow = (turn: Turn, minor: bigint): CloseOutEvent => ({

@@ -36,8 +36,8 @@ interface ReadThenDecide<R, A> {
    */
   readonly restsOn?: ReadonlyArray<TableName>
   /**
-   * The last round reads with the mailbox held: its other turns wait, so the decision always ends. Only for a `read`
-   * that is bounded and uses no mailbox.
+   * True: the last round reads with the mailbox held, so other turns wait and the decision always ends. Only for a `read` that is
+   * bounded and uses no mailbox.
    */
   readonly heldAtLast?: boolean
   readonly read: (state: SubjectState) => Effect.Effect<R, Unavailable>

@@ -45,7 +45,7 @@ export class AccountClients {
 
   /** Reads the clients of the requested accounts, in an endless loop. */
   readonly run: Effect.Effect<void> = Effect.suspend(() => this.work.await).pipe(
-    // Requests of the same moment join this read.
+    // The pause lets requests of the same moment join this read.
     Effect.andThen(Effect.yieldNow),
     Effect.andThen(
       Effect.suspend(() => {

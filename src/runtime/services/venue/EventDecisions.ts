@@ -234,7 +234,7 @@ export class EventDecisions {
       lane: "internal",
       decide: (turn) => this.decideIn(turn, clientId, event, judged)
     })
-    // An event that our own code fails on is skipped too, so that it does not stop the account.
+    // Skips an event that our own code fails on, so that it does not stop the account.
     const passed = (cause: unknown) =>
       Effect.andThen(
         this.parts.alarms.broken(cause),
@@ -309,7 +309,7 @@ export class EventDecisions {
     })
     return losing.pipe(
       Effect.flatMap((each) => this.alarm(each)),
-      // The loss is already quarantined.
+      // A lost claim means that the loss is already quarantined.
       Effect.catchTag("ClaimLost", () => Effect.void)
     )
   }

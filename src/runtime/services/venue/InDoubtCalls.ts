@@ -74,7 +74,7 @@ export interface InDoubtCallsParts {
     outcomes: ReadonlyArray<DefiniteOutcome>
   ) => Effect.Effect<ReadonlyArray<string>>
   /**
-   * Raises the alarm of a call that is in flight for too long. `result`: raised. `ended`: the call is no longer in
+   * Raises the alarm of a call that is in flight for too long. `raised`: the alarm is written. `ended`: the call is no longer in
    * flight. `later`: the alarm could not be written.
    */
   readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"raised" | "ended" | "later">

@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto"
 import type { OutgoingWebhook } from "../../ports/WebhookSender.ts"
 
-/** X-Brokerage-Signature: `v1=` and lower-case hex. `timestamp`: Unix seconds as in the header. */
+/** The value of the header X-Brokerage-Signature: `v1=` and lower-case hex. `timestamp`: Unix seconds as in the header. */
 export const signatureOf = (secret: string, timestamp: number, body: string): string =>
   `v1=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`
 

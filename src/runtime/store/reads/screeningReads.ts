@@ -80,7 +80,7 @@ export const entriesBySource = (
 
 export interface ListedEntry {
   readonly row: WatchEntryRow
-  /** The version of the source that last named it; null for manual entries. */
+  /** The version of the source that last named the entry; null for manual entries. */
   readonly version: string | null
 }
 

@@ -83,7 +83,7 @@ export const writeSections = (
   return statuses
 }
 
-/** An identity check counts as a verified session of provider "partner" (doc 1, identityCheck). */
+/** Writes the session of an identity check, which counts as verified by provider "partner" (doc 1, identityCheck). */
 const writeIdentitySession = ({ turn }: ClientTurn, client: ClientRow, data: Json): void =>
   turn.draft.put("identitySessions", {
     id: turn.nextId("session"),

@@ -64,7 +64,7 @@ export const reportingFacts = ({ personalInfo, identification, taxResidency }: P
   }
 }
 
-/** A tax number is ignored if has_tin is false (A1-20). */
+/** A tax residence from its stored item. The tax number is ignored if has_tin is false (A1-20). */
 const taxResidenceOf = (item: unknown): ReportingFacts["taxResidencies"][number] => {
   const { country, has_tin, tin } = record(item)
   return { country: text(country), tin: has_tin === true && typeof tin === "string" ? normaliseTin(tin) : null }

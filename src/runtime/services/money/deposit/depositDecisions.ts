@@ -76,7 +76,7 @@ export const fileDeposit = (filing: Filing): Verdict<DepositNotice> => {
   return accept(wireNotice(confirmed))
 }
 
-/** Finance's ruling on a PENDING notice. A confirmation that can't be booked now leaves it PENDING (A3-05). */
+/** Applies finance's ruling to a PENDING notice. A confirmation that can't be booked now leaves it PENDING (A3-05). */
 export const ruleOnDeposit = (
   turn: Turn,
   row: DepositNoticeRow,

@@ -56,7 +56,7 @@ export class Interfirm extends Context.Service<
       partner: string,
       request: InterfirmBody
     ): Effect.Effect<Verdict<InterfirmRecord>, DispatchError>
-    /** Dry run of `record`, before a second person must approve it. */
+    /** Checks a record without writing it, before a second person must approve it. */
     check(partner: string, request: InterfirmBody): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/money/settlement/Interfirm") {

@@ -31,7 +31,7 @@ import { type OpenCase, openCases } from "./openCases.ts"
 const doubtAfterMillis = 60_000
 
 export interface QueueQuery {
-  /** The most items over all kinds. */
+  /** Limit on the items of all kinds together. */
   readonly limit: number
   readonly kind?: WaitingKind
 }

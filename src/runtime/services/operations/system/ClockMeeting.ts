@@ -53,8 +53,8 @@ export class ClockMeeting {
   )
 
   /**
-   * Compares by the last time that the venue reported, which a jump makes outdated. `meetOnce` therefore queries the
-   * venue before it moves a clock.
+   * Whether the clocks differ, by the last time that the venue reported. A jump makes that time outdated, so `meetOnce` queries
+   * the venue before it moves a clock.
    */
   private areApart(): boolean {
     const { link, clock, wall } = this.parts

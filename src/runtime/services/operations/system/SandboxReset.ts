@@ -107,7 +107,7 @@ export class SandboxReset extends Context.Service<
               applyEffects(turn, systemInstance, [{ type: "audit", action: "sandbox.reset", ...entry }])
             }
           })
-          // A start that crashed after this commit has already written the row.
+          // A start that crashed after this commit has already written the row, so a lost claim is no fault.
           .pipe(Effect.catchTag("ClaimLost", () => Effect.void))
         yield* Effect.catch(reportedReset(sql), whenUnsure)
       })

@@ -72,7 +72,7 @@ interface Lost {
 
 type Inbox = Queue.Queue<FromModelThread | Lost>
 
-/** The current thread, and the inboxes of its builds. */
+/** The thread that builds models now, and the inbox of each of its builds. */
 class ModelThread {
   private readonly options: ModelBuildsOptions
   private readonly databaseUrl: string

@@ -105,7 +105,7 @@ const singlePart = (tools: JobTools, period: RequestedPeriod, client: ClientRow,
   )
 
 /**
- * If the database responds, a failed read is a failure of this client alone. Otherwise the whole job waits for the
+ * Handles a failed read. If the database responds, it is a failure of this client alone. Otherwise the whole job waits for the
  * database.
  */
 const unlessAway = (tools: JobTools, client: ClientRow, error: Unavailable): Reading<JobPart> =>

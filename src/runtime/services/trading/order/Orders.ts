@@ -169,8 +169,8 @@ class Trading {
       if (!begun.ok) return begun
       // A cancel is already in flight: respond without another call (doc 2, Order states).
       if (!begun.value) return accept(named)
-      // The service repeats a cancel that the venue never received under a new ref. So this waits for the state of the
-      // order, not for the outcome of one call.
+      // Whether the result of the cancel is known, by the state of the order. The outcome of one call does not show it, because
+      // the service repeats a cancel that the venue never received under a new ref.
       const isKnown = (row: OrderRow): boolean => row.state !== "PENDING_CANCEL" && !isOutOfSync(unsettled, row)
       const now = yield* this.until(clientId, found.id, isKnown)
       if (now === null) return refuse(noOrder)
@@ -241,7 +241,7 @@ class Trading {
   /** The response to placing after a wait for the trades: accepted once they are booked, or refused after the timeout. */
   private placedLater(clientId: number, orderId: number): Effect.Effect<Verdict<PlacedWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      // The wait for the call of an order in SENT has already timed out, so it needs no further wait.
+      // Whether no further wait is needed. For an order in SENT, the wait for its call has already timed out.
       const enough = (row: OrderRow): boolean => row.state === "SENT" || this.placed(row) !== null
       const row = yield* this.until(clientId, orderId, enough)
       if (row === null) return yield* Effect.fail(new FactNeeded({ fact: `order:${orderId}` }))

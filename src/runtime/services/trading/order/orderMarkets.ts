@@ -15,7 +15,7 @@ export interface Quoted extends MarketPrices {
 export interface OrderMarkets extends TradedMarkets {
   /** The listed market. Refused if it is not listed, or if no listing is known. */
   readonly find: (symbol: string) => Verdict<OrderMarket>
-  /** The last prices; null: unknown. */
+  /** The market's last published prices; null where unknown. */
   readonly quoted: (symbol: string) => Quoted
 }
 

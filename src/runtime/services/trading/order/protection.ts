@@ -147,7 +147,7 @@ export const endAttempts = ({ turn, of }: OwnedTurn, { state, context }: OrderRo
     const leg = orderInTurn(turn, orderId)
     if (leg !== undefined) cancelOrder({ turn, of }, leg, null)
   }
-  // If the round has no leg left, its quantity counts as dealt with, and the client decides about it.
+  // A round without a leg is over: its quantity counts as dealt with, and the client decides about it.
   const isOver = unplaced.length === 0 && ofRound.length === 0
   const left = { ...standing, unplaced, dealt: isOver ? standing.filled : standing.dealt }
   return advance(turn, "attachments", row, { type: "FOLLOW", at: turn.now, standing: left }, { of }) !== null
@@ -217,7 +217,7 @@ const legOrder = (
     venuePrice: limit ?? (atMarket ? boundAt(side, from, bps, tick) : null),
     boundBps: trigger === null ? null : bps,
     tif: "GTC",
-    // A market order never rests; a limit order does.
+    // A market order never rests in the book; a limit order does.
     venueTif: limit === null ? "IOC" : "GTC",
     reduceOnly: true,
     trigger,

@@ -206,8 +206,8 @@ class OpeningWatch {
   }
 }
 
-/** An open request to open a contract. */
+/** Whether a request is open and is one to open a contract. */
 const opens = (row: RfqRow): boolean => isOpen(row) && row.closeContractId === null
 
-/** An order that may still open risk and has no cancel in flight. */
+/** Whether an order may still open risk and has no cancel in flight. */
 const rests = (row: OrderRow): boolean => isWorking(row) && row.state !== "PENDING_CANCEL" && opensRisk(row)

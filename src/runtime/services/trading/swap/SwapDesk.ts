@@ -138,7 +138,7 @@ export class SwapDesk extends Context.Service<
 
 const noSwap = refuse(unknown("Swap"))
 
-/** Only a claim can be written off, up to its amount. */
+/** The reason to refuse a write-off, or null. Only a claim can be written off, up to its amount. */
 const writeOffRefusal = (row: SwapRow, amount: string): Refusal | null => {
   const minor = parsePositiveAmount(amount, assetOf(row))
   if (typeof minor === "string") return invalidFields({ amount: minor })
