@@ -6,7 +6,10 @@
 import type { LeverageProfile } from "../src/machines/market/marketTerms.ts"
 import type { View } from "./views/View.ts"
 
-/** 0 done, 1 refused by the service, 2 wrong usage, 3 service unreachable. */
+/**
+ * The exit statuses of the command line. `refused`: the service refused the command; `usage`: the command line itself is
+ * wrong.
+ */
 export const exitStatus = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const
 export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus]
 
@@ -23,8 +26,8 @@ export interface CliIo {
   /** Shows text in a pager; false when no pager can be started, so that the caller prints the text itself. */
   readonly page: (text: string, options: { readonly chop: boolean }) => Promise<boolean>
   /**
-   * Shows one line on stderr, which the next one replaces; null clears it. The member itself is null when stderr is no
-   * terminal.
+   * Shows one line on stderr; the next line replaces it, and null clears it. Null when stderr is no terminal, where nothing
+   * is shown.
    */
   readonly progress: ((line: string | null) => void) | null
   /** True when this process can open a terminal on which it can ask for a confirmation. */
@@ -73,7 +76,7 @@ export interface ServeRequest {
   readonly killAt: { readonly point: string; readonly times: number } | null
 }
 
-/** The names of the firm on statements; absent where the operator sets none. */
+/** The names that statements give the operator's firm; a name is absent where the operator sets none. */
 export interface Firm {
   readonly name?: string
   readonly legalEntity?: string

@@ -52,7 +52,7 @@ const routersOf = ({ routerUrls }: ServeOptions): Effect.Effect<ReadonlyArray<UR
     : Effect.fail(new ServeError({ sentence: "--router-url takes https addresses, without path." }))
 }
 
-/** PEM text of the authority for the routers' certificates; null: the public ones. */
+/** The PEM text of the authority that signed the routers' certificates; null if public authorities signed them. */
 const authorityOfRouters = ({ routerCa }: ServeOptions, files: DataFiles): Effect.Effect<string | null, ServeError> =>
   Effect.try({
     try: () => {

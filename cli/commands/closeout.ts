@@ -173,7 +173,7 @@ const orderLine: Readonly<Record<string, (row: Detail["closingOrders"][number]) 
   state: (row) => row.state
 }
 
-/** The venue's reasons for refusals, each once. */
+/** The reasons with which the venue refused the episode's orders, each reason once. */
 const refusals = (orders: Detail["closingOrders"]): ReadonlyArray<View> =>
   [...new Set(orders.flatMap(({ reason }) => (reason === null ? [] : [reason])))].map((reason) =>
     text(`The venue has refused: ${reason}.`)

@@ -174,7 +174,7 @@ export const instanceView = ({ kind, id, subject, state, version, ...rest }: Ins
 
 type OpenCall = Instance["calls"][number]
 
-/** Columns of a venue call without a final answer: start, number of status queries, last result. */
+/** The columns of an in-doubt call: its start, the number of status queries, and the last result. */
 const callLine: Readonly<Record<string, (row: OpenCall) => Cell>> = {
   call: (row) => row.call,
   ref: (row) => row.ref,
@@ -212,7 +212,7 @@ const reasonOf = ({ reason }: Step): string | null => (reason === null ? null : 
 const lineOf = (step: Step): Words =>
   joined([time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, reasonOf(step)], "  ")
 
-/** Merges the guards of one event and target state into one row. */
+/** One row for each event and target state. The guards that lead there are named in the same row. */
 const movesOf = (moves: ReadonlyArray<Move>): ReadonlyArray<Move> => {
   const seen = new Map<string, Move>()
   for (const move of moves) {

@@ -16,7 +16,7 @@ import {
 
 type Currency = LedgerExportAccount["currency"]
 
-/** The name of a commodity; one with a digit needs quotes. */
+/** The name of a commodity in the journal. hledger requires quotes around a name with a digit. */
 const commodity = (currency: Currency): string => (/^[A-Z]+$/.test(currency) ? currency : `"${currency}"`)
 const money = (amount: string, currency: Currency): string => `${amount} ${commodity(currency)}`
 const nameOf = (row: Parameters<typeof accountParts>[0]): string => accountParts(row).map(wordOf).join(":")

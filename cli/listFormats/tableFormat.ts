@@ -28,7 +28,7 @@ const published = new Set(
   ).split(" ")
 )
 
-/** Schemas of OpenSanctions that are persons, or may be. */
+/** Schemas of OpenSanctions that stand for persons, or may stand for one (LegalEntity). */
 const persons = new Set(["person", "legalentity"])
 const others = new Set(
   (

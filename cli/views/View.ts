@@ -32,7 +32,7 @@ export class Named {
   readonly id: number
   /** True to show the id before the name, for a member that is called an id. */
   readonly withId: boolean
-  /** The noun of the object, for columns that mix several kinds. */
+  /** The noun before the name, such as "partner", for columns that mix several kinds. */
   readonly word: string
 
   constructor(kind: Named["kind"], id: number, withId = false, word = "") {
@@ -123,7 +123,7 @@ export const fields = (object: object): View => ({ kind: "fields", fields: lines
 export const text = (line: string | Words): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
 
-/** One page of a list, with the option that shows the next page. */
+/** One page of a list; if further rows exist, the option that shows the next page follows it. */
 export const page = (
   shown: View,
   { hasMore, nextBefore }: { readonly hasMore: boolean; readonly nextBefore: number | null }

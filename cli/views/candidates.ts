@@ -32,7 +32,10 @@ export const entryName = (entryId: number, entries: ReadonlyArray<Entry>): strin
     ? "the client's own name"
     : (entries.find((entry) => entry.entryId === entryId)?.name ?? null)
 
-/** The entry's name, or the reason that the client's own name can't be compared. */
+/**
+ * The name of a candidate's entry; for the entry of an unreadable name, the reason that the client's name can't be
+ * compared.
+ */
 export const candidateName = ({ entryId, why }: Candidate, entries: ReadonlyArray<Entry>): string | null =>
   why === undefined ? entryName(entryId, entries) : doubts[why]
 

@@ -37,7 +37,10 @@ export const filedColumns = {
   amount: (row: MoneyRow) => `${row.amount} ${row.currency}`
 }
 
-/** One notice or request: its fields, and all its postings. The decisions are added below (`decided`). */
+/**
+ * One deposit notice or withdrawal request: its fields, and all its postings. The caller adds the decisions below it
+ * (`decided`).
+ */
 export const filedView = <A extends { readonly postings: ReadonlyArray<typeof LegView.Type> }>({
   postings,
   ...filed

@@ -78,7 +78,7 @@ export const rehearse = async (call: CallService, connection: Connection, intent
   }
 }
 
-/** The effects of an action: for a grant, those of the granted command; for any other action, its own. */
+/** The effects that the screen shows for an action. The effects of a grant are those of the command that it grants. */
 const deedViews = (
   approval: RequestedApproval | null,
   { verb }: Intent,
@@ -104,7 +104,7 @@ const callingsOf = ({ item: { clientId, clientUid } }: Intent, { partner }: Name
   client: clientId === null || clientUid === null ? null : { clientId, clientUid }
 })
 
-/** The destination, shown before the money is sent. */
+/** The destination of a withdrawal, so that finance sees it before the money is sent; nothing for other actions. */
 const destinationLine = (data: object): ReadonlyArray<View> => {
   const { deed } = data as { readonly deed?: Deed }
   const destination = destinationOf(deed === undefined || "refusal" in deed ? data : deed.result)

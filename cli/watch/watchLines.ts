@@ -82,7 +82,7 @@ const title = ({ url, times, away, look }: WatchState, now: number): Line => {
  */
 const sameClockMillis = 60_000
 
-/** Business time; all ages and rows refer to it. */
+/** Business time of the service as text. All ages and rows on the screen refer to it. */
 const serviceTime = (aheadMillis: number, now: number, times: Times): string => {
   const time = now + aheadMillis
   if (Math.abs(aheadMillis) < sameClockMillis) return clock(time, times)
@@ -245,7 +245,7 @@ const footer = (state: WatchState, { columns }: Size): ReadonlyArray<Line> => [
   { text: keysOf(state), tone: "faint" }
 ]
 
-/** The last outcome is shown completely, up to this many rows. */
+/** Limit on the rows of the last outcome, which is otherwise shown completely. */
 const outcomeRows = 3
 
 const keysOf = ({ mode, look, selected, away }: WatchState): string => {

@@ -45,7 +45,10 @@ interface Findings {
   readonly wrong: Array<string>
 }
 
-/** Call it without requests in flight. Waits while the service is unavailable; the caller sets the limit. */
+/**
+ * Audits a partner after a run. No request may be in flight. Waits while the service is unavailable, so the caller sets a
+ * limit.
+ */
 export const auditPartner = Effect.fnUntraced(function* (options: AuditOptions): Effect.fn.Return<AuditReport> {
   const findings: Findings = { lost: [], doubled: [], wrong: [] }
   const { journal } = options

@@ -58,7 +58,7 @@ const decodeTrades = Schema.decodeUnknownExit(
 )
 const decodePositions = Schema.decodeUnknownExit(Schema.fromJsonString(PositionsWire))
 
-/** Reads wait while the service is unavailable; the caller sets the limit. */
+/** Makes the reads of a partner. A read waits while the service is unavailable, so the caller sets a limit. */
 export const makePartnerReads = (client: PartnerClient, random: SeededRandom): PartnerReads => {
   const read = Effect.fnUntraced(function* <A>(
     path: string,

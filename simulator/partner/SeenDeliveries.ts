@@ -10,7 +10,7 @@ interface Met {
 export interface Sighting {
   /** Number of arrivals of this delivery id, the present one included. */
   readonly receipts: number
-  /** The receiver had accepted this id before, so the delivery needs no work. */
+  /** True if the receiver accepted this id before, so that the delivery needs no work. */
   readonly duplicate: boolean
 }
 

@@ -23,15 +23,15 @@ export class ReceiverNotStarted extends Schema.TaggedError<ReceiverNotStarted>()
 
 /** One arrival of a request at the receiver. */
 export interface ReceivedDelivery {
-  /** The id in the body; null if the body is no delivery. Trusted only without a problem. */
+  /** The id in the body; null if the body is no delivery. Without a valid signature the id proves nothing (`problem`). */
   readonly id: number | null
   readonly event: string | null
   readonly signatureOk: boolean
-  /** The timestamp is within 300 s of this clock. */
+  /** True if the signed timestamp is within 300 s of the receiver's clock. */
   readonly fresh: boolean
   /** True when the receiver acknowledges the delivery. */
   readonly accepted: boolean
-  /** A delivery with this id was accepted before. */
+  /** True if a delivery with this id was accepted before. */
   readonly duplicate: boolean
   /** Number of arrivals with this id, this one included; 0 with a problem. */
   readonly receipts: number
@@ -48,11 +48,11 @@ export interface WebhookReceiverOptions {
   /** The port to listen on; 0 picks a free one. */
   readonly port: number
   readonly onDelivery: (delivery: ReceivedDelivery) => void
-  /** By default acknowledges every genuine delivery. */
+  /** Chooses the answer to each genuine delivery; without it, all of them are acknowledged. */
   readonly behaviour?: WebhookBehaviour
   /** The receiver's own clock, Unix ms. */
   readonly now?: () => number
-  /** Ids remembered for detecting duplicates. */
+  /** Limit on the ids that are remembered to detect duplicates. */
   readonly remembered?: number
 }
 

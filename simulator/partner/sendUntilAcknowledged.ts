@@ -7,18 +7,18 @@ import { Effect } from "effect"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "./PartnerClient.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 
-/** Counts of attempts by result, over a run. */
+/** Counts of the attempts of a run, by result. */
 export interface Tally {
   attempts: number
   timeouts: number
   connectionFailures: number
-  /** 503 with and without a Retry-After header (the contract promises it). */
+  /** Attempts answered with 503, and those of them without a Retry-After header, which the contract promises. */
   unavailable: number
   unavailableWithoutRetryAfter: number
   badGateway: number
   rateLimited: number
   inProgress: number
-  /** 5xx outside the contract's normal operation: retried and reported. */
+  /** Attempts answered with a 5xx that the contract does not foresee. They are retried, and reported at the end. */
   serverErrors: number
 }
 

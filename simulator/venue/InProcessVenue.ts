@@ -20,7 +20,7 @@ export interface RequestFault {
    */
   readonly lost?: "before" | "after"
   readonly silent?: boolean
-  /** The venue refuses the call with this reason. */
+  /** The reason with which the venue refuses the call; absent: it executes the call. */
   readonly refused?: string
   /** How long a lookup hides the result of the call, ms of business time. */
   readonly lag?: number
@@ -34,7 +34,7 @@ export type Deliveries = ReadonlyArray<number>
 
 type Schedule = (task: () => void, delayMillis: number) => void
 
-/** A process's connection to the venue, in both directions. */
+/** The delays of a process's connection to the venue, in both directions. */
 export interface Way {
   readonly toVenue: Schedule
   readonly toCaller: Schedule
@@ -45,7 +45,7 @@ export interface Way {
 export interface InProcessOptions {
   readonly venue: VenueOptions
   readonly fault?: (name: RequestKind, refs: ReadonlyArray<string>) => RequestFault
-  /** Called once for each event, at its publication. */
+  /** Decides how one event is delivered; called once for each event when it is published. */
   readonly deliveries?: (event: VenueEvent) => Deliveries
 }
 
@@ -55,7 +55,7 @@ interface Reader<Line> {
 }
 
 const usualSchedule: Schedule = (task, delay) => void (delay === 0 ? setImmediate(task) : setTimeout(task, delay))
-/** Limit on lines that wait for a reader; a slower reader loses them and reads again. */
+/** Limit on the lines that wait for a reader. A slower reader loses its lines, and has to read the events again. */
 const readerLimit = 100_000
 
 export class InProcessVenue {
@@ -100,7 +100,7 @@ export class InProcessVenue {
     return this.orders.get(ref)?.size ?? 0
   }
 
-  /** Whether the event of this number can still be read. */
+  /** True while the venue keeps the event of this number, so that it can be read again. */
   keeps(number: number): boolean {
     return number <= this.core.number && this.core.eventsAfter(number - 1) !== null
   }
@@ -133,7 +133,7 @@ export class InProcessVenue {
     return this.core.ledger()
   }
 
-  /** Sends every reader a heartbeat with the venue's position. */
+  /** Sends a heartbeat with the number of the last event to every reader. */
   beat(): void {
     send(this.eventReaders, this.heartbeat())
     send(this.marketReaders, this.heartbeat())

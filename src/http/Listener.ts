@@ -83,7 +83,7 @@ export type ListenerApp = (
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 const usualCloseMillis = 8_000
-/** The time that a request gets to notice that its connection was cut, ms. */
+/** How long a request may take to notice that its connection was cut, ms. */
 const noticeMillis = 500
 const headerBytes = 16 * 1024
 const headerCount = 100

@@ -47,7 +47,7 @@ export const contentPolicy = (html: string): string => {
   ].join("; ")
 }
 
-/** Settings of the reference: no third-party tools or links, and the key is entered once. */
+/** Settings of the reference page. Tools and links of third parties are off, and a visitor enters the key only once. */
 const referenceLook = {
   withDefaultFonts: false,
   favicon: "data:,",
@@ -76,7 +76,7 @@ interface Pages {
 
 let made: Promise<Pages> | null = null
 
-/** The pages of this process. The contract is part of the program, so all listeners share them. */
+/** The public pages, made once for the process, because the contract never changes while it runs. */
 const pages = Effect.promise(
   () =>
     (made ??= Effect.runPromise(

@@ -27,7 +27,7 @@ export interface Receiver {
   readonly playing: Playing
 }
 
-/** The script of a receiver: its answers, and the index of the next one. */
+/** The planned answers of a receiver, and the position of the next one. */
 interface Playing {
   reactions: ReadonlyArray<Reaction>
   next: number
@@ -98,7 +98,7 @@ export class Session {
     })
   )
 
-  /** Number of the person behind a name of the scenario; a new name is a new person. */
+  /** The number of the person that the scenario calls by this name. A new name gets the next number. */
   personOf(name: string): number {
     const known = this.persons.get(name)
     if (known !== undefined) return known
@@ -141,8 +141,8 @@ export class Session {
   }
 
   /**
-   * Creates a firm; false if another has its code. The service decides, because another run may take the code at the same
-   * moment.
+   * Creates a firm; false if another firm has its code. The service decides that, because another run may take the code
+   * meanwhile.
    */
   addFirm(name: string, code: string, form: PartnerForm): Effect.Effect<boolean, Broken, Scope.Scope> {
     const create = Effect.fnUntraced(function* (this: Session) {

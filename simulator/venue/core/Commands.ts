@@ -206,7 +206,7 @@ export class Commands {
     return null
   }
 
-  /** Ends open requests and contracts of a delisted market: the contracts at its final price. */
+  /** Ends the open requests of a delisted market, and its contracts at the final price. */
   private endContracts({ market: { symbol } }: Listing, price: number): void {
     const { rfqs, contracts, clock } = this.parts
     for (const rfq of rfqs.openOnes()) if (rfq.symbol === symbol) rfqs.end(rfq, "CANCELLED", "market delisted")

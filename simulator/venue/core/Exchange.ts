@@ -41,11 +41,11 @@ export interface Halt {
 export interface Listing {
   readonly market: Market
   readonly book: Book<Order>
-  /** Orders that wait for a price, by the source of the price. */
+  /** Conditional orders that wait for their price, by the price source that triggers them. */
   readonly waiting: Readonly<Record<TriggerSource, Levels<Order>>>
   /** The prices of each source in ticks; null before the first. */
   readonly prices: Record<TriggerSource, number | null>
-  /** The last price is held: trades do not move it. */
+  /** True while a tester holds the last price, so that trades do not move it. */
   lastHeld: boolean
   /** Lots of all long positions, which equal those of all short positions. */
   openInterest: number

@@ -5,7 +5,7 @@
  */
 import { type Market, valueOf } from "./Market.ts"
 
-/** The unit of a rate written as a whole number. */
+/** Rates are whole numbers of this fraction: 100,000,000 means a rate of 1. */
 export const rateUnit = 100_000_000
 
 /** The interest part of a rate, and the limit of its correction by the premium; both hundred-millionths an interval. */
@@ -40,7 +40,7 @@ export const paymentOf = (market: Market, lots: number, mark: number, rate: numb
   return due < 0n && floor * unit !== due ? floor - 1n : floor
 }
 
-/** A position at a funding time: lots, ticks and hundred-millionths. Plain JSON. */
+/** The facts of one position at a funding time as plain JSON: `lots`, `mark` in ticks, `rate` in hundred-millionths. */
 export interface PositionStamp {
   readonly accountId: number
   readonly symbol: string

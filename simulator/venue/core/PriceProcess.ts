@@ -14,7 +14,7 @@ export interface Walk {
 
 const yearMillis = 365 * 86_400_000
 
-/** Approximates a normal distribution by the sum of twelve uniform ones. */
+/** A random number with approximately a normal distribution: the sum of twelve uniform ones, less six. */
 const normal = (random: SeededRandom): number => {
   let sum = -6
   for (let n = 0; n < 12; n++) sum += random.next()

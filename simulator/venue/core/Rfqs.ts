@@ -32,7 +32,7 @@ export interface RfqRequest {
   readonly premiumBps: number
   /** End of the period in which dealers may quote, Unix ms. */
   readonly windowEndsAt: number
-  /** The contract to close, with the dealer who wrote it; or null. */
+  /** The contract to close and the dealer who wrote it; null for a request to open. */
   readonly closes: { readonly id: number; readonly dealer: string } | null
 }
 
@@ -65,7 +65,7 @@ export class Rfqs {
   private readonly open = new Set<Rfq>()
   /** Number of open requests by account id. */
   private readonly counts = new Map<number, number>()
-  /** Ended requests, in order of their end; over the limit the oldest are dropped. */
+  /** Ended requests in the order of their end. Over the limit the oldest are dropped. */
   private readonly ended = new Line<Rfq>()
   private readonly kept: number
   private readonly onQuote: (rfq: Rfq, quote: Quote) => void
@@ -93,7 +93,7 @@ export class Rfqs {
     return rfq
   }
 
-  /** Takes over a request of a stored state. */
+  /** Adds a request of a stored state, without any event. */
   adopt(rfq: Rfq): void {
     this.byId.set(rfq.id, rfq)
     this.byRef.set(rfq.ref, rfq)
@@ -142,7 +142,7 @@ export class Rfqs {
     return true
   }
 
-  /** Expires a live quote; no-op for any other. */
+  /** Expires a live quote; does nothing for any other. */
   expire(rfq: Rfq, quoteId: number): void {
     const quote = rfq.quotes.find(({ id }) => id === quoteId)
     if (quote?.state === "LIVE") this.turn(rfq, quote, "EXPIRED")

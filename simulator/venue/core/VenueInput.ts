@@ -12,13 +12,13 @@ export interface VenueOptions {
   /** Business time at which the venue begins, Unix ms. */
   readonly startAt: number
   readonly tickMillis: number
-  /** Replaces the default bases with their markets. */
+  /** Bases with their markets that replace the default ones. */
   readonly markets?: ReadonlyArray<Base>
   readonly knobs: VenueKnobs
   readonly kept?: Kept
 }
 
-/** Limits on ended data: refs, then ended objects. Beyond them the oldest are dropped. */
+/** Limits on the refs and on the ended objects that the venue keeps; beyond a limit the oldest are dropped. */
 export interface Kept {
   readonly refs: number
   readonly orders: number
@@ -40,7 +40,7 @@ export type VenueInput =
    */
   | { readonly type: "time"; readonly to: number }
   | ({ readonly type: "call" } & VenueCall)
-  /** A call that is refused from outside: by a dealer's last look or a fault. */
+  /** A call that is refused before it reaches the books, by a dealer's last look or by a fault. */
   | ({ readonly type: "decline"; readonly reason: string } & VenueCall)
   | { readonly type: "void"; readonly refs: ReadonlyArray<string> }
   | {
@@ -74,7 +74,7 @@ export interface VenueListeners {
 export interface KlineWindow {
   readonly symbol: string
   readonly interval: KlineInterval
-  /** Unix ms; `from` inclusive, `to` exclusive. */
+  /** The window of the klines, Unix ms: `from` inclusive, `to` exclusive; null: open on that side. */
   readonly from: number | null
   readonly to: number | null
   readonly limit: number

@@ -78,13 +78,13 @@ export interface VenueState {
   }
   readonly accounts: ReadonlyArray<AccountState>
   readonly orders: ReadonlyArray<OrderState>
-  /** The kept fills. Absent in states from before fills were kept. */
+  /** The fills that the venue keeps. Absent in states from before fills were kept. */
   readonly fills?: FillsState
   readonly listings: ReadonlyArray<ListingState>
   readonly ladders: ReadonlyArray<LadderState>
   readonly prices: ReadonlyArray<PricesState>
   readonly contracts: ReadonlyArray<StoredContract>
-  /** `closes` was only the contract's id in older states. */
+  /** Requests for quotes. In older states `closes` is only the contract's id. */
   readonly rfqs: ReadonlyArray<Omit<Rfq, "closes"> & { readonly closes: Rfq["closes"] | number }>
   readonly stakingMarkets: ReadonlyArray<{
     readonly symbol: string

@@ -10,7 +10,7 @@ import { type Snapshot, snapshotOf } from "./snapshots.ts"
 
 /** The log can't be used; the sentence is for the venue's user or caller. */
 export class VenueLogError extends Error {
-  /** False if the refused inputs may exist after a restart. */
+  /** False if the refused inputs may be on disk, so that they may be applied after a restart. */
   readonly certain: boolean
 
   constructor(sentence: string, certain = true) {

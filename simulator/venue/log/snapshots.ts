@@ -16,7 +16,7 @@ type Lists = Readonly<Record<string, ReadonlyArray<unknown>>>
 
 interface Head<State> {
   readonly at: number | null
-  /** The state with its lists empty or absent. */
+  /** The state without its lists, which follow in records of their own. */
   readonly state: State
   readonly lists?: Readonly<Record<string, number>>
 }

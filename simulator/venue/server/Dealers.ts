@@ -17,7 +17,7 @@ import type { VenueWriter } from "./VenueWriter.ts"
 interface Request {
   readonly rfq: typeof VenueRfq.Type
   readonly timers: Set<NodeJS.Timeout>
-  /** Dealers of live quotes by the quote's id. */
+  /** The name of the dealer of each live quote, by the quote's id. */
   readonly quotes: Map<number, string>
 }
 
@@ -45,7 +45,7 @@ export class Dealers {
     this.random = new SeededRandom(seed)
   }
 
-  /** Handles an event: an open request starts to get quotes. */
+  /** Handles an event of the venue: a new request starts to get quotes, and a quote that has ended may be renewed. */
   happened({ fact }: VenueEvent): void {
     if (fact.type === "rfq") {
       if (fact.rfq.state === "OPEN") this.begin(fact.rfq)

@@ -34,7 +34,7 @@ export class LineReader {
     response.on("error", () => this.cut())
   }
 
-  /** Whether the reader can take more lines without a backlog. */
+  /** True while lines for this reader need not wait. */
   get ready(): boolean {
     return !this.response.writableNeedDrain && !this.response.destroyed
   }
@@ -56,7 +56,7 @@ export class LineReader {
     if (this.held.size > 1_000 && oldest !== undefined) this.release(oldest)
   }
 
-  /** Ends the stream without an orderly end, like a broken connection. */
+  /** Breaks the connection without the end of the stream, as a fault of the network would. */
   cut(): void {
     this.settle()
     this.response.destroy()

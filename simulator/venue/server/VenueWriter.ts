@@ -11,7 +11,7 @@ import { VenueLogError } from "../log/VenueLog.ts"
 export interface InputLog {
   /** Writes inputs in order; they are on disk on completion. */
   append(inputs: ReadonlyArray<VenueInput>): Promise<void>
-  /** Applies the inputs of the last append, each done or refused. */
+  /** Applies the inputs of the last append to the venue. The result of each is in the same place. */
   play(inputs: ReadonlyArray<VenueInput>): ReadonlyArray<Applied>
   /** Saves the venue's state, so that earlier inputs are not replayed again. */
   snapshot(): Promise<void>
@@ -21,18 +21,18 @@ export interface InputLog {
 export interface WriterBooks {
   readonly venue: Pick<Venue, "now">
   readonly log: InputLog
-  /** Estimated replay time of the log at a start, wall ms. */
+  /** The time that a start would take to replay the log, estimated, wall ms. */
   readonly replayMillis: number
 }
 
 export interface WriterListeners {
-  /** Called after each applied group of inputs. */
+  /** Called after each group of inputs is applied, to publish its events. */
   readonly applied: () => void
   /** Called with a sentence if the log can't be written, and with null once it can. */
   readonly trouble: (sentence: string | null) => void
 }
 
-/** The venue takes no input now; the input was not applied. */
+/** The error of an input that was not applied, because the venue takes no input now. */
 export class WriterClosed extends Error {}
 
 interface Waiting {
@@ -64,7 +64,7 @@ export class VenueWriter {
   /** Why the last write failed; null if it did not. */
   trouble: string | null = null
 
-  /** The clock supplies the business time of inputs. */
+  /** `clock`: supplies the business time at which inputs are applied. */
   constructor(books: WriterBooks, clock: { readonly now: () => number }, on: WriterListeners) {
     this.books = books
     this.clock = clock

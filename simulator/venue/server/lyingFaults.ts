@@ -6,15 +6,18 @@ import { type LieKind, lieKinds } from "../../../src/venue/testerTokens.ts"
 import { lieOfFact, lieOfFill, lieOfOutcome } from "../core/lies.ts"
 import type { Faults, Target } from "./Faults.ts"
 
-/** An event under the faults that are aimed at the stream, or at the call that made its object. */
+/**
+ * The event as a lying venue publishes it: changed by the faults that are aimed at the stream or at the call that made its
+ * object.
+ */
 export const liedFact = <Fact extends VenueFact>(faults: Faults, targets: ReadonlyArray<Target>, fact: Fact): Fact =>
   lied(faults, targets, fact, lieOfFact)
 
-/** An answer or a lookup under the faults that are aimed at the call that made its object. */
+/** The outcome as a lying venue gives it: changed by the faults that are aimed at the call that made its object. */
 export const liedOutcome = (faults: Faults, outcome: VenueOutcome): VenueOutcome =>
   lied(faults, [targetOf(outcome)], outcome, lieOfOutcome)
 
-/** A trade of an order under the faults that are aimed at orders. */
+/** The trade as a lying venue reports it: changed by the faults that are aimed at orders. */
 export const liedFill = (faults: Faults, fill: VenueFill): VenueFill =>
   lied(faults, [{ route: "order", symbol: fill.symbol }], fill, lieOfFill)
 

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 export const ok = <S extends Schema.Top>(data: S) =>
   Schema.Struct({ code: Schema.Literal(0), data }).annotate({ description: "Success." })
 
-/** 201: this request created the object. */
+/** The success of a request that created its object (201). */
 export const created = <S extends Schema.Top>(data: S) =>
   Schema.Struct({ code: Schema.Literal(0), data }).annotate({ description: "Created.", httpApiStatus: 201 })
 

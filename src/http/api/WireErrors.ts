@@ -11,7 +11,7 @@ import { meaningOf, reasonsOf } from "../../machines/shared/RefusalReason.ts"
 export interface WireError {
   readonly code: number
   readonly status: number
-  /** The cases in which this code is answered. */
+  /** The cases in which a refusal has this code, for the docs. */
   readonly meaning: string
   /** A sentence about the members of `data`; empty if the refusal has none. */
   readonly data: string
@@ -161,7 +161,7 @@ export class OrderRefused extends Schema.Error<OrderRefused>("OrderRefused")(
   shown(400)
 ) {}
 
-/** The refusal of a preview, for an order that would be refused (doc 2, Margin preview). */
+/** The refusal of a preview whose order would be refused. It has the figures that are known (doc 2, Margin preview). */
 export class PreviewRefused extends Schema.Error<PreviewRefused>("PreviewRefused")(
   { ...bodyOf(400), ...previewMembers },
   shown(400)

@@ -26,7 +26,7 @@ const dataOf = (kind: ForwardedKind) =>
     ts: Schema.Int.annotate({ description: "When it happened, Unix milliseconds." })
   })
 
-/** Summary and data of each derived event. */
+/** The summary and the data schema of each event that the sweep derives. */
 export const feedEvents: ReadonlyArray<{
   readonly name: FeedEventName
   readonly summary: string

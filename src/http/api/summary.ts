@@ -1,6 +1,6 @@
 /** Annotates a route with its texts for the OpenAPI document. */
 import { OpenApi } from "effect/http-api"
 
-/** A one-line summary, and a description of additional rules. */
+/** The annotation of a route with a one-line summary and, if given, a description of its further rules. */
 export const summary = (text: string, description?: string) =>
   OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })

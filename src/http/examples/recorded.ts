@@ -14,7 +14,7 @@ export interface RecordedOperation {
 }
 
 export interface Recorded {
-  /** Recordings by operation, `noun.verb`. */
+  /** The recordings of each operation, by its name `noun.verb`. */
   readonly operations: Readonly<Record<string, RecordedOperation>>
   /** Bodies of webhook deliveries by event. */
   readonly events: Readonly<Record<string, unknown>>

@@ -8,7 +8,7 @@ import type { PartnerPrincipal, Principal } from "../../runtime/services/partner
 import type { Group } from "../middleware/routes.ts"
 import type { Endpoint, Handlers, Read, Write } from "./handler.ts"
 
-/** A handler of any endpoint; its operation identifies the endpoint. */
+/** Types of handlers whose endpoint is not known to the compiler. The name of the operation finds the endpoint. */
 export type AnyRead<P extends Principal> = Read<Endpoint, P>
 export type AnyWrite<P extends Principal> = Write<Endpoint, P>
 export type AnyHandlers<P extends Principal> = Readonly<Record<string, AnyRead<P> | AnyWrite<P>>>
@@ -24,7 +24,7 @@ export interface Feature<P extends Principal, R, Name extends string, Services> 
   readonly layer: Services
 }
 
-/** Type-checks handlers against their group. */
+/** Returns the handlers unchanged; the compiler checks them against their group. */
 export const handlersOf = <G extends HttpApiGroup.Constraint>(_api: G, handlers: Handlers<G>): Handlers<G> => handlers
 
 /** Makes a feature of the partner surface; the compiler checks its handlers against its group. */

@@ -80,7 +80,10 @@ class Part {
     }
   }
 
-  /** Takes bytes as soon as they are free, in order of arrival. Returns a function that cancels the wait. */
+  /**
+   * Waits until the bytes are free and takes them. Waiting bodies are served in order of arrival. Returns a function that
+   * cancels the wait.
+   */
   wait(waiter: Waiter): () => void {
     this.waiting.add(waiter)
     return () => this.waiting.delete(waiter)

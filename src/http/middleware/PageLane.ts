@@ -31,7 +31,10 @@ interface Line {
  */
 class Turns {
   private held = 0
-  /** The lines in the order of their turns: a principal moves to the end when one of its pages starts. */
+  /**
+   * The lines of principals with pages. A principal moves to the end when one of its pages starts, so that all are served
+   * in turn.
+   */
   private readonly lines = new Map<PrincipalId, Line>()
 
   /**
@@ -145,7 +148,7 @@ export class PageLane {
     return this.inTurn(principal, rows, page, false)
   }
 
-  /** A stream of pieces, each of which waits for its own turn in the lane. */
+  /** The same pieces, each of which first waits for a turn in the lane. */
   pieces<A, E>(principal: PrincipalId, rows: number, pieces: Stream.Stream<A, E>): Stream.Stream<A, E | Unavailable> {
     return Stream.transformPull(pieces, (pull) =>
       Effect.succeed(this.inTurn(principal, rows, { read: () => pull, render: (piece) => piece }, true))

@@ -38,7 +38,10 @@ export const presentedGoodKey = (request: IncomingMessage): void => void withGoo
 const awaitsContinue = (request: IncomingMessage): boolean =>
   request.headers.expect !== undefined && request.httpVersion !== "1.0" && !request.readableDidRead
 
-/** Whether an answer sent now leaves an arriving body that must be discarded. `ends`: whether the answer ends the connection. */
+/**
+ * True if an answer that is sent now leaves a body that is still arriving and has to be discarded. `ends`: the answer ends
+ * the connection.
+ */
 export const leavesBody = (request: IncomingMessage, ends: boolean): boolean => {
   if (request.complete || request.destroyed || bodyless(request) || awaitsContinue(request)) return false
   return ends || (declaredLength(request) ?? Infinity) > adapterDiscards
@@ -50,7 +53,7 @@ export class UnreadBodies {
   private readonly running = new Set<() => void>()
   private withoutKey = 0
 
-  /** When `closing` aborts, all discarding stops. */
+  /** `closing`: the shutdown's signal, which stops all discarding. */
   constructor(closing: AbortSignal, limits: Partial<UnreadLimits> = {}) {
     this.closing = closing
     this.limits = { ...usualLimits, ...limits }

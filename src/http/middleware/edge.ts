@@ -14,7 +14,7 @@ import { requestIdOf } from "./requestId.ts"
 
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 
-/** The envelope for an answer that has none, chosen by the status. */
+/** The envelope for an answer without one, by the answer's status. */
 export const byStatus = (status: number): WireRefusal => {
   switch (status) {
     case 401:
@@ -40,8 +40,8 @@ export const byStatus = (status: number): WireRefusal => {
 }
 
 /**
- * Whether an answer comes from this service. No other code in the process answers JSON, and HTML is only the service's own
- * pages (a person gets one for an expired link to the atlas).
+ * True if an answer comes from this service. Only the service answers JSON. HTML comes from its own pages alone: an expired
+ * link to the atlas gets one.
  */
 const isOurs = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   (body._tag === "Uint8Array" || body._tag === "Stream") && /^(application\/json|text\/html)/.test(body.contentType)
@@ -100,5 +100,5 @@ const answerOfCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRes
     )
   })
 
-/** The body cap of apps that read bodies through Effect. */
+/** The body cap, in bytes, of apps that read their bodies through Effect. */
 export const edgeBodyCap = bodyCaps.edge

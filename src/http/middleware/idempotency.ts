@@ -28,8 +28,8 @@ export interface KeyedAnswer extends Rendered {
 }
 
 /**
- * Whether the header is valid: printable ASCII, 1 to 128 characters. Node joins a repeated header with ", ", and the space is
- * refused.
+ * True for a valid header: printable ASCII without spaces, 1 to 128 characters. A header that was sent twice is invalid,
+ * because Node joins the values with ", ".
  */
 export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128}$/.test(header)
 
@@ -44,7 +44,7 @@ const digestMark = "\u0000sha256:"
 
 const isLong = (value: unknown): value is string => typeof value === "string" && value.length > longText
 
-/** Whether a body has long texts. Nearly all have none, and are then not copied. */
+/** True if a member of the body is a long text. Nearly all bodies have none and are used without a copy. */
 const hasLong = (body: object): boolean => {
   for (const name in body) if (isLong((body as Readonly<Record<string, unknown>>)[name])) return true
   return false
@@ -108,7 +108,7 @@ export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, bo
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
 
-/** The result of a run: the row that stores the answer, or an answer that is not stored. */
+/** The result of a run: a row, which stores the answer for retries, or an answer that is not stored. */
 export type Ended = AnswerRow | Rendered
 
 const rendered = (refusal: WireRefusal): KeyedAnswer => ({
@@ -121,7 +121,7 @@ interface InFlight {
   readonly fingerprint: string
 }
 
-/** The end of a running request: the row that answers its key, or null when the key is freed. */
+/** The end of a running request. `row`: the stored answer; null when the key is free again. */
 interface Settled {
   readonly row: RecentAnswer | null
 }
@@ -135,7 +135,7 @@ export interface IdempotencyOptions {
   readonly waitMillis?: number
 }
 
-/** The outcome of a run: the row that answers every retry, or null when the key is free again. */
+/** The outcome of a run. `row`: the stored answer, which every retry gets; null when the key is free again. */
 interface Run {
   readonly row: RecentAnswer | null
   readonly answer: KeyedAnswer
@@ -144,7 +144,7 @@ interface Run {
 /** Limit on retries that wait for the same running request. */
 const waitersAtMost = 1_024
 
-/** Limit on repeated runs after finding the key taken by an answer that has just expired. */
+/** How often a run is repeated because the answer that held its key had just expired. */
 const rerunLimit = 3
 
 export class Idempotency {

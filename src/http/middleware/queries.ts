@@ -28,7 +28,7 @@ export interface ParsedQuery {
 /** A codec that decodes one parameter, so that each parameter is refused with its own sentence. */
 export const readerOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make<Schema.Codec<unknown>>(ast)
 
-/** The parameters of an endpoint's query, in its order. */
+/** The parameters of an endpoint's query, in the order of the contract. */
 export const queryParametersOf = (fields: ReadonlyMap<string, SchemaAST.AST>): ReadonlyArray<QueryParameter> =>
   [...fields].map(([name, ast]) => ({
     name,

@@ -23,8 +23,8 @@ export interface Route {
   readonly ofClient: boolean
   readonly query: ReadonlyArray<QueryParameter>
   /**
-   * The parameters with which a page of this list may scan any number of rows (`scanningFilters`). Null when the route lists
-   * no stored rows.
+   * Filters that make the cost of a page unknown, because a page with one of them may scan any number of rows
+   * (`scanningFilters`). Null when the route lists no stored rows.
    */
   readonly scanning: ReadonlyArray<string> | null
   readonly form: AnswerForm
@@ -42,7 +42,7 @@ export const rowsOf = ({ scanning, rules: { heavy } }: Route, query: Query): num
 
 export interface RouteMatch {
   readonly route: Route
-  /** Values of the segments by parameter. A malformed id becomes `noId`, which no object has. */
+  /** The decoded path parameters by name. A malformed id becomes `noId`, which no object has. */
   readonly params: Readonly<Record<string, unknown>>
   /**
    * The noun of the object that an undecodable path parameter names, for the 404 answer; null when every parameter that is

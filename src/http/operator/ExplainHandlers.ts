@@ -85,7 +85,10 @@ interface RfqQuestion {
   readonly autoAccept?: "true" | "false"
 }
 
-/** The body that a partner would send, with the members of the barrier nested. */
+/**
+ * The body of a request for quotes as a partner would send it: the question's flat members, with those of the barrier
+ * nested.
+ */
 const rfqBody = ({ level, takeProfit, expiryTs, strictTakeProfit, autoAccept, ...rest }: RfqQuestion): object => ({
   ...rest,
   ...(autoAccept === undefined ? {} : { autoAccept: autoAccept === "true" }),
@@ -107,7 +110,9 @@ interface OrderQuestion {
   readonly stopLoss?: string
 }
 
-/** The body that a partner would send, with the members of the trigger and of attached orders nested. */
+/**
+ * The body of an order as a partner would send it: the question's flat members, with trigger and attached orders nested.
+ */
 const orderBody = (question: OrderQuestion): object => {
   const { reduceOnly, triggerSource, triggerPrice, triggerDirection, limitPrice, takeProfit, stopLoss, ...rest } =
     question

@@ -83,7 +83,7 @@ export const operatorServices = fourEyes.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(partner.layer, ...Object.values(nouns).map(({ layer }) => layer)))
 )
 
-/** The routes of the operator surface on an HttpRouter. */
+/** The layer that serves all routes of the operator surface on an HttpRouter. */
 export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
   Layer.provide(Layer.mergeAll(partner.handlers, ...Object.values(features).map(({ handlers }) => handlers))),
   Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])

@@ -241,7 +241,7 @@ const lift = (from: LifecycleState, after: LifecycleState) => [
   noteRestrictions("client.lift", from, after)
 ]
 
-/** Transitions for a revision by a client that is held already: only a new case is published. */
+/** Transitions for a revision by a client that is held already. The state stays, so only a new case is published. */
 const heldRevision = (state: "KYC_PENDING" | "RESTRICTED") =>
   [
     { guard: "opensCase", actions: [openCase, publishReview, note("client.kycRevision", state, state)] },

@@ -2,7 +2,7 @@
 export interface ContractTerms {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
-  /** Quantity and prices are decimal texts on the market's grids. */
+  /** The quantity. It and all prices are decimal texts on the market's grids. */
   readonly qty: string
   readonly entry: string
   readonly barrier: string

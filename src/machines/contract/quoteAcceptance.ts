@@ -114,7 +114,9 @@ export const openQuoteRules: ReadonlyArray<Rule<OpenQuoteFacts>> = [
   ...priceRules.map(pricedRule)
 ]
 
-/** The reason that this quote may not be accepted (`notAcceptableReason`), or null. */
+/**
+ * The reason that the view of a quote gives for not being acceptable (`notAcceptableReason`); null for an acceptable quote.
+ */
 export const openQuoteRefusal = (facts: OpenQuoteFacts): string | null => firstSentence(openQuoteRules, facts)
 
 const inside: Rule<CloseQuoteFacts> = {
@@ -145,12 +147,12 @@ const wholeContract: Rule<CloseQuoteFacts> = {
 /** The rules of a quote that closes a contract. The first rule that fails gives the refusal. */
 export const closeQuoteRules: ReadonlyArray<Rule<CloseQuoteFacts>> = [live, validity, wholeContract, inside]
 
-/** `closeQuoteRules` as gates of a manual accept. */
+/** The same rules as gates, for the manual accept of a closing quote. */
 export const closeQuoteGates: Gates<CloseQuoteFacts> = closeQuoteRules.map((rule) =>
   gateOf(rule, (facts: CloseQuoteFacts) => facts)
 )
 
-/** The sentence that refuses a manual accept of this closing quote, or null. */
+/** The sentence that refuses the manual accept of a closing quote; null if it is accepted. */
 export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firstSentence(closeQuoteRules, facts)
 
 const whole = 10_000

@@ -43,7 +43,7 @@ export const KycUpdateBody = Fields.objectOf(
   "The request body"
 )
 
-/** The body that a re-onboarding requires. */
+/** The schema of a re-onboarding: all six sections, the identity check and the attestation. */
 const ReonboardingBody = Fields.objectOf(
   { kyc: KycSections, identityCheck: IdentityCheck, attestation: Attestation },
   "The request body"

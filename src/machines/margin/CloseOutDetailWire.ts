@@ -21,7 +21,7 @@ export const CloseOutWait = Schema.Struct({
 })
 export type CloseOutWait = typeof CloseOutWait.Type
 
-/** The places where a client's USDC can be outside its cash. */
+/** Where a client's USDC can be while it is not in the cash: in a withdrawal, an unanswered take, a swap, or a claim. */
 export const outsideKinds = ["WITHDRAWAL", "TAKE", "SWAP", "CLAIM"] as const
 export type OutsideKind = (typeof outsideKinds)[number]
 

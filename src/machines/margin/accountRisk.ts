@@ -17,7 +17,10 @@ import { holds, type PerpHolding, type PerpRisk, perpRisk, usesMark } from "./pe
 /** An account's cash by currency, without its reserves, in minor units. */
 export type CashOf = (currency: string) => bigint
 
-/** An accept that the venue has not answered, with the cost of its execution at the quote's price. */
+/**
+ * An accept that the venue has not answered, with the premium and the commission that its execution at the quote's price
+ * would cost.
+ */
 export interface PendingAccept {
   readonly premium: bigint
   readonly commission: bigint
@@ -51,7 +54,7 @@ export interface AccountRisk {
   /** All margin in use: of positions, orders, contracts and accepts in flight. */
   readonly initialMargin: bigint
   readonly maintenanceMargin: bigint
-  /** The denominator of the margin level; the risk state compares `closeOutEquity` with it. */
+  /** The margin by which the margin level divides. The risk state compares `closeOutEquity` with it. */
   readonly marginBase: bigint
   /** Percent, two places, rounded down; null without a base. */
   readonly marginLevel: string | null
@@ -60,7 +63,7 @@ export interface AccountRisk {
   readonly orderLoss: bigint
   /** The smaller of cash and free margin, less `orderLoss`; may be negative. */
   readonly free: bigint
-  /** The risk state that the marks of the facts imply; money gates use it. */
+  /** The risk state by the marks of these facts, which money gates compare with the recorded one. */
   readonly riskState: RiskState
   /** True when every used mark is fresh; an unknown mark is not fresh. */
   readonly marksFresh: boolean
@@ -69,7 +72,7 @@ export interface AccountRisk {
   readonly anyMarkFresh: boolean
   /** True when the value of an open item depends on a mark. */
   readonly anyExposure: boolean
-  /** The parts of each perpetual market, in the order of the state. */
+  /** The parts of the perpetual markets, in the order of the account's state. */
   readonly perps: ReadonlyArray<PerpRisk>
 }
 
@@ -85,7 +88,7 @@ export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountS
     pendingAcceptMargin: pendingOf(accepts)
   })
 
-/** The parts whose sums are the account's figures. */
+/** The account's parts. All its figures are sums over them. */
 export interface RiskParts {
   /** USDC cash without reserves, micro-USDC. */
   readonly cash: bigint

@@ -7,7 +7,7 @@ import type { MarginPicture } from "./marginPicture.ts"
 
 const riskStates = ["NORMAL", "MARGIN_CALL", "CLOSE_OUT"] as const
 
-/** An account with a position in the market. Money is USDC. */
+/** An account with a position in the market, as the margin watch lists it. Money is USDC. */
 export const NearAccount = Schema.Struct({
   clientId: Id,
   clientUid: Schema.String,

@@ -53,8 +53,8 @@ export interface ClosingMarket extends ReducingMarket {
 }
 
 /**
- * The allowed distance of a close-out order. The first orders use fixed steps; later ones may cost up to the whole equity, or
- * more where staff widened the distance.
+ * The allowed distance of a close-out order from the mark. The first two orders use fixed steps; later ones may cost up to
+ * the whole equity, or more where staff widened the distance.
  */
 export const closingBps = (
   { tried, widenedBps }: Pick<CloseOutContext, "tried" | "widenedBps">,

@@ -60,7 +60,7 @@ export const bucketsOf = (window: KlineQuery, page: KlinePage): KlineBuckets => 
   return { klines, hasMore }
 }
 
-/** The last close before `start`; a first bucket without trades takes it over. */
+/** The close of the last bucket before `start`, which a first bucket without trades takes over; null if none is known. */
 const closeBefore = ({ klines, before }: KlinePage, start: number): string | null =>
   klines.findLast(({ t }) => t < start)?.close ?? before
 

@@ -48,7 +48,7 @@ export interface OrderInput {
   readonly reduceOnly: boolean
   /** The price at which a conditional order triggers, and its limit afterwards. Without a limit it trades at any price. */
   readonly trigger: Trigger | null
-  /** The protection requested for the order's fills. */
+  /** The orders to place for protection once this order fills; null without any. */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
   /** The order whose fills this order protects; null unless this order was attached to another. */
@@ -83,7 +83,7 @@ export interface OrderContext extends OrderInput {
   readonly filledQty: string
   /** The highest venue id of the order's trades; zero: no trade. A trade with a higher id is new without a lookup. */
   readonly lastTradeId: number
-  /** The consumed and the returned part of the reserve. */
+  /** The part of the reserve that trades have consumed, and the part that has returned to cash. */
   readonly consumed: string
   readonly released: string
   /** SPOT only: the exact quote total of all trades; postings are rounded from it. */
@@ -140,7 +140,7 @@ export type OrderEvent =
   | { readonly type: "SEND"; readonly at: number }
   /** Adopts an order that the venue created and executed by itself, such as a deleveraging. */
   | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
-  /** The venue has accepted the order. */
+  /** The venue has accepted the order under this id. */
   | { readonly type: "ACKED"; readonly at: number; readonly venueOrderId: number }
   /** The venue refused the order, or never received it (`isVoid`). */
   | { readonly type: "REFUSED"; readonly at: number; readonly reason: string; readonly isVoid: boolean }

@@ -68,11 +68,11 @@ export interface OrderFacts extends JudgedOrder {
 export type OrderGates<Facts> = PreviewedGates<Facts>
 type OrderGate = PreviewedGate<OrderFacts>
 
-/** Whether an order closes exposure instead of opening risk: a reduce-only order, or the sale of an asset. */
+/** True for an order that closes exposure instead of opening risk: a reduce-only order, or the sale of an asset. */
 export const closes = ({ reduceOnly, family, side }: Pick<RequestedOrder, "reduceOnly" | "family" | "side">): boolean =>
   reduceOnly || (family === "SPOT" && side === "SELL")
 
-/** A gate of new risk: orders that close skip it. */
+/** Makes a gate of new risk out of a gate: orders that close skip it. */
 const ofOpening = (gate: OrderGate): OrderGate => ({
   ...gate,
   refusal: (facts) => (closes(facts.order) ? null : gate.refusal(facts)),
@@ -112,7 +112,7 @@ const leverageHint: OrderGate = {
   compared: (facts) => comparedLeverage(facts, "inForce")
 }
 
-/** Allows a preview at any leverage that the client could choose. */
+/** The gate of a preview, which may use any leverage up to the cap. */
 const leverageCap: OrderGate = ruled({
   gate: "leverage",
   reason: "LEVERAGE_TOO_HIGH",

@@ -75,7 +75,7 @@ const Standing = Schema.Struct({
   marksFresh: Schema.Boolean
 })
 
-/** The client, and the effects of the categorization on its account: made, or planned in a dry run. */
+/** A client after a change of its categorization, and the effects on its account. A dry run returns the planned effects. */
 export const CategorizedView = Schema.Struct({
   ...ClientView.fields,
   change: Schema.Struct({
