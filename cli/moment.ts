@@ -105,7 +105,7 @@ const businessTime = (api: OperatorClient): Effect.Effect<number, unknown> =>
 
 interface MomentRules {
   readonly direction?: Direction
-  /** Unix ms. */
+  /** The latest time that the option accepts, Unix ms. */
   readonly latest?: number
   /** True when the period includes this time: a date without a time then means the last millisecond of that day. */
   readonly isLastMoment?: boolean

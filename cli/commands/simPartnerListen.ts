@@ -77,7 +77,7 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
 const percent = whole(1, 100)
 const percentOption = (text: string): number => percent(text.replace(/%$/, "")) / 100
 
-/** Names of events, separated by commas. */
+/** Parses the names of events, which commas separate. A text of another form is an invalid argument. */
 const eventsOption = (text: string): ReadonlyArray<string> => {
   const names = text.split(",").map((name) => name.trim())
   if (names.every((name) => /^[a-z_]+\.[a-z_]+$/.test(name))) return names

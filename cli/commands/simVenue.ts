@@ -27,7 +27,7 @@ const signed = (text: string): string => text.replace(/^\+/, "")
 
 type VenueCall = (api: OperatorClient) => Effect.Effect<Success<typeof VenueCommandAnswer.Type>, unknown>
 
-/** Adds `venue` under `sim`. */
+/** Adds `venue` with its commands under `sim`, and returns it. */
 export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
   const venue = sim.command("venue").description("the simulated venue; sandbox only")
   const send = (command: Command, call: VenueCall, confirm?: string): Promise<void> =>

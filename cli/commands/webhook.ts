@@ -12,7 +12,7 @@ interface LogOptions {
   readonly before?: number
 }
 
-/** The endpoint's last response as text. */
+/** The endpoint's last response as text, or the reason why there is none. */
 const answerOf = ({ lastStatus, error, attempts }: Answered): string => {
   if (attempts === 0) return "not sent yet"
   const status = lastStatus === null ? "no answer" : `HTTP ${lastStatus}`

@@ -46,7 +46,7 @@ export const unitedNations: XmlFormat & Lines = {
   }
 }
 
-/** Converts entries of a format into lines. */
+/** Reads one element of a published XML list as a line of the common form. */
 export interface Lines {
   readonly lineOf: (element: XmlElement, options: FormatOptions) => ListLine
 }

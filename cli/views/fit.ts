@@ -4,7 +4,7 @@
  */
 import stringWidth from "string-width"
 
-/** Space between two columns. */
+/** Blank columns between two columns of a table. */
 export const gap = 2
 /** Limit on the lines of a cell; a longer cell is cut and marked. */
 const linesOfCell = 6

@@ -6,7 +6,7 @@ import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
 
 interface KeyedRequest {
-  /** Order of planning, from 0. */
+  /** The request's place in the order of planning, from 0. */
   readonly index: number
   readonly path: string
   readonly idempotencyKey: string
@@ -27,7 +27,7 @@ export interface CollateralPlan extends KeyedRequest {
   readonly clientId: number
   readonly partnerRef: string
   readonly direction: "DEPOSIT" | "WITHDRAWAL"
-  /** Micro-USDC. */
+  /** The amount of the report, micro-USDC. */
   readonly amount: bigint
   /** The report id that the answer must repeat, for a report that is filed again under a new key; null for a first filing. */
   readonly repeats: number | null
@@ -56,7 +56,7 @@ export interface CollateralIntent {
   readonly client: number
   readonly clientId: number
   readonly direction: "DEPOSIT" | "WITHDRAWAL"
-  /** Micro-USDC. */
+  /** The amount of the report, micro-USDC. */
   readonly amount: bigint
 }
 

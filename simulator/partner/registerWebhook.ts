@@ -9,7 +9,7 @@ import type { WebhookReceiver } from "./WebhookReceiver.ts"
 /** The service refused the registration, or its answer holds no secret. */
 export class RegistrationRefused extends Schema.TaggedError<RegistrationRefused>()("RegistrationRefused", {
   status: Schema.Int,
-  /** The JSON body, usually the envelope. */
+  /** The JSON body of the service's answer, usually the envelope. */
   answer: Schema.Unknown
 }) {}
 

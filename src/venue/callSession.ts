@@ -22,7 +22,7 @@ const CallId = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.M
 const call = <Name extends VenueCallName>(name: Name) =>
   Schema.Struct({ id: CallId, name: Schema.Literal(name), request: venueRequests[name] })
 
-/** One line of the caller. */
+/** One line of the caller: a call of the venue, under an id that is new in the session. */
 export type SessionCall = { readonly id: number } & VenueCall
 export const SessionCall = Schema.Union(
   (Object.keys(venueRequests) as ReadonlyArray<VenueCallName>).map(call)

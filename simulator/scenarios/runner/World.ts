@@ -34,7 +34,7 @@ export type Observed =
       /** The body of the request; null: no body. */
       readonly request: unknown
       readonly status: number
-      /** JSON as a value, other text unchanged. */
+      /** The body of the answer: JSON as a value, other text unchanged. */
       readonly answer: unknown
     }
   | { readonly kind: "event"; readonly event: string; readonly body: unknown }

@@ -101,7 +101,7 @@ const killDatabase = (
     if (missing !== null) return yield* broken(`The service did not recover: ${missing}`)
   })
 
-/** The complaint of GET /healthz; null: none. */
+/** The fault of GET /healthz as a sentence; null if it answers 200. */
 const complaintOf = (client: PartnerClient): Effect.Effect<string | null> =>
   client.send({ method: "GET", path: "/healthz" }).pipe(
     Effect.map(({ status }) => (status === 200 ? null : `GET /healthz answers ${status}`)),

@@ -33,7 +33,7 @@ export interface Complaint {
   readonly sentence: string
 }
 
-/** Longer files are rejected. */
+/** The largest scenario file that is read, bytes. */
 export const largestFile = 256 * 1024
 const mostNodes = 20_000
 /** Limit on nesting; a cyclic alias reaches it too. */

@@ -28,7 +28,7 @@ export class Variables {
   /** Business time, Unix ms. */
   private readonly now: () => number
 
-  /** `tag`: unique to the run. */
+  /** `tag`: a text that is unique to the run, for `${prefix}`. */
   constructor(tag: string, now: () => number) {
     this.tag = tag
     this.now = now

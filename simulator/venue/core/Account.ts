@@ -15,7 +15,7 @@ export interface Position {
 
 export class Account {
   readonly id: number
-  /** The client's uid. */
+  /** The account's name at the venue, which is the client's uid. */
   readonly name: string
   readonly positions = new Map<string, Position>()
   /** The account's live orders, resting or waiting, in order of arrival. */

@@ -18,7 +18,7 @@ export interface Contract {
   readonly dealer: string
   readonly symbol: string
   readonly side: Side
-  /** Lots; prices in ticks. */
+  /** Lots. All prices of the contract are in ticks. */
   readonly quantity: number
   readonly entry: number
   readonly barrier: number
@@ -31,7 +31,7 @@ export interface Contract {
   state: ContractState
   settlePrice: number | null
   endedAt: number | null
-  /** Set while the contract is open. */
+  /** The registrations of an open contract; null once it has ended. */
   waits: Waits | null
 }
 

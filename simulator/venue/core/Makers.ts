@@ -33,7 +33,7 @@ export interface LadderState {
   readonly symbol: string
   readonly shape: LadderShape
   readonly usual: LadderShape
-  /** Levels that were traded away. */
+  /** The prices of levels that were traded away and not refilled, in ticks. */
   readonly gone?: Readonly<Record<Side, ReadonlyArray<number>>>
 }
 
@@ -58,7 +58,7 @@ export class Makers {
     this.ladders.set(symbol, { shape: usual, usual, orders: { BUY: new Map(), SELL: new Map() } })
   }
 
-  /** Uses another ladder until `restore`. */
+  /** Gives a market's ladder another shape until `restore`. */
   shape(symbol: string, shape: LadderShape): void {
     this.reshape(symbol, () => shape)
   }
@@ -71,7 +71,7 @@ export class Makers {
     return this.ladders.get(symbol)?.shape ?? null
   }
 
-  /** Changes the default ladder at once. */
+  /** Changes the shape to which a market's ladder returns, and uses it at once. */
   change(symbol: string, usual: LadderShape): void {
     this.reshape(symbol, (ladder) => (ladder.usual = usual))
   }

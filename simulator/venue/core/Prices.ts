@@ -25,7 +25,7 @@ interface BasePrices {
   readonly opening: number
   walk: Walk
   random: SeededRandom
-  /** Time of the last step. */
+  /** Business time of the last step, Unix ms. */
   steppedAt: number
   /** The walk's own value, between ticks. */
   exact: number

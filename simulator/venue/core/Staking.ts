@@ -6,7 +6,7 @@
 import { Line } from "./Line.ts"
 
 export interface StakingMarket {
-  /** Such as BTC-SWAP. */
+  /** The market's symbol, such as BTC-SWAP. */
   readonly symbol: string
   readonly name: string
   readonly asset: string
@@ -90,11 +90,11 @@ export type TakeRefusal =
 
 const dayMillis = 86_400_000
 
-/** floor(notional x rateBps x tenorDays / 3,650,000). */
+/** The reward in minor units: floor(notional x rateBps x tenorDays / 3,650,000). */
 export const rewardOf = (notional: bigint, rateBps: number, tenorDays: number): bigint =>
   (notional * BigInt(rateBps) * BigInt(tenorDays)) / 3_650_000n
 
-/** ceil(notional x takerFeeBps / 10,000). */
+/** The taker fee in minor units: ceil(notional x takerFeeBps / 10,000). */
 export const feeOf = (notional: bigint, takerFeeBps: number): bigint =>
   (notional * BigInt(takerFeeBps) + 9_999n) / 10_000n
 

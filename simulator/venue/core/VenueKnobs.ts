@@ -10,16 +10,16 @@ const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBe
 const share = between(0, 1)
 const dayMillis = 86_400_000
 
-/** The walk of a base's index. */
+/** The random walk of a base's index price. */
 const Process = Schema.Struct({
-  /** Standard deviation of a year's returns. */
+  /** Standard deviation of a year's returns; 1 is 100 percent. */
   volatility: Schema.optionalKey(between(0, 20)),
   /** Jumps a year, and the largest as a share of the price. */
   jumps: Schema.optionalKey(between(0, 100_000)),
   jumpSize: Schema.optionalKey(between(0, 0.9))
 })
 
-/** The simulator's own book of a market. */
+/** The book that the simulator itself quotes in a market. */
 const BookShape = Schema.Struct({
   levels: Schema.optionalKey(whole(0, 100)),
   /** Ticks between best bid and best ask. */
@@ -71,7 +71,7 @@ const Writers = Schema.Struct({
 })
 
 export const VenueKnobs = Schema.Struct({
-  /** Restarts every random stream. */
+  /** A new seed: restarts every random stream. */
   seed: Schema.optionalKey(whole(0, 4_294_967_295)),
   tickMillis: Schema.optionalKey(whole(10, 3_600_000)),
   /** The price process of each base, such as BTC. */

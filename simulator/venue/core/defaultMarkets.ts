@@ -5,14 +5,14 @@ import type { Walk } from "./PriceProcess.ts"
 
 /** A base with its markets. Plain JSON. */
 export interface Base {
-  /** Such as BTC. */
+  /** The base's symbol, such as BTC. */
   readonly base: string
   readonly name: string
   readonly assetClass: AssetClass
   /** Decimal places of a tick and of a lot. */
   readonly tick: number
   readonly lot: number
-  /** Opening price. */
+  /** The opening price in USDC, a decimal text. */
   readonly opening: string
   /** Standard deviation of a year's returns. */
   readonly volatility: number
@@ -54,7 +54,7 @@ const titleOf: Readonly<Record<Family, string>> = { SPOT: "", PERP: " perpetual"
 
 /** Value of the largest order at the opening price, in USDC. */
 const largestOrder = 10_000_000
-/** Micro-USDC. */
+/** The value of the smallest order in each family, micro-USDC. */
 const smallestOrder: Readonly<Record<Family, bigint>> = { SPOT: 5_000_000n, PERP: 5_000_000n, BARRIER: 100_000_000n }
 
 /** The markets of some bases; those of one base share their grid. */
@@ -97,7 +97,7 @@ function marketOf(asset: Base, family: Family): Market {
   }
 }
 
-/** An opening price in ticks of its markets. */
+/** The opening price of a base, in ticks of its markets. */
 export function openingTicks({ opening, tick }: Base): number {
   const ticks = unitsOf(opening, tick)
   if (ticks === null) throw new Error(`${opening} lies between two ticks`)

@@ -20,7 +20,7 @@ export interface LogDisk {
   readonly open: (path: string) => Promise<LogFile>
   /** Writes a file of lines atomically. */
   readonly replace: (path: string, lines: Iterable<string>) => Promise<void>
-  /** The removal survives a loss of power. */
+  /** Removes a file, so that the removal survives a loss of power. */
   readonly remove: (path: string) => Promise<void>
 }
 
@@ -44,7 +44,7 @@ export const realDisk: LogDisk = {
     await syncDirectory(join(path, ".."))
     return {
       write: async (position, bytes) => {
-        // A nearly full disk may write only a part.
+        // A nearly full disk may write only a part, so the loop writes the rest.
         for (let done = 0; done < bytes.length;) {
           const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
           done += bytesWritten

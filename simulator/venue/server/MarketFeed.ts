@@ -20,7 +20,7 @@ interface Topic extends Subscription {
   readonly readers: Set<LineReader>
   /** Messages that the next flush sends to this reader. */
   waiting: Array<ChannelMessage>
-  /** The last snapshot sent, as bytes. */
+  /** The last snapshot sent, encoded, so that further readers get the same bytes. */
   snapshot: { readonly seq: number; readonly line: Buffer } | null
 }
 

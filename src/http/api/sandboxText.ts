@@ -9,7 +9,7 @@ import { sandboxOutcomes } from "../../machines/sandbox/sandboxOutcomes.ts"
 const whenOf = (steps: ReadonlyArray<{ readonly afterMillis: number }>): string =>
   steps.length === 0 ? "at once" : `after ${steps.map(({ afterMillis }) => `${afterMillis / 1_000} s`).join(", ")}`
 
-/** The text below the heading. */
+/** The Markdown below the heading, which is the same in both places. */
 export const sandboxText = (): string =>
   [
     "Only a service started with `--sandbox` knows these names; other services treat them like any other name. Put the last",

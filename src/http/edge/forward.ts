@@ -37,7 +37,7 @@ export interface Passage {
   /** Timeouts for connecting, and for an answer once the complete request is sent; wall milliseconds. */
   readonly connectMillis: number
   readonly answerMillis: number
-  /** Whether answers end their connections. */
+  /** True while the edge shuts down, so that answers end their connections. */
   readonly closing: () => boolean
   /** Discards the remaining body after a router has refused the request. */
   readonly unread: UnreadBodies
@@ -79,7 +79,7 @@ class Attempt {
         agent,
         hostname,
         port,
-        // HEAD reaches the router as GET.
+        // A router gets HEAD as GET, so that it needs no routes for HEAD.
         method: request.method === "HEAD" ? "GET" : (request.method ?? "GET"),
         path: request.url ?? "/",
         headers: requestHeaders(request, { host, source, requestId })

@@ -38,7 +38,7 @@ type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer 
     ? Data
     : Success
   : Success
-/** Success data of an endpoint. */
+/** The data of a success, in the form in which a handler of the endpoint returns it. */
 export type Data<E extends Endpoint> = DataOf<E["~Success"]["Type"]>
 
 /** The query with `limit` always set: a list's limit has a default in the contract. */

@@ -43,7 +43,7 @@ interface Connection {
   /** The peer's address and port. */
   readonly peer: string
   readonly source: Source
-  /** Requests without an answer yet. */
+  /** The number of requests without an answer yet. */
   running: number
   /**
    * A counter value that orders idle connections: it is taken from a rising counter when the connection opens, and whenever

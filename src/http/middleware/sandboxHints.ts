@@ -12,7 +12,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 interface Known {
   readonly query: ReadonlyArray<string>
-  /** Null when the route takes no body. */
+  /** The schema of the body; null when the route takes no body. */
   readonly body: Schema | null
 }
 

@@ -13,7 +13,7 @@ import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-/** A malformed id names no document. */
+/** Runs a command on the document with this id. A malformed id names no document, so it is refused as unknown. */
 const onDocument = <A>(
   segment: string,
   run: (caller: OperatorCaller, documentId: number) => Effect.Effect<Verdict<A>, DispatchError>

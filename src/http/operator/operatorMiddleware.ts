@@ -37,7 +37,7 @@ import { bodyError, fieldsError, forbidden, unavailable } from "./toOperatorErro
 /** One operator request on its way through the gates. */
 interface OperatorExchange {
   readonly request: HttpServerRequest.HttpServerRequest
-  /** The key as sent. */
+  /** The operator key as the request sent it. */
   readonly sent: string
   readonly command: string
   readonly method: string

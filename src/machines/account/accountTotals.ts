@@ -3,7 +3,7 @@
  * value of that moment, and as zero where that value was unknown (STS-11, A2-60, A2-61, STS-9, A2-103).
  */
 export interface AccountTotals {
-  /** Trades on perpetuals and SPOT, ever. */
+  /** The number of trades on perpetuals and SPOT, ever. */
   readonly fills: number
   /** Realized PnL of perpetuals, before commission. */
   readonly fillsPnl: bigint
@@ -19,9 +19,9 @@ export interface AccountTotals {
   readonly barrierCommission: bigint
   /** Commission on rewards, positive. */
   readonly stakingCommission: bigint
-  /** Contracts ever opened. */
+  /** The number of contracts ever opened. */
   readonly contracts: number
-  /** Swaps ever opened. */
+  /** The number of swaps ever opened. */
   readonly swapTakes: number
   /** Results above zero, counted for each ended contract, reducing fill, disposal and closed swap. */
   readonly wins: number

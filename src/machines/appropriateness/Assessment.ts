@@ -57,7 +57,7 @@ export const factsOf = (state: string, context: AssessmentContext): Appropriaten
   return { version, outcome, score, attempt }
 }
 
-/** The summary in verification views. */
+/** The assessment as verification views show it; before the first attempt, the summary without an assessment. */
 export const summaryOf = (state: string, context: AssessmentContext): AppropriatenessSummary => {
   if (context.attempt === 0) return noAssessment
   const { version, outcome, score, takenAt, acknowledgedAt, retakeAt, attempt } = context

@@ -108,7 +108,7 @@ export const DescribedOnboardingBody = Fields.objectOf(
 /** A valid onboarding request: texts trimmed and NFC, defaults filled, tax numbers stripped, ignored fields gone. */
 export interface OnboardingBody {
   readonly partnerClientRef: string
-  /** Lower case. */
+  /** The e-mail address in lower case. */
   readonly email: string
   readonly clientType: "NATURAL"
   readonly categorization: "RETAIL"
@@ -129,7 +129,7 @@ export interface OnboardingBody {
 export interface OnboardingFacts {
   /** Moment of receipt, Unix ms; "today" is its UTC date. */
   readonly today: number
-  /** ISO alpha-2 codes. */
+  /** ISO alpha-2 codes of the countries whose residents are refused. */
   readonly blockedJurisdictions: ReadonlySet<string>
   /** The two configured tokens besides manual and other. */
   readonly identityProviders: readonly string[]

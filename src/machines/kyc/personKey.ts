@@ -11,7 +11,7 @@ import { transliterate } from "../screening/Transliteration.ts"
 export interface PersonFacts {
   readonly firstName: string
   readonly lastName: string
-  /** YYYY-MM-DD. */
+  /** The birth date, YYYY-MM-DD. */
   readonly dob: string
   readonly documentNumber: string
 }

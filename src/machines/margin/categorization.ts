@@ -9,7 +9,7 @@ import { type AccountRisk, graverOf, marginAfter, type RiskState, unjudged } fro
 
 export interface Categorizing {
   readonly to: "RETAIL" | "PROFESSIONAL"
-  /** USDC, micro units. */
+  /** The account's cash, micro-USDC. */
   readonly cash: bigint
   readonly episodeOpen: boolean
   readonly recorded: RiskState

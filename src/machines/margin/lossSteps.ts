@@ -5,11 +5,11 @@
  */
 import { absolute, floorDiv, microPlaces, product, scaled, tenTo } from "../shared/Exact.ts"
 
-/** Percent of the margin at entry. */
+/** The size of a loss step, percent of the margin at entry. */
 export const lossStepPct = 10
 
 export interface LosingPosition {
-  /** Signed decimal text. */
+  /** The quantity as a decimal text; negative for a short position. */
   readonly netQty: string
   readonly avgEntry: string
   /** Micro-USDC; negative: a loss. */
@@ -35,7 +35,7 @@ export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPo
 
 /** The last loss notice for a position. */
 export interface NotifiedLoss {
-  /** UTC days since 1970. */
+  /** The UTC day of the notice, counted from 1970. */
   readonly day: number
   /** When the position was opened, Unix ms. */
   readonly openedAt: number

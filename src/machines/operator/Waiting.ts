@@ -22,7 +22,7 @@ export interface Waiting {
   readonly kind: WaitingKind
   /** The object's id, as the object's commands take it. */
   readonly id: string
-  /** Unix ms of business time. */
+  /** Business time since which the item waits, Unix ms. */
   readonly since: number
   readonly state: string
   /** The partner's code. */
@@ -31,7 +31,7 @@ export interface Waiting {
   readonly clientUid: string | null
   readonly currency: string | null
   readonly amount: string | null
-  /** The subject, in a few words. */
+  /** The subject of the decision, in a few words. */
   readonly about: string | null
   /** The command that decides the item, by its name in the role table. */
   readonly command: string

@@ -121,7 +121,7 @@ export interface Trigger {
   readonly source: TriggerSource
   readonly price: string
   readonly direction: TriggerDirection
-  /** Set only for types that end in LIMIT. */
+  /** The limit price; null unless the type ends in LIMIT. */
   readonly limitPrice: string | null
 }
 
@@ -142,13 +142,13 @@ export interface OrderBody {
   readonly side: OrderSide
   readonly type: OrderType
   readonly qty: string
-  /** Set only for LIMIT. */
+  /** The limit price; null unless the type is LIMIT. */
   readonly price: string | null
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
-  /** Set only for conditional types. */
+  /** The trigger; null unless the type is conditional. */
   readonly trigger: Trigger | null
-  /** Null without a leg. */
+  /** The legs to place when the order fills; null without a leg. */
   readonly attach: Attached | null
   readonly ocoGroup: string | null
   /** The leverage that the partner expects to be in force. */

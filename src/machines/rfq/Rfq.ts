@@ -140,7 +140,7 @@ export const keptQuotes = (quotes: ReadonlyArray<VenueQuote>, acceptedId: number
   return quotes.filter((quote) => quote.id === acceptedId || others.has(quote))
 }
 
-/** The ref of a request at the venue. */
+/** The ref under which the venue receives a request for quotes. */
 export const requestRef = (rfqId: number): string => `R-${rfqId}`
 /** The ref of the n-th withdrawal of a request. */
 export const withdrawalRef = (rfqId: number, attempt: number): string => `R-${rfqId}-c${attempt}`

@@ -19,7 +19,7 @@ export interface RequestedRfq {
   readonly barrierLevel: string
   readonly takeProfit: string | null
   readonly strict: boolean
-  /** Unix ms. */
+  /** The expiry of the contract, Unix ms. */
   readonly expiryTs: number
   /** True when no expiry was sent: the contract is open-end. */
   readonly expiryDefaulted: boolean

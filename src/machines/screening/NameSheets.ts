@@ -35,13 +35,13 @@ export interface Search {
   readonly demand: Demand
   /** Receives each name that may meet the demand, possibly twice, and possibly some that do not. */
   readonly found: Array<number>
-  /** Names compared, for measurements. */
+  /** The number of compared names, for measurements. */
   seen: number
 }
 
 /** Some of the names, stored in `128 << size` columns. */
 export interface Sheet {
-  /** The index of the first word of its rows. */
+  /** The index of the first word of the sheet's rows. */
   start: number
   size: number
   count: number
@@ -95,7 +95,7 @@ export class NameSheets {
     return { ...pattern, bits: pattern.bits.toSorted((a, b) => this.#common[a]! - this.#common[b]!) }
   }
 
-  /** The pattern of an added name. */
+  /** The pattern of an added name, computed from its text. */
   patternFor(name: number): NamePattern {
     return patternOf(this.#textOf(name))
   }

@@ -71,7 +71,7 @@ export interface SettlementContext extends SettlementInput {
 export interface SettlementEvent {
   readonly type: "REPORT_SETTLED" | "REPORT_FAILED"
   readonly at: number
-  /** Required for SETTLED; optional for FAILED. */
+  /** The partner's reference of the transfer: required for SETTLED, optional for FAILED. */
   readonly partnerTxRef: string | null
   readonly settledAt: number | null
   readonly note: string | null

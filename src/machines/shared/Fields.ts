@@ -11,7 +11,7 @@ import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
 import { isCountry } from "./Country.ts"
 import { cleanText, nameSentence, textSentence, trimText } from "./Text.ts"
 
-/** Sentences by dotted path. */
+/** Error sentences by the dotted path of their field. */
 export type FieldErrors = Record<string, string>
 export type JsonRecord = Record<string, unknown>
 /** Adds a sentence at a dotted path; the first sentence of a path stays. */
@@ -87,7 +87,7 @@ export const nameText = (label: string, max: number) => textField(label, max, tr
 export const optionalName = (label: string, max: number) =>
   Schema.optionalKey(textField(label, max, false, nameSentence))
 
-/** Trimmed text of a fixed shape. */
+/** Text that has the shape of `pattern` after trimming; `sentence` refuses any other text. */
 export const shaped = (label: string, pattern: RegExp, sentence: string) =>
   Schema.String.annotate({ message: `${label} must be text.`, description: label })
     .check(
@@ -190,7 +190,7 @@ export const unixMillis = (label: string) => {
     .annotateKey(missing(label))
 }
 
-/** Id of a document uploaded for this client. */
+/** The id of a document, a positive integer. Whether this client has the document is checked elsewhere. */
 export const documentId = (label: string) => {
   const message = `${label} must be a document id.`
   return Schema.Number.annotate({ message, description: `${label}; PUT .../kyc only` }).check(

@@ -8,7 +8,7 @@ import { operatorReasons } from "./operatorReasons.ts"
 
 /** Reasons with the same HTTP status and code, each with its meaning as a sentence. */
 export interface ReasonGroup {
-  /** HTTP status and code. */
+  /** The HTTP status and the code of each answer that may carry these reasons. */
   readonly answers: ReadonlyArray<readonly [status: number, code: number]>
   readonly reasons: Readonly<Record<string, string>>
 }

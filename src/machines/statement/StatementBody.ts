@@ -44,7 +44,7 @@ export const StatementBody = Fields.objectOf(
 export type StatementRequest =
   | {
       readonly kind: "ACCOUNT" | "COSTS" | "TRANSACTIONS"
-      /** Null for the last calendar month. */
+      /** The period, Unix ms; null for the last calendar month. */
       readonly range: { readonly from: number; readonly to: number } | null
     }
   | { readonly kind: "TAX"; readonly taxYear: number | null }

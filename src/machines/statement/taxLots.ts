@@ -15,7 +15,7 @@ export interface AssetMove {
   readonly kind: "ACQUIRED" | "DISPOSED" | "LEFT"
   readonly asset: Currency
   readonly at: number
-  /** More than zero. */
+  /** The quantity in minor units of the asset, more than zero. */
   readonly qty: bigint
   /** The price paid including commission, or the proceeds net of commission; zero for LEFT. */
   readonly money: bigint

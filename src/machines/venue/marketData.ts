@@ -50,7 +50,7 @@ export const PublicTrade = Schema.Struct({
   id: VenueId,
   price: DecimalText,
   qty: DecimalText,
-  /** Side of the taker. */
+  /** The side of the taker. */
   side: Side,
   flags: Schema.Array(Schema.Literals(tradeFlags)),
   ts: Millis
@@ -82,7 +82,7 @@ export const klineIntervals = {
 export type KlineInterval = keyof typeof klineIntervals
 
 export const Kline = Schema.Struct({
-  /** Opening time of the bucket. */
+  /** The opening time of the bucket, Unix ms. */
   t: Millis,
   open: DecimalText,
   high: DecimalText,

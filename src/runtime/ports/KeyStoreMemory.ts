@@ -2,7 +2,7 @@
 import { SealingError, type SealingKeys } from "../engine/sealing/Sealing.ts"
 import type { KeyStore } from "./KeyStore.ts"
 
-/** Starts with the given keys. */
+/** A key store in memory that starts with the given keys. */
 export const keyStoreMemory = (given: SealingKeys): KeyStore => {
   const keys = new Map(given.keys)
   return {

@@ -14,7 +14,7 @@ export interface MarketPrices {
   readonly index: string | null
   /** True if the mark price is recent enough for risk decisions (F3). */
   readonly fresh: boolean
-  /** Halted by the venue. */
+  /** True if the venue has halted the market. */
   readonly halted: boolean
   readonly delisted: boolean
 }
@@ -22,7 +22,7 @@ export interface MarketPrices {
 export class ListedMarkets extends Context.Service<
   ListedMarkets,
   {
-    /** Null: no venue has sent a list since the start. */
+    /** Every known market; null if no venue has sent a list since the start. */
     readonly all: () => ReadonlyArray<MarketPrices> | null
   }
 >()("brokerage/runtime/ports/ListedMarkets") {}

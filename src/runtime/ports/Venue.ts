@@ -54,7 +54,7 @@ export interface Subscription {
 export interface KlineWindow {
   readonly symbol: string
   readonly interval: KlineInterval
-  /** Unix ms; null: no limit. */
+  /** The lower bound of the period, Unix ms; null: no limit. */
   readonly from: number | null
   readonly to: number | null
   readonly limit: number
@@ -76,11 +76,11 @@ export const accountEventsAtMost = 1_000
 export interface VenueShape {
   readonly listing: Effect.Effect<VenueListing & Unreadable, VenueUnanswered>
   readonly offers: Effect.Effect<VenueBoard, VenueUnanswered>
-  /** Business time at the venue. */
+  /** Business time at the venue, Unix ms. */
   readonly clock: Effect.Effect<number, VenueUnanswered>
   snapshot(subscription: Subscription): Effect.Effect<ChannelMessage, VenueUnanswered>
   klines(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered>
-  /** Null if the venue has no such account. */
+  /** The account as the venue has it; null if the venue has no such account. */
   account(account: string): Effect.Effect<VenueAccount | null, VenueUnanswered>
   /**
    * Events of one account after one of its sequence numbers, at most 1,000, as far back as the venue keeps them. An unreadable

@@ -5,7 +5,7 @@ import { type CommandAnswer, VenueControl, VenueControlError } from "./VenueCont
 
 const unattached = new VenueControlError({ why: "none", detail: "no venue is attached" })
 
-/** For a service without a venue. */
+/** The controls of a service without a venue. */
 export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(
   VenueControl,
   VenueControl.of({

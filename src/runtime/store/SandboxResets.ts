@@ -20,7 +20,7 @@ export const RequestedReset = Schema.Struct({
   at: Schema.Int
 })
 
-/** The rows that a reset removes, counted. */
+/** The counts of the rows that a reset removes. */
 export const ResetCounts = Schema.Struct({
   partners: Schema.Int,
   clients: Schema.Int,

@@ -6,7 +6,7 @@ import { ofSystem, table } from "./Table.ts"
 export interface StatementJobRow {
   readonly id: number
   readonly name: StatementJobName
-  /** Unix ms, inclusive. */
+  /** The beginning of the period, Unix ms, inclusive. */
   readonly periodFrom: number
   /** Unix ms, exclusive; for equities the last midnight, inclusive. */
   readonly periodTo: number
@@ -29,7 +29,7 @@ export interface StatementJobFailureRow {
   readonly clientId: number
   readonly state: "OPEN" | "SOLVED"
   readonly tries: number
-  /** Business time, Unix ms. */
+  /** Business time of the next retry, Unix ms. */
   readonly retryAt: number
   readonly reason: string
   readonly failedAt: number
@@ -43,7 +43,7 @@ export interface DailyEquityRow {
   readonly day: number
   readonly clientId: number
   readonly partnerId: number
-  /** Micro-USDC. */
+  /** The equity, micro-USDC. */
   readonly equity: bigint
   /** Positions and contracts without a mark price, which count nothing in the equity; null in rows older than this column. */
   readonly unvalued: number | null

@@ -101,7 +101,7 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
           .annotate({ message: "The cases must be a list of their numbers." })
           .check(Schema.isMaxLength(500, { message: "At most 500 cases can be named." }))
       ),
-      // 0 when the cases had no screening run.
+      // The latest screening run that the operator has read in the cases; 0 when they had none.
       screeningRun: Schema.optionalKey(rangeOf("The screening run", 0, Number.MAX_SAFE_INTEGER))
     }),
     success

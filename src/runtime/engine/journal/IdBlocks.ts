@@ -11,7 +11,7 @@ const blockSizes = { rare: 16, usual: 512, hot: 8_192 } as const satisfies Reado
 
 export const idKinds = Object.keys(idBlocks) as ReadonlyArray<IdKind>
 
-/** Ids in one block. */
+/** The number of ids in one block of the kind. */
 export const idBlockSize = (kind: IdKind): number => blockSizes[idBlocks[kind]]
 
 export const idSequenceOf = (kind: IdKind): string => `id_${kind.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}`
@@ -22,7 +22,7 @@ export class IdsExhausted extends Error {}
 interface Block {
   next: number
   end: number
-  /** The following block, once fetched. */
+  /** The first id of the following block; null until it is fetched. */
   spare: number | null
   fetching: boolean
 }

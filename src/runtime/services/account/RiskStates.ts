@@ -15,7 +15,7 @@ export class RiskStates extends Context.Service<
   RiskStates,
   {
     of(clientId: number): RiskState
-    /** The accounts that are not NORMAL. */
+    /** The ids of the clients whose accounts are not NORMAL. */
     watched(): ReadonlyArray<number>
   }
 >()("brokerage/runtime/services/account/RiskStates") {

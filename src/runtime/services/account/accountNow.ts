@@ -44,7 +44,7 @@ const isUntouched = ({ state, draft }: Turn, client: ClientRow): boolean =>
 export const accountIn = (state: SubjectState, facts: Facts): AccountNow =>
   state.derived(standingAccount).at(facts, state.all("balances"))
 
-/** The client's committed risk state. */
+/** The client's committed risk state; NORMAL for an account that never left it. */
 export const recordedIn = (state: SubjectState): RiskState => state.one("riskMonitors")?.state ?? "NORMAL"
 
 /** The client's risk monitor as the turn sees it; undefined: the account has never left NORMAL. */

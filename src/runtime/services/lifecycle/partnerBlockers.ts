@@ -102,7 +102,7 @@ const questions = {
   custody: [balances, custodyAccount, openWork, outstanding]
 } as const satisfies Readonly<Record<Purpose, ReadonlyArray<Question>>>
 
-/** All blockers; empty: none. */
+/** The sentences on all open matters that block the purpose; empty if none does. */
 export const partnerBlockers = (
   books: PartnerBooks["Service"],
   partner: PartnerRow,

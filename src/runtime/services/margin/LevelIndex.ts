@@ -27,7 +27,7 @@ export class LevelIndex {
     return this.symbols.size
   }
 
-  /** No-op if the index has the contract. */
+  /** Adds the levels of an open contract; no-op if the index has the contract. */
   add(contract: OpenLevels): void {
     if (this.symbols.has(contract.contractId)) return
     const market = this.markets.get(contract.symbol) ?? new MarketLevels()
@@ -66,7 +66,7 @@ class MarketLevels {
   }
   /** The heap of each entry, as an index into `heaps`. 0: the entry is in no heap. */
   private heapOf = new Uint8Array(2 * startSize)
-  /** Decimal places of one unit. */
+  /** The decimal places of the units in which levels are stored. */
   private decimals = 0
   /** `below`, `above`: armed levels. `notifiedBelow`, `notifiedAbove`: levels that wait for the mark to move away. */
   private readonly below = new LevelHeap(this.entries, "highest")

@@ -14,7 +14,7 @@ export interface SnapshotRequestsParts {
   /** Applies a snapshot. Its result does not matter here. */
   readonly take: (message: ChannelMessage) => Effect.Effect<unknown>
   readonly isCurrent: (subscription: Subscription) => boolean
-  /** Wall time. */
+  /** The wall clock, ms. */
   readonly now: () => number
 }
 

@@ -115,7 +115,7 @@ export const tableNeeds = (commit: Commit): ReadonlyArray<TableNeed> => {
 export const rowName = ({ table, key }: RowNeed): string => `${table}\u0000${key.join("\u0000")}`
 export const tableName = ({ table, mode }: TableNeed): string => (mode === "write" ? table : `read ${table}`)
 
-/** The table that a name belongs to. */
+/** The SQL name of the table to which the name of a lock belongs. */
 export const tableOf = (name: string): string => (name.split("\u0000", 1)[0] as string).replace(/^read /, "")
 
 /** True for the name of a whole table, or of the row that every batch changes. */

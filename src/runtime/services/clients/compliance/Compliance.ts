@@ -60,7 +60,7 @@ export interface CaseFile extends CaseView {
  */
 export interface ReadCase {
   readonly revision?: number
-  /** Ids of all open cases. */
+  /** Ids of all cases that were open at the review. */
   readonly cases?: ReadonlyArray<number>
   /** The latest screening run in the cases; 0: they show none. */
   readonly screeningRun?: number

@@ -37,7 +37,7 @@ export interface BreakBody {
   /** Signed decimal string in the currency's scale; not zero. */
   readonly amount: string
   readonly reason: string
-  /** Default: true. */
+  /** Whether the break pauses money out; true by default. */
   readonly pausesMoneyOut?: boolean
 }
 

@@ -125,7 +125,7 @@ export const notUnderPartner = conflict(
 const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralBody> =>
   caller.partner.row.custodyModel === "PARTNER" ? checkCollateral(body, now) : refuse(notUnderPartner)
 
-/** The request, or the errors of its fields. */
+/** Checks the fields of a report. Returns the request, or a refusal with the errors of all failing fields. */
 export const checkCollateral = (body: unknown, now: number): Verdict<CollateralBody> => {
   const decoded = decodeCollateral(body, { now })
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
@@ -194,7 +194,7 @@ const sentenceOf = (refusal: Refusal): string => {
   return refusal.sentence
 }
 
-/** The refusal of a REFUSED report. */
+/** The refusal that a stored REFUSED report repeats for its reference. */
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""

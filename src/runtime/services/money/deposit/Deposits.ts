@@ -65,7 +65,7 @@ export class Deposits extends Context.Service<
     ): Effect.Effect<DepositPage | null, Unavailable>
     /** Notices of all partners or of one, by id or code, newest first. */
     listAll(query: DepositQuery & { readonly partner?: string }): Effect.Effect<Verdict<DepositPage>, Unavailable>
-    /** One notice of any partner. */
+    /** One notice of any partner, by id. */
     show(noticeId: number): Effect.Effect<Verdict<DepositNotice>, Unavailable>
     /** Credits the client; a confirmed notice is returned unchanged. */
     confirm(caller: OperatorCaller, noticeId: number, note: string | null): Ruled
@@ -161,7 +161,7 @@ export class Deposits extends Context.Service<
 const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositBody> =>
   caller.partner.row.custodyModel === "BROKER" ? checkDeposit(body) : refuse(notUnderBroker)
 
-/** The request, or the errors of its fields. */
+/** Checks the fields of a notice. Returns the request, or a refusal with the errors of all failing fields. */
 export const checkDeposit = (body: unknown): Verdict<DepositBody> => {
   const decoded = decodeDeposit(body)
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))

@@ -30,7 +30,7 @@ import { RowReads } from "../../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../../shared/fileOnce.ts"
 import { claimIn, correctionSpace } from "../../../store/references.ts"
 
-/** The amount with an optional sign, not zero. */
+/** A correction. Its amount has an optional sign and is not zero. */
 export type AdjustmentBody = BookingBody
 export type Adjustment = Booking
 

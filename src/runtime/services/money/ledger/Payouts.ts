@@ -46,7 +46,7 @@ import { withinTime } from "../../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../../account/accountNow.ts"
 import { type ClientTurn, freeMoney } from "../withdrawal/withdrawalDecisions.ts"
 
-/** The amount must be positive. */
+/** A payout. Its amount must be positive. */
 export type PayoutBody = BookingBody
 export type Payout = Booking
 

@@ -57,7 +57,7 @@ export class BulkReports extends Context.Service<
       const directory = yield* Directory
       const stored = yield* RowReads
 
-      /** The partner's items with these ids. */
+      /** Reads the partner's items that these entries name. */
       const itemsOf = (partnerId: number, entries: ReadonlyArray<BulkEntry>) => {
         const ids = [...new Set(entries.map(({ itemId }) => itemId))].filter((id) => id > 0)
         if (ids.length === 0) return Effect.succeed(new Map<number, SettlementItemRow>())

@@ -105,7 +105,7 @@ export class Withdrawals extends Context.Service<
     ): Effect.Effect<WithdrawalPage | null, Unavailable>
     /** Requests of all partners or of one, by id or code, newest first. */
     listAll(query: WithdrawalQuery & { readonly partner?: string }): Effect.Effect<Verdict<WithdrawalPage>, Unavailable>
-    /** One request of any partner. */
+    /** One request of any partner, by id. */
     show(requestId: number): Effect.Effect<Verdict<WithdrawalRequest>, Unavailable>
     /**
      * One step by finance; a step that is already done returns the request unchanged. After a refusal nothing has

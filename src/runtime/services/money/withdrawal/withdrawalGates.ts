@@ -92,7 +92,7 @@ const reserve: WithdrawalGate = {
   })
 }
 
-/** The request, or the errors of its fields. */
+/** Checks the fields of a request. Returns the request, or a refusal with the errors of all failing fields. */
 export const checkWithdrawal = (body: unknown, text?: string): Verdict<WithdrawalBody> => {
   const decoded = decodeWithdrawal(body, text)
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))

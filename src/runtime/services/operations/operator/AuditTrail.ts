@@ -49,7 +49,7 @@ export class AuditTrail extends Context.Service<
      * with `before` the newest ones below it.
      */
     read(query: AuditQuery): Effect.Effect<AuditPage, Unavailable>
-    /** The newest rows of the sources, newest last. */
+    /** The newest audit rows of an object's sources, newest last. */
     history(query: HistoryQuery): Effect.Effect<ReadonlyArray<AuditEntry>, Unavailable>
   }
 >()("brokerage/runtime/services/operations/operator/AuditTrail") {

@@ -156,7 +156,7 @@ const nameOf = (table: MachineTable, row: Parameters<typeof objectName>[1]): str
 
 /** The key after which a page continues; undefined: the name is no key of the kind. */
 const keyOfName = (kind: Kind, name: string): ReadonlyArray<string | bigint> | undefined => {
-  // No text in the database contains this character.
+  // No text in the database contains this character, so it is part of no key.
   if (name.includes("\u0000")) return undefined
   const [first = "", ...rest] = name.split(":")
   const id = parseId(first)
@@ -181,7 +181,7 @@ const kindOfArgument = [
 /** The object of a pending command, from its arguments. Null: they name none. */
 const objectOfApproval = ({ args }: Pick<ApprovalRow, "args">): ObjectName | null => {
   const [named = "", ...rest] = typeof args["object"] === "string" ? args["object"].split(":") : []
-  // `venue resolve` abbreviates the kind.
+  // `venue resolve` calls the kind `contract`.
   const given = named === "contract" ? "barrierContract" : named
   if (isKind(given)) return { kind: given, id: rest.join(":") }
   for (const [argument, kind] of kindOfArgument) {

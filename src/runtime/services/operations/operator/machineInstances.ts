@@ -45,7 +45,7 @@ export interface FoundInstance {
 
 export interface PendingTimer {
   readonly name: string
-  /** Unix ms. */
+  /** The due time in business time, Unix ms. */
   readonly dueAt: number
 }
 
@@ -70,7 +70,7 @@ export const findInstance = (
   kind: Kind,
   id: string
 ): Effect.Effect<FoundInstance | null, Unavailable> =>
-  // No text in the database contains this character.
+  // No text in the database contains this character, so no object has this id.
   id.includes("\u0000") ? Effect.succeed(null) : (finders[kind] ?? byKey(tableOfKind[kind]))(sources, id)
 
 /** The single row of a table that meets the conditions. */

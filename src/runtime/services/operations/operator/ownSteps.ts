@@ -126,7 +126,7 @@ const swapSteps: Reader = (sql, swap) =>
           "newPayment"
         )
       ),
-      // A correction without an effect has no posting.
+      // A correction without an effect has no posting, so it gives no step.
       ...corrections.flatMap((correctionId) => {
         const at = posted.get(feeKey(correctionId))
         const reason = correctionId === 0 ? "The fee of the take." : `Correction ${correctionId} of the fee.`
