@@ -103,7 +103,7 @@ const changeView = (change: Change): View =>
 const categorizedView = <A extends Shown & { readonly change: Change }>({ change, ...client }: A): View =>
   stack(clientView(client), text(""), changeView(change))
 
-/** The effects that `--force` would have, shown with a refusal that the account's figures cause. */
+/** The effects that `--force` would have, shown with a refusal that the account's figures cause; null for any other refusal. */
 const refusedView = (data: unknown): View | null => {
   const { change } = (data ?? {}) as { readonly change?: Change }
   return change === undefined ? null : changeView(change)

@@ -29,7 +29,7 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const monthNames =
   /^(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)$/
 
-/** Parses a date with a month name: "12 Mar 1971", "March 1971", "Nov. 1973". */
+/** Parses a date with a month name: "12 Mar 1971", "March 1971", "Nov. 1973". Undefined for any other text. */
 const wordedDate = (text: string): string | undefined => {
   const match = /^(?:([0-9]{1,2}) )?([A-Za-z]+)\.? ?([0-9]{4})$/.exec(text)
   if (match === null) return undefined

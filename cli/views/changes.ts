@@ -17,7 +17,7 @@ export interface Change {
 /** Display names of the objects of an answer. */
 export interface Callings {
   readonly partner: (id: number) => string
-  /** The client of the answer, by number. */
+  /** The client of the answer, by number; null when the answer names no client. */
   readonly client: { readonly clientId: number; readonly clientUid: string } | null
   /** Wall time of the answer, Unix ms, when present: an advanced clock is shown as the difference to it. */
   readonly wallNow?: number

@@ -41,7 +41,7 @@ export interface PartnerClientOptions {
   readonly ca?: string
   /** Limit on concurrent connections to the service. */
   readonly connections: number
-  /** Timeout of one attempt. */
+  /** Timeout of one attempt, 10 s by default. */
   readonly timeoutMillis?: number
 }
 

@@ -13,7 +13,7 @@ export interface PartnerRunOptions {
   /** Origin of the service, such as https://localhost:8443. */
   readonly url: string
   readonly key: Redacted.Redacted
-  /** PEM of the CA to trust. */
+  /** PEM of the CA to trust; absent: the system's. */
   readonly ca?: string
   readonly clients: number
   /** Requests a second. */

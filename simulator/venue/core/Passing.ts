@@ -223,7 +223,7 @@ export class Passing {
     }
   }
 
-  /** Listed markets, of a base or all. */
+  /** The listed markets of a base; of all bases when none is given. */
   private listings(base?: string): ReadonlyArray<Listing> {
     const found =
       base === undefined ? [...this.parts.exchange.listings.values()] : (this.parts.listingsOf.get(base) ?? [])

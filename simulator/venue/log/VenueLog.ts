@@ -82,7 +82,7 @@ export class VenueLog {
   private base: number
   /** Bytes after the last whole record must be cut before the next write. */
   private dirty = false
-  /** Why the log takes no more inputs. */
+  /** Why the log takes no more inputs; null while it takes them. */
   private ended: string | null = null
 
   private constructor(options: VenueLogOptions, opened: Opened) {

@@ -61,7 +61,7 @@ export class Faults {
     this.faults = []
   }
 
-  /** The oldest fault in force of one of the kinds that matches the target; counts a strike. */
+  /** The oldest fault in force of one of the kinds that matches the target, or null; counts a strike. */
   strike(kinds: ReadonlyArray<FaultKind>, target: Target): Strike | null {
     const fault = this.find(kinds, target)
     if (fault === undefined) return null

@@ -16,7 +16,7 @@ export class Exchange<P extends Principal = Principal> {
   /** Wall time, Unix ms. */
   readonly now: number
   principal: P | null = null
-  /** The time of the key's last use before this request, Unix ms. */
+  /** The time of the key's last use before this request, Unix ms; null if there was none. */
   lastUsedAt: number | null = null
   rate: RateVerdict | null = null
   match: RouteMatch | null = null

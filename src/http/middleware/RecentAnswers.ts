@@ -27,7 +27,7 @@ export class RecentAnswers {
     this.limits = limits
   }
 
-  /** The answer of a key; a hit moves it to the young generation. */
+  /** The answer of a key; undefined when it is not cached. A hit moves it to the young generation. */
   get(name: string): RecentAnswer | undefined {
     const young = this.young.get(name)
     if (young !== undefined) return young

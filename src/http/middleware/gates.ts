@@ -48,7 +48,7 @@ export interface Surface<P extends Principal, S extends { readonly routes: Route
   /** Gates 0 to 7, which run before a body is read. */
   readonly gates: ReadonlyArray<Gate<P, S>>
   readonly services: S
-  /** Gate 9: refuses a write by the state of the principal. */
+  /** Gate 9: the refusal of a write because of the principal's state, or null. */
   readonly standing: (principal: P, route: Route) => WireRefusal | null
   /** Gate 10: whether a client belongs to the principal. */
   readonly owns: (principal: P, clientId: number) => Effect.Effect<boolean, DispatchError>

@@ -9,8 +9,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [Address, number]
 
 /**
- * Parses an address in its single canonical form: four plain decimal parts, alone or mapped into IPv6, or the form of RFC
- * 5952. Other forms (octal, hexadecimal, shortened, one number) mean different addresses to different parsers.
+ * Parses an address in its single canonical form: four plain decimal parts, alone or mapped into IPv6, or the form of RFC 5952.
+ * Null for other forms (octal, hexadecimal, shortened, one number), which mean different addresses to different parsers.
  */
 const parseAddress = (text: string): Address | null => {
   const plain = text.startsWith("::ffff:") ? text.slice("::ffff:".length) : text

@@ -47,7 +47,7 @@ export interface CloseOutContext extends CloseOutInput {
   readonly endedAt: number | null
   /** The wait for cancelled requests and orders ends at this time, Unix ms. */
   readonly cancelUntil: number | null
-  /** The time of the last tear-up requests. */
+  /** The time of the last tear-up requests, Unix ms; null before the first. */
   readonly tornAt: number | null
   /** Contracts with a requested tear-up, each counted once. */
   readonly contracts: number

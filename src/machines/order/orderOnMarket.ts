@@ -75,7 +75,7 @@ export type OrderOnMarket =
   | {
       readonly ok: true
       readonly order: RequestedOrder
-      /** The refusal by tick, lot, minimum or maximum quantity. It applies after the gates of the account. */
+      /** The refusal by tick, lot, minimum or maximum quantity, or null. It applies after the gates of the account. */
       readonly grid: Refusal | null
     }
   | BodyFaults

@@ -17,7 +17,7 @@ export interface RequestedPeriod extends Period {
   readonly kind: StatementKind
   /** The requested end, when it lies in the future and the statement therefore ends now; otherwise null. */
   readonly cutFrom: number | null
-  /** The start year of a TAX statement. */
+  /** The start year of a TAX statement; null for any other kind. */
   readonly taxYear: number | null
   /** For a TAX statement: true for the British tax year and the British matching order. */
   readonly isBritish: boolean

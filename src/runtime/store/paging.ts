@@ -10,7 +10,7 @@ import { heldIn, type TableSpec } from "../tables/Table.ts"
 
 export interface PageQuery {
   readonly limit: number
-  /** Exclusive upper bound of the ids. */
+  /** Exclusive upper bound of the ids; absent: the page begins with the newest row. */
   readonly before?: number
 }
 

@@ -92,7 +92,7 @@ export class MemoryStore {
     return { _tag: "Committed" }
   }
 
-  /** Checks fence, partner and claims, in the order in which the database journal names culprits. */
+  /** Checks fence, partner and claims, in the order in which the database journal names culprits. Null: all of them hold. */
   private guard(commit: Commit): Outcome | null {
     const { fence, partner } = commit
     if (fence !== null && (this.tokens.get(fence.subject) ?? null) !== fence.expected) return { _tag: "Fenced" }

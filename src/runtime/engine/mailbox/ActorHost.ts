@@ -221,7 +221,8 @@ class Host {
   }
 
   /**
-   * The next command of the mailbox. An internal command that has to wait keeps its place, and commands of callers overtake it.
+   * The next command of the mailbox; undefined when none can run now. An internal command that has to wait keeps its place, and
+   * commands of callers overtake it.
    */
   private next(actor: Actor): Envelope | undefined {
     const { queue } = actor

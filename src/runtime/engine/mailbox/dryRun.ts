@@ -70,7 +70,7 @@ export class DryRun {
     })
   }
 
-  /** The last row of a table that the request would have written. */
+  /** The last row of a table that the request would have written; undefined if there is none. */
   last<T extends TableName>(table: T): Tables[T] | undefined {
     return this.dropped.flatMap((commit): ReadonlyArray<Tables[T]> => commit.rows[table] ?? []).at(-1)
   }

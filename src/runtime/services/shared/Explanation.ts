@@ -10,7 +10,7 @@ export interface Explanation {
   readonly write: ExplainedWrite | "rfq" | "order" | NounWrite
   /** REPLAYED: the reference is already filed, and the write returns the stored original. */
   readonly outcome: "ACCEPTED" | "REPLAYED" | "REFUSED"
-  /** The refusal that the write would return. */
+  /** The refusal that the write would return; null when it would be accepted or replayed. */
   readonly refusal: Refusal | null
   readonly gates: ReadonlyArray<GateResult>
 }

@@ -5,9 +5,9 @@ export interface LinkState {
   readonly connected: boolean
   /** Wall time of the last change of `connected`, Unix ms; null: it has never changed. */
   readonly since: number | null
-  /** Wall time of the last heartbeat, Unix ms. */
+  /** Wall time of the last heartbeat, Unix ms; null before the first. */
   readonly receivedAt: number | null
-  /** The number of the venue's last reported event. */
+  /** The number of the venue's last reported event; null before the first report. */
   readonly number: number | null
   /** Business time up to which every event of the venue is applied, Unix ms; null: no heartbeat has arrived yet. */
   readonly takenTo: number | null

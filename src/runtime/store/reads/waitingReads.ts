@@ -15,7 +15,7 @@ export interface WaitingRow {
   readonly partner_id: bigint | null
   readonly client_id: bigint | null
   readonly currency: string | null
-  /** Minor units. */
+  /** Minor units; null for a kind without an amount. */
   readonly amount: bigint | null
   readonly about: string | null
   /** The number of items of the kind. */

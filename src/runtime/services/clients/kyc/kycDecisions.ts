@@ -157,7 +157,7 @@ export interface CaseFacts {
   readonly reasons: ReadonlyArray<CaseReason>
   readonly screeningRunId: number | null
   readonly candidates: ReadonlyArray<ScreeningCandidate>
-  /** Another client that is the same person. */
+  /** Another client that is the same person, or null. */
   readonly duplicateOf: number | null
   /** Clients refused for good that may be the same person. */
   readonly refused?: ReadonlyArray<number>

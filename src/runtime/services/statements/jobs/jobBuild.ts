@@ -26,7 +26,7 @@ import { statementOf } from "../Statements.ts"
 export interface JobPart {
   readonly clientId: number
   readonly partnerId: number
-  /** The statement to file, and the version that it supersedes. */
+  /** The statement to file, and the version that it supersedes (null for the first); null when nothing is filed. */
   readonly statement: { readonly filing: Filing; readonly before: StatementRow | null } | null
   readonly equities: ReadonlyArray<DailyEquityRow>
   /** The reason why the client failed, after which it is retried; null: no failure. */
