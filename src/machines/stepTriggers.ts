@@ -10,7 +10,7 @@ import type { Kind, MachineOf } from "./registry.ts"
 export type StepTrigger =
   /** A partner's request: method and path below the partner's prefix. */
   | { readonly by: "partner"; readonly does: string }
-  /** A command; the contract names the roles that may run it. */
+  /** An operator's command, such as `deposit confirm`. The contract names the roles that may run it. */
   | { readonly by: "operator"; readonly does: string }
   | { readonly by: "timer"; readonly does: HandlerName }
   | { readonly by: "venue"; readonly does: string }

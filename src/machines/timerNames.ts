@@ -1,6 +1,6 @@
 /** The durable timers by the names of their handlers. The list is closed, so that each timer has a handler. */
 
-/** Decisions on a client that the sandbox takes by itself. */
+/** Decisions on a client that a sandbox takes by itself, because no staff decide there. */
 export type SandboxDecision =
   | "clear"
   | "rejectReliance"

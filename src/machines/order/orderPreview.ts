@@ -3,7 +3,7 @@ import { accept, type Refusal, refuse, unverified, type Verdict } from "../share
 import { type OrderFacts, previewGates } from "./orderGates.ts"
 import type { MarginPreviewWire, PreviewFigures } from "./OrderWire.ts"
 
-/** The figures when the order's market or fields are invalid. */
+/** A preview without figures, for an order whose market or fields are invalid. */
 export const noFigures: PreviewFigures = {
   reservation: null,
   orderValue: null,

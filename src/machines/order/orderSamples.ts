@@ -67,7 +67,7 @@ const filled: Filled = {
 /** A fill that completes an order and closes a position. */
 export const lastFill: OrderEvent = { type: "FILL", ...filled }
 
-/** A partial fill of a purchase at 59,000, below its limit: the fill releases the unused reserve. */
+/** A partial fill of a purchase at 59,000. The price is below the order's limit, so a part of the reserve is returned. */
 export const partialFill: OrderEvent = {
   type: "FILL",
   ...filled,

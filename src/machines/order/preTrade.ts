@@ -49,7 +49,7 @@ export interface PreTrade {
   readonly refPrice: string | null
   /** Currency of the order's own figures, except the reservation: USDC; on SPOT, the market's payment currency. */
   readonly currency: Currency
-  /** The quote currency of a spot BUY, the asset of a spot SELL. */
+  /** The currency of `reservation`: the quote currency of a spot BUY, the asset of a spot SELL. */
   readonly reservationCurrency: Currency
   readonly reservation: bigint | null
   /**
@@ -58,7 +58,7 @@ export interface PreTrade {
    */
   readonly reservationPrice: string | null
   readonly orderValue: bigint | null
-  /** The extra margin while the order works. Other orders never reduce it. */
+  /** The margin that the order adds while it works, micro-USDC. Other orders of the account never reduce it. */
   readonly marginRequired: bigint | null
   /** The leverage behind `marginRequired`; null on SPOT. */
   readonly leverage: number | null
@@ -73,13 +73,13 @@ export interface PreTrade {
   readonly estimatedCommission: bigint | null
   readonly slippageAllowance: bigint | null
   readonly estimatedCosts: bigint | null
-  /** The loss of the order at the moment of its fill, measured at the mark. */
+  /** The loss that the order shows at the mark as soon as it fills, micro-USDC. */
   readonly openLoss: bigint | null
   /** True when no sequence of trades lets the order enlarge or turn the position: margin never refuses such an order. */
   readonly onlyReduces: boolean
   /** The figure that margin or balance must cover, and its limit, for an explanation; null if nothing is compared. */
   readonly compared: { readonly figure: string; readonly limit: string } | null
-  /** The refusal by margin or balance; null when accepted. */
+  /** The sentence that refuses the order by margin or balance; null if it is accepted. */
   readonly sentence: PreTradeSentence | null
   readonly bound: OrderBound
 }
@@ -124,7 +124,7 @@ export const preTradeSentences = {
   unpriced: "The market has no price that the order could be judged at."
 } as const
 
-/** The refusals by margin and, on SPOT, by balance. */
+/** The sentences that refuse an order by margin and, on SPOT, by balance. */
 export type PreTradeSentence = (typeof preTradeSentences)[keyof typeof preTradeSentences] | MoneyOutSentence
 export const preTradeReasons: Readonly<Record<PreTradeSentence, Reason>> = {
   ...moneyOutReasons,
@@ -144,7 +144,10 @@ export const refPriceOf = (
 const tradesAtMarket = ({ price, trigger }: Pick<PreTradeOrder, "price" | "trigger">): boolean =>
   trigger === null ? price === null : trigger.limitPrice === null
 
-/** The expected slippage of orders that trade at the market, rounded up. */
+/**
+ * The slippage allowance: for an order that trades at the market, the expected slippage of its value, rounded up; zero for
+ * others.
+ */
 export const slippageOf = (
   order: Pick<PreTradeOrder, "price" | "trigger">,
   value: Scaled,
@@ -191,7 +194,7 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
   // nothing but reduce needs no money for it.
   const openLoss =
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
-  // Money reserved for the possible loss of other orders is not available to this one.
+  // `spendable` excludes the money that is reserved for the possible loss of other orders.
   const spendable = spendableOf(before)
   // The turnover after this order includes the commission of all orders, also of this one. So the larger of the two counts,
   // and not their sum.
@@ -283,7 +286,7 @@ const openingBound = (
   }
 }
 
-/** An order changes its own market's part only; the parts of all other markets stay. */
+/** The order changes only the part of its own market, so the parts of all other markets are taken over. */
 const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
   const standing = risk.perps.find((each) => each.holding.symbol === holding.symbol) ?? null
   if (standing?.holding === holding) return { standing, part: standing, before: risk }
@@ -319,14 +322,14 @@ const nothing: Scaled = { units: 0n, places: 0 }
 
 const positive = (value: Scaled): Scaled => (value.units < 0n ? nothing : value)
 
-/** The part of a position that an order of this side would close. */
+/** The quantity of the position that an order of this side would close; zero without an opposite position. */
 const closableBy = (side: "BUY" | "SELL", position: PerpPosition | null): Scaled => {
   if (position === null) return nothing
   const netQty = scaled(position.netQty)
   return positive(side === "SELL" ? netQty : negated(netQty))
 }
 
-/** The loss of one unit against the mark when bought above or sold below it. */
+/** The loss of one unit against the mark: bought above the mark, or sold below it. Never below zero. */
 const lossAtOnce = ({ side }: PreTradeOrder, at: Scaled, mark: ShownMark): Scaled =>
   lossOf(side, at, scaled(mark.price))
 
@@ -360,7 +363,7 @@ const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Scaled, mar
   const closed = closing.units === 0n ? { position, realized: 0n } : applyFill(position, { side, qty: closing, price })
   const opening = difference(wanted, closing)
   if (reduceOnly || opening.units === 0n) return closed
-  // The opened part enters at the mark or worse: a limit better than the mark is no gain yet.
+  // Where the limit is better than the mark, the opened part enters at the mark, because the better price is no gain yet.
   const worse = mark === null || lossAtOnce(order, price, mark).units > 0n ? price : mark.price
   const opened = applyFill(closed.position, { side, qty: opening, price: worse })
   return { position: opened.position, realized: closed.realized }

@@ -13,7 +13,7 @@ import { reservationOf, type SpotOrder, type SpotReservation } from "./spotRules
 
 export interface SpotPreTrade {
   readonly order: PreTradeOrder
-  /** The asset that is bought or sold. */
+  /** The asset of the market, and the currency in which it is paid. */
   readonly base: SpotOrder["base"]
   readonly quote: SpotOrder["quote"]
   readonly cashOf: CashOf
@@ -81,13 +81,16 @@ const spotOrderOf = ({ order, base, quote, commissionBps }: SpotPreTrade): SpotO
   commissionBps
 })
 
-/** Free margin while the order works: its reserved USDC no longer counts as margin. */
+/**
+ * Free margin while the order works: a buy in USDC takes its reservation out of the margin. Null without a known
+ * reservation.
+ */
 const freeMarginAfter = ({ risk }: SpotPreTrade, reservation: SpotReservation | null): bigint | null => {
   if (reservation === null) return null
   return reservation.currency === "USDC" ? risk.freeMargin - reservation.amount : risk.freeMargin
 }
 
-/** Margin level after a fill at its price: only paid or received USDC changes the level. */
+/** The margin level after a fill at the order's price. Only USDC that the fill pays or receives changes it. */
 const marginLevelAfter = (
   { order, quote, risk }: SpotPreTrade,
   value: MoneyDecimal,

@@ -19,7 +19,10 @@ export type PartnerEvent =
   | { readonly type: "CREATE"; readonly at: number; readonly reason: string }
   | { readonly type: "SUSPEND"; readonly at: number; readonly reason: string }
   | { readonly type: "REACTIVATE"; readonly at: number; readonly reason: string }
-  /** `blockers` are sentences about the obstacles that the zero check found; the guard requires an empty list. */
+  /**
+   * Closes the partner. `blockers`: sentences about the obstacles that the zero check found; the guard requires an empty
+   * list.
+   */
   | {
       readonly type: "CLOSE"
       readonly at: number

@@ -28,7 +28,7 @@ export interface HoldingDifference {
   readonly account: string
   readonly kind: HoldingKind
   readonly name: string
-  /** Null when this side has no such holding. */
+  /** The figures of both sides; null on a side without this holding. */
   readonly service: string | null
   readonly venue: string | null
 }
@@ -51,10 +51,10 @@ export const venueHoldings = ({ positions, orders, contracts, swaps = [] }: Venu
     .map(({ id, notional }): Holding => ({ kind: "swap", name: String(id), figure: notional }))
 ]
 
-/** Whether an order may still be filled at the venue. */
+/** True if the order may still be filled at the venue. */
 export const isLive = ({ state }: Pick<VenueOrder, "state">): boolean => state === "WAITING" || state === "WORKING"
 
-/** A trade as a holding: both sides describe it with the same text. */
+/** A trade as a holding. Its figure is a text, and both sides write the same text for the same trade. */
 export const tradeHolding = (trade: Trade): Holding => ({
   kind: "trade",
   name: String(trade.tradeId),

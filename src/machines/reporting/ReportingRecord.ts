@@ -15,7 +15,7 @@ import {
 
 export const ReportingRecord = Schema.Struct({
   nationality: Schema.String,
-  /** Null, like `identifier`, while the client has no identifier that Annex II accepts. */
+  /** The kind of the identifier. Null, like `identifier`, while the client has none that Annex II accepts. */
   scheme: Schema.NullOr(Schema.Literals(identifierSchemes)),
   identifier: Schema.NullOr(Schema.String),
   /** All first names in capitals, separated by commas (RTS 22 Annex I, table 2). */
@@ -32,7 +32,7 @@ export const ReportingRecord = Schema.Struct({
 })
 export type ReportingRecord = typeof ReportingRecord.Type
 
-/** The facts of a record, as in the KYC sections. */
+/** The client's facts, in the form of the KYC sections, from which a record is built. */
 export interface ReportingFacts {
   readonly citizenships: ReadonlyArray<string>
   readonly firstName: string
@@ -61,8 +61,8 @@ export const reportingNationality = (citizenships: ReadonlyArray<string>): strin
 const plainNumber = (number: string): string => number.toUpperCase().replace(/[\s\p{Pd}]/gu, "")
 
 /**
- * Whether a TIN is the identifier of this scheme. A Polish TIN is the PESEL (11 digits) or the NIP (10 digits); Annex II
- * names both, PESEL first.
+ * True if a TIN is the identifier of this scheme. A Polish TIN is either the PESEL (11 digits) or the NIP (10 digits);
+ * Annex II accepts both, the PESEL first.
  */
 const isTinOf = (scheme: IdentifierScheme, nationality: string, tin: string): boolean =>
   nationality !== "PL" || (scheme === "TAX_NUMBER") === (tin.length === 10)

@@ -13,7 +13,9 @@ export interface CloseBody {
 
 export type DecodedClose = { readonly ok: true; readonly body: CloseBody } | BodyFaults
 
-/** Checks a request to close; undefined means no body. Refuses with 400 code 4000, as all bodies do. */
+/**
+ * Checks the body of a request to close; undefined stands for an absent body. A fault is 400 code 4000, as in all bodies.
+ */
 export const decodeClose = (body: unknown): DecodedClose =>
   judgeBody(body === undefined ? {} : body, quotingLabels, (raw, add) => {
     const decoded = decodeBody(raw, add)

@@ -24,7 +24,10 @@ const rfq = setup({
     input: {} as RfqInput
   },
   guards: {
-    /** No call of the request is in flight, the venue has confirmed the request, and has not refused this quote before. */
+    /**
+     * The quote may be accepted now: no call of the request is in flight, the venue has confirmed the request, and the
+     * venue has not refused this quote before.
+     */
     acceptable: ({ context, event }) =>
       event.type === "ACCEPT" &&
       context.venueRfqId !== null &&
@@ -33,7 +36,7 @@ const rfq = setup({
       !context.refusedQuotes.some(({ quoteId }) => quoteId === event.quoteId),
     notAccepting: ({ context }) => context.accepting === null,
     unconfirmed: ({ context }) => context.venueRfqId === null,
-    /** The refused accept is the one in flight, and the window has ended. */
+    /** The refused accept is the one in flight, and the request's window has ended meanwhile, so the request ends too. */
     refusedTooLate: ({ context, event }) =>
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
@@ -42,15 +45,15 @@ const rfq = setup({
       event.type === "ACCEPT_REFUSED" &&
       context.accepting?.quoteId === event.quoteId &&
       event.at < context.windowEndsAt,
-    /** No accept is in flight, and this withdrawal has a higher attempt than all before. */
+    /** The request may be withdrawn now: no accept is in flight, and the attempt is higher than all before. */
     withdrawable: ({ context, event }) =>
       event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
     withdrawing: ({ context }) => context.cancelling !== null,
-    /** The request ended here, and the venue has not confirmed the end. */
+    /** The request has ended in this service, but the venue has not confirmed the end. */
     heldOpen: ({ context }) => context.venueOpen,
     withdrawnAgain: ({ context, event }) =>
       event.type === "CANCEL" && context.venueOpen && event.attempt > context.withdrawals,
-    /** The service never received the venue's confirmation, and no withdrawal is in flight. */
+    /** The venue has the request although its confirmation was never received, and no withdrawal is in flight. */
     foundOpen: ({ context, event }) =>
       event.type === "FOUND" &&
       context.venueRfqId === null &&

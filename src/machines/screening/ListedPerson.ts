@@ -26,7 +26,7 @@ export interface RawPerson {
 /** Longest name of an entry, in characters. */
 export const maxListedName = 200
 
-/** Whether the text is a real year, month or day. Missing parts count as January, and as the first day. */
+/** True if the text is a real year, month or day: YYYY, YYYY-MM or YYYY-MM-DD. */
 export const isPartialDate = (text: string): boolean =>
   /^[0-9]{4}(-[0-9]{2}){0,2}$/.test(text) && parseCalendarDate(`${text}-01-01`.slice(0, 10)) !== undefined
 
@@ -38,7 +38,7 @@ export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson 
   country: cleanText(country ?? "") || null
 })
 
-/** The faults of a clean line by field; null without faults. */
+/** The faults of a cleaned line as sentences by field; null if it has none. */
 export const personErrors = ({ list, name, dob, country }: RawPerson): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = {}
   // A published name may contain marks that set the writing direction; the comparison removes them.

@@ -33,9 +33,9 @@ for (let nth = 0; nth < mostRoom; nth += 1) {
   }
 }
 
-/** Longest text that fits in the eight bits of its length. */
+/** The longest text whose length fits into the eight bits for it. */
 export const maxPatternLength = 255
-/** The number of characters beyond the bits of their kinds; this value means "this many or more". */
+/** The highest value of the four bits that count characters without a bit. It means this many or more. */
 const manyExtra = 15
 
 export interface NamePattern {
@@ -81,7 +81,7 @@ export const prefixOf = (head: number, other: number): number => prefixByZeros[M
 /** A number of characters that no text has; it means that no text of this length can match. */
 const outOfReach = 0xffff
 
-/** The number of characters that two texts must share for a Jaro likeness. */
+/** The number of characters that texts of two lengths must share to reach a Jaro likeness; `outOfReach` if they can't. */
 const sharedNeeded = (jaroScore: number, a: number, b: number): number => {
   const shared = pairsNeeded(jaroScore, a, b)
   return shared > Math.min(a, b) ? outOfReach : shared
@@ -123,7 +123,7 @@ export class Demand {
   }
 }
 
-/** Whether a text that lacks `lacking` bits of the query may still share enough characters. */
+/** True if a text that lacks `lacking` bits of the query may still share enough characters with it. */
 export const isMet = (demand: Demand, query: NamePattern, other: number, lacking: number): boolean => {
   const extra = other & manyExtra
   const mine = query.length - query.bits.length
@@ -138,12 +138,12 @@ export class Floor {
   readonly #demands: Array<Demand | undefined> = []
 
   constructor(likeness: number) {
-    // Below this, a text could match without any required character, so no pattern could refuse it.
+    // Below this likeness a text could match with no required character at all, so no pattern could refuse it.
     if (jaroNeeded(likeness, maxPrefix) <= 1 / 3) throw new RangeError("The likeness floor is too low to index.")
     this.likeness = likeness
   }
 
-  /** The requirement for a text of that length. */
+  /** The requirement for a query of that length. It is computed once for each length. */
   demand(length: number): Demand {
     if (length > maxPatternLength) return new Demand(this.likeness, length)
     return (this.#demands[length] ??= new Demand(this.likeness, length))

@@ -16,7 +16,7 @@ const cyrillic =
   "АA БB ВV ГG ҐG ДD ЂD ЕE ЄIE ЖZH ЗZ ЅDZ ИI ІI ЈJ КK ЛL ЉLJ МM НN ЊNJ ОO ПP РR СS ТT ЋC УU ФF ХKH ЦTS ЧCH ЏDZ " +
   "ШSH ЩSHCH ЪIE ЫY Ь ЭE ЮIU ЯIA"
 
-/** ELOT 743 Greek, letter for letter (no digraph rules). */
+/** Greek letters by ELOT 743, each by itself: digraphs have no rules of their own. */
 const greek = "ΑA ΒV ΓG ΔD ΕE ΖZ ΗI ΘTH ΙI ΚK ΛL ΜM ΝN ΞX ΟO ΠP ΡR ΣS ΤT ΥY ΦF ΧCH ΨPS ΩO"
 
 /** Each word above is a letter followed by its replacement. */

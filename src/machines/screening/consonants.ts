@@ -22,7 +22,7 @@ const countsAs = Uint8Array.from({ length: 128 }, (_, code) => code)
 for (const vowel of "AEIOUYJ") countsAs[letter(vowel)] = 0
 for (const [from, to] of ["QK", "CK", "GK", "WV", "ZS"]) countsAs[letter(from as string)] = letter(to as string)
 
-/** An H after these letters is silent: Gadhafi, Ghulam. */
+/** The letters after which an H is silent: Gadhafi, Ghulam. */
 const breathed = new Set([..."BDG"].map(letter))
 
 /** A hash of the consonants in a part of a text. Equal consonants give equal numbers; others almost never do. */

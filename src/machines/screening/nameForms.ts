@@ -19,7 +19,7 @@ export interface PersonForms extends NameForms {
   readonly masks: ReadonlyArray<number>
   /** The words that identify the person, each with its letters as bits and the hash of its consonants. */
   readonly distinctive: ReadonlyArray<{ readonly word: string; readonly mask: number; readonly consonants: number }>
-  /** The letters of the whole name, as bits, and their number. */
+  /** The set of letters in the whole name, one bit each, and the number of its characters without spaces. */
   readonly mask: number
   readonly letters: number
 }
@@ -92,7 +92,7 @@ export const listedForms = (name: string): NameForms => {
   return { full, short: first === undefined || surname.length === 0 ? full : sorted([...surname, first]) }
 }
 
-/** The higher likeness, 0 to 1: of the full names, or of surname with first name. */
+/** The likeness of two names, 0 to 1: the higher of that of their full texts and that of surname with first name. */
 export const nameScore = (person: NameForms, listed: NameForms): number => {
   const full = jaroWinkler(person.full, listed.full)
   if (person.short === person.full && listed.short === listed.full) return full

@@ -32,7 +32,7 @@ export type ScreeningCandidate = {
   readonly list: WatchListName | "UNREADABLE"
   readonly score: number
   readonly nameScore: number
-  /** The reason that the name can't be compared; for UNREADABLE only. */
+  /** Why the name can't be compared; only on the candidate of the list UNREADABLE. */
   readonly why?: NameDoubt
 }
 
@@ -107,7 +107,7 @@ const weightOf = (dob: number | null, country: number | null): number =>
 export const totalScore = (name: number, dob: number | null, country: number | null): number =>
   (weights.name * name + weights.dob * (dob ?? 0) + weights.country * (country ?? 0)) / weightOf(dob, country)
 
-/** The lowest name score that is not CLEAR with these factors; over 1 when no name can reach it. */
+/** The lowest name likeness with which a pair with these factors is not CLEAR; more than 1 if no name can reach that. */
 const neededName = (list: WatchListName, dob: number | null, country: number | null): number => {
   const others = weights.dob * (dob ?? 0) + weights.country * (country ?? 0)
   const byScore = (screeningThresholds.possible * weightOf(dob, country) - others) / weights.name
@@ -121,8 +121,8 @@ const least = (of: ReadonlyArray<WatchListName>, dobs: ReadonlyArray<number | nu
   Math.min(...of.flatMap((list) => dobs.flatMap((dob) => anyCountry.map((country) => neededName(list, dob, country)))))
 
 /**
- * The floors of the watch list: 0.80, 0.9067, 0.90, 0.84 and 0.85. A politically exposed person born in another year never
- * matters: even an equal name and country give a score of only 0.80.
+ * The floors of name likeness for the index: 0.80, 0.9067, 0.90, 0.84 and 0.85. A politically exposed person born in
+ * another year never matters: even an equal name and country give a score of only 0.80.
  */
 export const screeningFloors: Floors = {
   sameDay: least(lists, [1]),
@@ -164,7 +164,7 @@ export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => ne
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
 
-/** An entry that reaches a threshold, with its outcome. */
+/** A candidate with its outcome, as the search finds it. */
 export type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
 
 const bestFirst = (a: Found, b: Found): number =>
@@ -187,7 +187,7 @@ export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   }
 }
 
-/** The client's name as a possible match when it can't be compared; otherwise an empty list. */
+/** The client's own name as a candidate if it can't be compared; otherwise an empty list. */
 export const unreadable = (person: ScreenedPerson): ReadonlyArray<Found> => {
   const why = doubtOf(person)
   if (why === null) return []

@@ -14,10 +14,10 @@ import {
   wholeReport
 } from "./WatchImport.ts"
 
-/** All announced entries have arrived, byte for byte. */
+/** True if all announced entries have arrived and the file's hash is the announced one. */
 const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
 
-/** Audit text about the parts of the file that are not on the list; empty when every part is. */
+/** The audit text about entries and values of the file that are not on the list; empty if all are. */
 const leftOut = ({ notPersons, badLines, unread, unreadAt }: FileReport): string => {
   const more = unread > unreadAt.length ? [`and ${unread - unreadAt.length} more`] : []
   return [

@@ -9,7 +9,7 @@ import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyText } from "../shared/Money.ts"
 import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 
-/** Recorded payments between the firms make no posting, so this figure does not subtract the money that they have settled. */
+/** This figure does not fall when the firms settle: recorded payments between them make no posting. */
 const collateralHeld =
   "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
 
@@ -119,7 +119,7 @@ const interfirmDefinitions = {
 const custodyDefinition =
   "The custody model as of now. The other figures tell what happened in their window, under whichever model it happened."
 
-/** The texts are part of the interface: they change only with its version. */
+/** The definitions in every answer. Partners rely on them, so they change only with the version of the interface. */
 export const summaryDefinitions = {
   pending: "Settlement items of the window that the partner has not reported: owed from the moment they exist.",
   settled: "Settlement items of the window that the partner has reported as settled with its client.",

@@ -13,7 +13,7 @@ export interface Span {
 export interface DayWindow {
   /** Whole days, both inclusive; empty when `from` is after `to`. */
   readonly days: Span
-  /** The partial days before and after; either may be empty. */
+  /** The partial days before the first and after the last whole day; either may be empty. */
   readonly edges: readonly [Span, Span]
 }
 

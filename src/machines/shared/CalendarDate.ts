@@ -42,7 +42,7 @@ const daysInMonth = (year: number, month: number): number => {
 }
 
 /**
- * Whether a number is probably Unix seconds instead of Unix ms. As seconds it lies in the years 2001 to 5138; as ms it would
- * lie between early 1970 and March 1973, before any event of this service.
+ * True if a number is probably Unix seconds instead of Unix ms. As seconds it lies in the years 2001 to 5138; as ms it
+ * would be before March 1973, when this service had no events.
  */
 export const isInSeconds = (at: number): boolean => at >= 1_000_000_000 && at < 100_000_000_000

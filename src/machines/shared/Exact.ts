@@ -36,7 +36,7 @@ const scaledText = (text: string): Scaled => {
 const powers = Array.from({ length: 40 }, (_, places) => 10n ** BigInt(places))
 export const tenTo = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
 
-/** The units of a value at `more` places, which must not be fewer than its own. */
+/** The units of a value written with `more` decimal places, which must not be fewer than its own. */
 export const unitsWith = ({ units, places }: Scaled, more: number): bigint =>
   places === more ? units : units * tenTo(more - places)
 
@@ -73,7 +73,7 @@ export const compared = (one: Scaled, other: Scaled): bigint => {
 
 export const isLess = (one: Scaled, other: Scaled): boolean => compared(one, other) < 0n
 
-/** A figure times a share in basis points. */
+/** A share of a figure, in basis points; exact. */
 export const shareOf = (figure: Scaled, bps: number): Scaled => {
   const { units, places } = product(figure, scaledText(String(bps)))
   return { units, places: places + 4 }

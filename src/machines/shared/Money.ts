@@ -28,7 +28,7 @@ export const decimalText = (figure: Decimal, places?: number, rounding?: Decimal
   return plainZero(text)
 }
 
-/** The text without a minus before a zero. */
+/** The same decimal text; a zero such as "-0.00" loses its minus. */
 export const plainZero = (text: string): string => (text.startsWith("-") && isNothing(text) ? text.slice(1) : text)
 
 const grammar = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,18}))?$/
@@ -76,7 +76,7 @@ export const formatAmount = (minor: bigint, currency: Currency): string => {
   return `${minor < 0n ? "-" : ""}${digits.slice(0, at)}.${digits.slice(at)}`
 }
 
-/** A USDC text written by the service, in micro-USDC. */
+/** A USDC text that the service itself wrote, in micro-USDC, rounded towards minus infinity. */
 export const usdcMinor = (text: string): bigint => floorToMinor(text, "USDC")
 
 /** A signed figure from the client's view, in minor units, rounded towards minus infinity. */
@@ -88,7 +88,7 @@ export const ceilToMinor = (figure: Decimal | string, currency: Currency): bigin
 /** Minor units as an exact decimal figure, for products with prices. */
 export const toDecimal = (minor: bigint, currency: Currency): Decimal => new MoneyDecimal(formatAmount(minor, currency))
 
-/** Money in responses: full scale, minus sign when negative. */
+/** A decimal string of money in a response: all places of its currency, with a minus if negative. */
 export const MoneyText = Schema.String.annotate({ message: "The amount must be a decimal string." })
   .check(Schema.isPattern(/^-?(0|[1-9][0-9]*)\.[0-9]+$/u, { message: notDecimal }))
   .annotate({ description: "Money: decimal string in the currency's full scale" })
@@ -140,7 +140,7 @@ const roundedMinor = (text: string, currency: Currency, isUp: boolean): bigint |
   return sign === "" ? rounded : -rounded
 }
 
-/** The sum of signed amounts of a currency, as a decimal text. */
+/** The sum of signed amounts of one currency, as a decimal text with all its places. */
 export const amountPlus = (currency: Currency, ...amounts: ReadonlyArray<string>): string =>
   formatAmount(
     amounts.reduce((sum, amount) => sum + minorOf(amount, currency), 0n),
@@ -150,7 +150,10 @@ export const amountPlus = (currency: Currency, ...amounts: ReadonlyArray<string>
 /** Whether an amount in any form is zero. */
 export const isNothing = (amount: string): boolean => !/[1-9]/.test(amount)
 
-/** Signed minor units of an amount that the service wrote; a double minus cancels out. */
+/**
+ * The minor units of a signed amount that the service wrote. Two minus signs cancel out, so that callers can put one in
+ * front.
+ */
 export const minorOf = (amount: string, currency: Currency): bigint => {
   const signs = /^-*/.exec(amount)?.[0].length ?? 0
   const minor = floorToMinor(amount.slice(signs), currency)

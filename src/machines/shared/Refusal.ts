@@ -15,7 +15,7 @@ export type Refusal =
       readonly sentence: string
       readonly errors: Readonly<Record<string, string>> | null
       readonly data?: JsonObject
-      /** Members beside code and sentence, on the routes that have such members. */
+      /** Members that the answers of some routes have beside code and sentence, such as the figures of a preview. */
       readonly beside?: JsonObject
     }
   /** 413 4000: a part of the body is larger than the route allows, although the whole body is within its cap. */
@@ -70,7 +70,7 @@ export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly o
 export const accept = <A>(value: A): Verdict<A> => ({ ok: true, value })
 export const refuse = (refusal: Refusal): Verdict<never> => ({ ok: false, refusal })
 
-/** The faults that one answer names, up to the limit; further faults are named once these are fixed. */
+/** The faults that one answer names: at most `limit`. The caller sees the others after these are fixed. */
 export const shownErrors = (
   errors: Readonly<Record<string, string>>,
   limit: number

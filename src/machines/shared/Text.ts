@@ -40,7 +40,10 @@ export const cleanText = (text: string): string => {
   return visible.test(trimmed) ? trimmed.normalize("NFC") : ""
 }
 
-/** A visible character: no white space, no character that only turns, joins or hides others, and not the blank of Braille. */
+/**
+ * A character that can be seen: no white space, no character that only turns, joins or hides others, and not the blank of
+ * Braille.
+ */
 const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}\u2800]/u
 
 /** The number of Unicode code points, by which the limits of texts are counted. */

@@ -5,7 +5,7 @@
  * object keeps the order of its names. An object that lost a duplicate name is recorded as lossy (doc 3, Endpoints; A3-07).
  */
 
-/** TypeScript's library has no types for raw JSON values. */
+/** JSON with the functions for raw values, whose types TypeScript's library lacks. */
 const raw = JSON as typeof JSON & {
   rawJSON(text: string): RawValue
   isRawJSON(value: unknown): value is RawValue
@@ -25,12 +25,14 @@ export const parseExact = (text: string): unknown => {
   return JSON.stringify(parsed) === text ? parsed : new Parser(text).value()
 }
 
-/** Whether no object in the value has lost a duplicate name or the name `__proto__`. */
+/** True if no object in the value has lost a member: a duplicate name, or the name `__proto__`. */
 export const isWhole = (value: unknown): boolean =>
   !isContainer(value) ||
   (!lossy.has(value) && !Object.hasOwn(value, "__proto__") && Object.values(value).every(isWhole))
 
-/** Whether `JSON.parse` keeps each member of the text, and each number as written. The order of names is not compared. */
+/**
+ * True if `JSON.parse` keeps each member of the text, and each number as it is written. The order of names is not compared.
+ */
 export const isPlain = (value: unknown): boolean =>
   raw.isRawJSON(value)
     ? value.rawJSON.startsWith('"')

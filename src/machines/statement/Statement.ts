@@ -19,7 +19,7 @@ export const currentRenderer = 3
 /** All renderers that ever existed: statements of each can be rendered again. */
 export const renderers = [1, 2, currentRenderer] as const
 
-/** The name of the schema of a kind's model, as the model gives it. */
+/** The name and version of the model's schema for each kind, as the model itself states it. */
 export const schemaOf: { readonly [K in StatementKind]: string } = {
   ACCOUNT: "account/1",
   COSTS: "costs/1",
@@ -67,12 +67,12 @@ export interface StatementContext extends StatementInput {
 
 export type StatementEvent =
   | { readonly type: "GENERATE"; readonly at: number; readonly by: string }
-  /** A later version of the same period has different content. */
+  /** A later version of the same period with other content replaces this one. */
   | { readonly type: "SUPERSEDE"; readonly supersededBy: number; readonly reason: string | null }
 
 const millis = (description: string) => Schema.Int.annotate({ description })
 
-/** A row of the list, in the order of the wire. */
+/** One statement in the answer to GET .../statements. */
 export const StatementRow = Schema.Struct({
   statementId: Id,
   clientId: Id,
@@ -113,7 +113,7 @@ export const statementRowOf = (state: StatementRow["state"], context: StatementC
   renderer: context.renderer
 })
 
-/** The unique claim of a version within its period. A claim is taken once, so no version is built twice. */
+/** The name of the claim on a version of a period. Only one commit can take a claim, so no version is built twice. */
 export const versionClaim = ({
   kind,
   clientId,

@@ -18,7 +18,7 @@ export interface EquityParts {
 export interface EquityThen {
   /** Micro-USDC. */
   readonly equity: bigint
-  /** Positions and contracts without a mark: they count as zero. */
+  /** The number of positions and contracts without a mark, which count as zero. */
   readonly unvalued: number
 }
 

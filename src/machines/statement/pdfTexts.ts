@@ -40,7 +40,7 @@ const custodyText = (model: string, renderer: number): string => {
 export const momentText = (value: Json | undefined): string =>
   typeof value === "number" ? new Date(value).toISOString().replace("T", " ").replace("Z", "") : ""
 
-/** The period, in its time zone. Renderer 1 wrote UTC times beside the name of London. */
+/** The period of a statement in its time zone. Renderer 1 wrote UTC times beside the name of London. */
 export const periodText = (
   { periodFrom, periodTo, timeZone }: Pick<ModelHead, "periodFrom" | "periodTo" | "timeZone">,
   renderer: number
@@ -85,7 +85,7 @@ const entry = (label: string, text: string): PdfEntry => ({ label, text })
 /** Longest line of a note, characters. */
 const noteLength = 160
 
-/** The notes that hold for all rows, in lines. */
+/** The notes of a statement, which concern all rows, wrapped into lines. */
 export const noteLines = (notes: ReadonlyArray<string>): ReadonlyArray<string> => notes.flatMap(wrapped)
 
 const wrapped = (note: string): ReadonlyArray<string> => {
@@ -101,7 +101,7 @@ const wrapped = (note: string): ReadonlyArray<string> => {
   return [...lines, line]
 }
 
-/** The title of a section: "Account, USDC". */
+/** The title of a section, such as "Account, USDC". */
 export const sectionTitle = ({ name, currency }: SectionFacts): string => {
   const words = inWords(name.replace("_", " ").toLowerCase())
   return typeof currency === "string" ? `${words}, ${currency}` : words

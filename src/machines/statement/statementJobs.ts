@@ -34,7 +34,7 @@ const yearAt = (at: number): number => new Date(at).getUTCFullYear()
 
 interface Schedule {
   readonly kind: StatementKind
-  /** The first job that is due after a moment. */
+  /** The first job of this kind that is due after a moment. */
   readonly next: (after: number) => Omit<JobPlan, "name">
   /** True when a period gets only one statement. False when changed content makes a new version. */
   readonly once: boolean
@@ -97,14 +97,14 @@ export const schedules: { readonly [J in StatementMakingJob]: Schedule } = {
 
 const makingJobs = statementJobNames.filter((name): name is StatementMakingJob => name !== "EQUITIES")
 
-/** The position in the sequence of jobs that make statements: the last job that was begun. */
+/** The place in the sequence of jobs that make statements, given by the last job that was begun. */
 export type JobPlace = Pick<JobPlan, "name" | "dueAt">
 
 const isBefore = (one: JobPlace, other: JobPlace): boolean =>
   one.dueAt < other.dueAt || (one.dueAt === other.dueAt && orderOf(one) < orderOf(other))
 const orderOf = ({ name }: JobPlace): number => statementJobNames.indexOf(name)
 
-/** The job after another one, in the order of due times. */
+/** The job that follows a place, in the order of due times; jobs due at the same moment follow `statementJobNames`. */
 export const jobAfter = (place: JobPlace): JobPlan => {
   const plans = makingJobs.map((name): JobPlan => {
     const { next } = schedules[name]

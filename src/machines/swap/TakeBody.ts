@@ -14,7 +14,7 @@ export interface TakeRequest {
 
 export type DecodedTake = { readonly ok: true; readonly body: TakeRequest } | BodyFaults
 
-/** Checks a take; refuses with 400 code 4000, as all bodies do. */
+/** Checks the body of a take. A fault is 400 code 4000, as in all bodies. */
 export const decodeTake = (body: unknown): DecodedTake =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)

@@ -34,8 +34,8 @@ export const bookedTrades = (newest: ReadonlyArray<Trade>): LatestTrades => {
 }
 
 /**
- * The trades in an account's latest events, which were queried after a sequence while `last` was the newest one. Fills of one
- * identity count as one trade. If the venue no longer keeps all of these events, the set of trades is unknown.
+ * The trades among an account's latest events, which were queried from a sequence on. A trade that is reported twice counts
+ * once. If the venue no longer keeps all of these events, it is not known whether trades are missing.
  */
 export const venueTrades = (
   events: ReadonlyArray<VenueEvent | { readonly unreadable: string }>,
@@ -65,11 +65,11 @@ export const venueTrades = (
 
 const unknown: LatestTrades = { trades: [], from: Number.POSITIVE_INFINITY }
 
-/** The lowest id after every reversed trade, at least `from`. */
+/** `from`, or the id after the highest reversed trade if that is more: below it trades are missing on purpose. */
 const floorOf = (from: number, busted: ReadonlySet<number>): number =>
   Math.max(from, ...[...busted].map((id) => id + 1))
 
-/** The trades in the id range that both sides know without a gap. */
+/** The trades of both sides in the range of ids that both know without a gap. */
 export const tradesKnownToBoth = (
   ours: LatestTrades,
   theirs: LatestTrades

@@ -12,12 +12,12 @@ export const VenueTrigger = Schema.Struct({
   direction: Schema.Literals(["AT_OR_ABOVE", "AT_OR_BELOW"])
 })
 
-/** WAITING for its trigger, WORKING in the book, or ended. */
+/** States of an order: WAITING for its trigger, WORKING in the book, or ended in one of three ways. */
 export const venueOrderStates = ["WAITING", "WORKING", "FILLED", "CANCELLED", "REJECTED"] as const
 
 export const VenueOrder = Schema.Struct({
   id: VenueId,
-  /** Null for an order of the venue itself, such as a deleveraging. */
+  /** The ref of the service's call; null for an order of the venue itself, such as a deleveraging. */
   ref: Schema.NullOr(Ref),
   account: Ref,
   symbol: Symbol,

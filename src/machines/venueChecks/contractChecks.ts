@@ -58,7 +58,7 @@ export const frozenTerms = (context: ContractContext) => {
   return { ...context, ref: acceptRef(rfqId, quoteId), accept: "SENT", sentAt: null, known } as const
 }
 
-/** A check that a member equals the one in the venue's earlier report. */
+/** Makes the check that a member of a report equals the one in the venue's earlier report. */
 const asBefore =
   (called: string, reportOf: (report: VenueContract) => number, of: "id" | "tradeId" | "openedAt") =>
   (report: VenueContract, { known }: RequestedContract): string | null =>
@@ -86,14 +86,14 @@ const endMisfit = (report: VenueContract, expected: RequestedContract): string |
   }
 }
 
-/** The exact settlement price of an end. Null when any price within the band of that time fits. */
+/** The only price at which this end may settle; null if any price within the band of that time may. */
 const exactPrice = ({ state }: VenueContract, { barrier, takeProfit, close }: RequestedContract): string | null => {
   if (state === "KNOCKED_OUT") return barrier
   if (state === "TAKE_PROFIT") return takeProfit
   return state === "EARLY_CLOSE" ? (close?.price ?? null) : null
 }
 
-/** Whether the contract ended because the mark touched a frozen level. */
+/** True if the contract ended because the mark touched one of its frozen levels. */
 const isTouched = ({ state }: VenueContract): boolean => state === "KNOCKED_OUT" || state === "TAKE_PROFIT"
 
 /**
@@ -124,7 +124,7 @@ const settleMisfit = (report: VenueContract, expected: RequestedContract): strin
   return outsideBand(settlePrice, expected.bandAt(state === "EXPIRED" ? expected.expiryTs : endedAt))
 }
 
-/** The time when the service requested the end. Null when the end follows no request, or the time is unknown. */
+/** The time at which the service requested the end; null for an end without a request, and if the time is unknown. */
 const endSentAt = ({ state }: VenueContract, { close, tearUp }: RequestedContract): number | null => {
   if (state === "EARLY_CLOSE") return close?.sentAt ?? null
   return state === "TORN_UP" ? (tearUp?.sentAt ?? null) : null

@@ -38,7 +38,7 @@ export type Requirement = typeof Requirement.Type
 
 const missing = Schema.Array(Requirement)
 
-/** The requirements map on the wire; an empty list means that the action is allowed. */
+/** The missing requirements of each action, on the wire. An empty list means that the action is allowed. */
 export const Requirements = Schema.Struct({
   "TRADE:PERP": missing,
   "TRADE:SPOT": missing,

@@ -26,7 +26,7 @@ export const WithdrawalBody = Fields.objectOf(
 )
 
 export interface WithdrawalBody extends MoneyBody {
-  /** The JSON text as sent, without white space between tokens; null without a destination. */
+  /** The destination's JSON text as it was sent, without white space between tokens; null without a destination. */
   readonly destination: string | null
 }
 

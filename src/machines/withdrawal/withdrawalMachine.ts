@@ -58,7 +58,7 @@ const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fai
 
 const release = post("WITHDRAWAL_RELEASE", "release", true)
 
-/** The webhook event that every transition emits. */
+/** The webhook event about the request's new status, which every transition emits. */
 const announce = (status: WithdrawalStatus) =>
   withdrawal.emit(({ context }) => ({
     type: "event",

@@ -44,14 +44,20 @@ export interface EmbeddedPostgresOptions {
   readonly dataDirectory: string
   /** The TCP port of the server. Without it the server keeps the port of its last start, or takes a free one. */
   readonly port?: number
-  /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
+  /**
+   * How the server's user is set up: `mapped` uses a user namespace, the default for root; `plain` is the default
+   * otherwise.
+   */
   readonly userMode?: UserMode
   /** The time that the service's stop leaves for the server to end, wall ms. If absent, each signal gets its usual time. */
   readonly left?: () => number
 }
 
 export interface EmbeddedPostgresShape {
-  /** Connection string of the database `brokerage` with the superuser's password. Constant while supervised. */
+  /**
+   * The connection string of the database `brokerage`, with the superuser's password. It stays the same when the server is
+   * restarted.
+   */
   readonly url: Redacted.Redacted
   /** The pid of the current postmaster: it changes when a dead one is replaced (0 in between). */
   readonly pid: Effect.Effect<number>
@@ -141,7 +147,10 @@ const fail = (sentence: string, cause?: unknown) =>
 
 const attempt = <A>(sentence: string, run: () => A) => Effect.try({ try: run, catch: (cause) => fail(sentence, cause) })
 
-/** The superuser's password: created once, before the cluster, and flushed to disk, because a cluster is useless without it. */
+/**
+ * Creates the superuser's password and flushes it to disk, before the cluster is made: without its password a cluster is
+ * useless.
+ */
 const ensurePassword = (home: string, directory: string) => {
   const path = join(home, "password")
   return attempt("The password file of the embedded PostgreSQL can not be written.", () => {
@@ -237,7 +246,7 @@ const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
   return false
 })
 
-/** The port once the server is ready, 0 once it has ended (it was shutting down), undefined while it starts or stops. */
+/** The port of a server that is ready; 0 once the server has ended; undefined while it starts or stops. */
 const readyPort = (cluster: Cluster, pid: number): number | undefined => {
   if (!isRunning(pid)) return 0
   const file = readPostmasterPid(cluster.directory)
@@ -346,7 +355,7 @@ const shutdown = (cluster: Cluster): Effect.Effect<void> =>
     left: cluster.left
   })
 
-/** The database is not safe for money; `sentences` has one sentence per reason. */
+/** The error of a database that is not safe for money; `sentences` gives each reason. */
 export class DurabilityError extends Schema.TaggedError<DurabilityError>()("DurabilityError", {
   sentences: Schema.Array(Schema.String)
 }) {

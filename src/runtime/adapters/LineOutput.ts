@@ -47,7 +47,8 @@ export class LineOutput {
     }
     this.missing = 0
     if (this.stream.writableLength > mostWaiting) return drop("EAGAIN")
-    // A disk that fills up in the middle of a line keeps only a part of it: the notice begins on a new line.
+    // After a disk has filled up in the middle of a line, the rest of that line is lost, so the notice begins on a new
+    // line.
     const text = reported === 0 ? `${line}\n` : `\n${notice(reported)}\n${line}\n`
     this.stream.write(text, (error) => {
       if (error) drop((error as NodeJS.ErrnoException).code ?? error.message)
@@ -55,7 +56,7 @@ export class LineOutput {
   }
 }
 
-/** The two streams of this process, each with a single writer that counts. */
+/** The output on stdout and on stderr. Each stream has only one writer, so that dropped lines are counted once. */
 let opened: { readonly stdout: LineOutput; readonly stderr: LineOutput } | null = null
 
 /** The output of a service, which drops lines that can't be written. Commands must not use it: they report failed writes. */

@@ -26,7 +26,7 @@ const owned = (instance: Instance): { readonly clientId: number; readonly partne
   return { clientId, partnerId }
 }
 
-/** Postings that count as lifetime deposits (F25). */
+/** The types of postings that count as lifetime deposits (F25). */
 const deposits: ReadonlySet<LedgerEntryType> = new Set(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
 const handlers: Handlers = {
   "ledger.post": (turn, instance, effect) => {

@@ -11,7 +11,7 @@ const turnsOfAnswer = 4
 /** A timer that fires later than this shows that the process was paused or starved, wall ms. */
 const pausedMillis = 500
 
-/** The time that work then gets to end, wall ms. */
+/** How long the work may still take after such a pause, wall ms. */
 const afterPauseMillis = 1_000
 
 /** Calls `late` after `millis` of wall time. The returned function cancels that. */
@@ -22,7 +22,10 @@ export const deadline = (millis: number, late: () => void): (() => void) => {
   return () => cancel()
 }
 
-/** Decides a deadline whose timer has fired. `due`: the time at which it was to fire, by `performance.now()`. */
+/**
+ * Handles a deadline whose timer has fired. `due`: the time for which the timer was set, by `performance.now()`. A late
+ * timer shows a pause.
+ */
 const settle = (due: number, late: () => void): (() => void) =>
   performance.now() < due + pausedMillis ? afterTurns(turnsOfAnswer, late) : extended(late)
 

@@ -15,7 +15,7 @@ import type { PostingValue } from "../../machines/market/postingValue.ts"
 export interface Posting {
   readonly txId: number
   readonly entry: LedgerEntryType
-  /** Unique for ever: the same cause can't be posted twice. */
+  /** The unique key of the transaction. It is used once for ever, so that the same cause can't be posted twice. */
   readonly key: string
   readonly clientId: number
   readonly partnerId: number
@@ -28,9 +28,9 @@ export interface Posting {
   readonly also: { readonly currency: Currency; readonly amount: bigint } | null
   readonly reason: string | null
   readonly refs: JsonObject
-  /** The value of the amount, kept with the refs; null for USDC (STS-9). */
+  /** The value of the posting in USDC, which the refs keep; null for a posting in USDC (STS-9). */
   readonly value: PostingValue | null
-  /** The addition to the client's lifetime deposits, in micro-USDC (F25). */
+  /** The part of the posting that adds to the client's lifetime deposits, micro-USDC (F25). */
   readonly deposited: bigint
 }
 

@@ -20,7 +20,7 @@ export interface ChainFinding {
   readonly rows: number
   /** The hash of the last seal: a copy kept elsewhere can later prove that no seal was cut off. */
   readonly last: string
-  /** The first break; null if the chain is whole. */
+  /** A sentence about the first break of the chain; null if there is none. */
   readonly detail: string | null
 }
 

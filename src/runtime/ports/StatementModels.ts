@@ -52,7 +52,7 @@ export class StatementModels extends Context.Service<
       pieces: ReadonlyArray<NewPiece>
     ): Effect.Effect<ReadonlyMap<string, number>, Unavailable>
     find(modelId: number): Effect.Effect<StatementModelRow | null, Unavailable>
-    /** The next pieces after `after`; `frames`: only those without rows. */
+    /** Pieces of a model after the given one, in order, one read at a time; `frames`: only the pieces without rows. */
     pieces(modelId: number, after: number, frames?: "frames"): Effect.Effect<ReadonlyArray<ReadPiece>, Unavailable>
     /** Like `pieces`, but in the packed form of packed.ts, for a thread that unpacks the pieces itself. */
     packedPieces(modelId: number, after: number): Effect.Effect<ReadonlyArray<ReadPiece<Uint8Array>>, Unavailable>

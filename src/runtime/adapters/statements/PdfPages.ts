@@ -120,7 +120,7 @@ export class PdfPages {
   }
 
   private newPage(number: number, section: number | null): void {
-    // A tagged table continues over pages; an untagged one is one element for each page.
+    // A tagged table is one element over all its pages; an untagged one is a new element on each page.
     if (this.isTagged) this.drawRules()
     else this.endTable()
     this.document.addPage()

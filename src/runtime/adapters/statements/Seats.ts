@@ -82,7 +82,7 @@ export class Seats {
     )
   }
 
-  /** Gives each free thread to the partner with the fewest threads, and to the oldest waiting job of that partner. */
+  /** Gives each free thread to the partner with the fewest threads, and among its jobs to the oldest that waits. */
   private grant(): void {
     while (this.running().length < this.options.threads) {
       const waiting = [...this.seats].filter(({ state }) => state === "waiting")
@@ -96,8 +96,8 @@ export class Seats {
   }
 
   /**
-   * Preempts the latest job whose reader is slow. Its partner must hold more threads than the waiting partner would hold after
-   * it gets one.
+   * Preempts the latest job with a slow reader. Its partner must have more threads than the waiting partner would have with
+   * one more.
    */
   private makeRoom({ partnerId }: Seat): void {
     const fair = this.running(partnerId).length + 1

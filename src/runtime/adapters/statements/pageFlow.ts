@@ -27,7 +27,7 @@ const keptLines = 12
 
 const bottom = pageSize.height - margin - sizes.footer
 
-/** Draws each element at its place; a page is begun before any element on it. */
+/** Draws the elements of a statement at their places. A page is begun before any element on it is drawn. */
 export interface Painter {
   /** `section`: the section whose table continues on the page. */
   readonly newPage: (number: number, section: number | null) => void

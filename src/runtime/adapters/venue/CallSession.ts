@@ -16,7 +16,7 @@ import { ShortLivedMap } from "../../engine/ShortLivedMap.ts"
 import { VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 
-/** The timeout for a complete line (a heartbeat is due every second), and for a response. Ms. */
+/** The timeout for a complete line (a heartbeat is due every second), and the timeout of a call; ms. */
 const silence = 5_000
 /**
  * The number of checks within the timeout. The timeout counts checks, because after a freeze of the whole process only one

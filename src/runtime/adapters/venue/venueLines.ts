@@ -61,7 +61,10 @@ export const venueLines = <A>(
     )
   )
 
-/** The end of a stream, with a reason that may be shown; for a response that is no stream, its status. */
+/**
+ * The error with which a stream ends; its reason may be shown. `status`: that of a response that was no stream, otherwise
+ * null.
+ */
 class StreamOver extends Error {
   readonly status: number | null
 
@@ -93,7 +96,8 @@ async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<
   const { statusCode = 0 } = incoming
   if (statusCode !== 200) throw new StreamOver(`status ${statusCode}`, statusCode)
   let receivedAt = performance.now()
-  // Data that waits to be read does not count as silence of the venue. Bytes of a line that never ends do.
+  // Silence means that the venue sends nothing, or only bytes of a line that never ends. Received lines that wait for their
+  // reader are no silence.
   const watch = setInterval(() => {
     if (incoming.readableLength === 0 && performance.now() - receivedAt > patience) {
       incoming.destroy(new StreamOver(`silent for ${patience} ms`))
@@ -180,7 +184,7 @@ const lineOf = <A>(text: string, value: unknown, read: Read<A>): A | VenueHeartb
   return Result.isSuccess(result) ? result.success : unreadable(text, "not what the stream should hold")
 }
 
-/** Number and account are searched by their names in the readable part of the line. */
+/** The line can't be parsed, so number and account are searched by their names in its text. */
 const unreadable = (text: string, reason: string): UnreadableLine => {
   const number = /"number":\s*([1-9][0-9]{0,15})[,}\s]/.exec(text)?.[1]
   const account = /"account":\s*"([A-Za-z0-9][A-Za-z0-9:_-]{0,63})"/.exec(text)?.[1]

@@ -6,7 +6,9 @@ const kept = 1_024
 export class BatchSizes {
   /** The number of commits in each of the last batches, the newest last. */
   readonly recent: Array<number> = []
-  /** Each entry counts batches of at most as many commits as the bucket of the same index, and of more than the bucket before. */
+  /**
+   * The histogram of all batches. Entry n counts the batches whose size is at most bucket n and above the bucket before.
+   */
   readonly buckets: Array<number> = batchBuckets.map(() => 0)
   batches = 0
   commits = 0

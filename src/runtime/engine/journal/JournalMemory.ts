@@ -31,7 +31,7 @@ export interface BatchFault {
 }
 
 export interface MemoryFaults {
-  /** Called for each attempt to write a batch; null: no fault. */
+  /** The fault of the next attempt to write a batch, decided for each attempt; null: no fault. */
   readonly batch?: (commits: ReadonlyArray<Commit>) => BatchFault | null
   /** True for a commit that needs a lock of another session: it is refused, and the other commits of its batch are written. */
   readonly held?: (commit: Commit) => boolean
@@ -220,7 +220,9 @@ class MemoryWriter {
     return batch
   }
 
-  /** The connection was lost with the batch. The writer learns `committed` only after it has reconnected. */
+  /**
+   * Loses the connection together with the batch. The writer learns whether it was committed only after it has reconnected.
+   */
   private lose(batch: ReadonlyArray<Waiting>, committed: boolean, fault: BatchFault): void {
     this.up = false
     const giveUpWaiting = (): void => {

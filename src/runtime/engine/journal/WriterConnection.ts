@@ -145,7 +145,7 @@ export class WriterConnection {
     })
   }
 
-  /** Executes a statement and rolls it back: shows whether the server could write it now. */
+  /** Executes a statement and rolls it back, which shows whether the server could write it now. */
   rehearse(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Exit.Exit<unknown, SqlError.SqlError>> {
     return this.within((session) =>
       Effect.gen(function* () {
@@ -193,7 +193,7 @@ export class WriterConnection {
 
   private readonly connect: Effect.Effect<WriterSession, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     const scope = yield* Scope.make()
-    /** The connection's own socket. Requests to cancel a statement use other sockets. */
+    /** The sockets of this connection. Requests to cancel a statement use sockets of their own. */
     const sockets: Array<Socket> = []
     const connection = yield* PgConnection.make({
       url: this.url,
@@ -206,7 +206,7 @@ export class WriterConnection {
       connectTimeout: 3_000,
       startupParameters: writerSession,
       types: columnTypes(),
-      // Room for the texts of batches, and for the few statements of a takeover or of a search for culprits.
+      // The cache holds the texts of batches, and those of the few statements of a takeover or a search for culprits.
       preparedStatementCacheSize: textsKept + 16
     }).pipe(
       Scope.provide(scope),

@@ -19,7 +19,7 @@ export type Failure =
   /** No response: the statement may or may not have been committed. */
   | { readonly _tag: "Lost"; readonly cause: unknown }
 
-/** The SQLSTATE that `journal_guard` raises. */
+/** The SQLSTATE of the errors that the function `journal_guard` raises. */
 export const guardState = "BJ001"
 
 /** The SQLSTATE of a lock timeout, or of NOWAIT on a held lock. */
@@ -32,7 +32,7 @@ interface ServerError {
   readonly file: string
 }
 
-/** The error and its causes, outermost first. */
+/** The error and all its causes, the outermost first. */
 const chain = (error: unknown): ReadonlyArray<object> => {
   const links: Array<object> = []
   for (let at: unknown = error; at !== null && typeof at === "object" && links.length < 6;) {

@@ -6,7 +6,7 @@ import { Result, Schema } from "effect"
 import type { TableSpec, Upcaster } from "../../tables/Table.ts"
 import { versionOf } from "./step.ts"
 
-/** A row as loaded, with the machine version under which it was written. */
+/** A stored row with the machine version under which it was written. */
 export interface Versioned {
   readonly version: string
   readonly state: string

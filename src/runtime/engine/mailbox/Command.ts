@@ -10,7 +10,7 @@ export interface Attribution {
   readonly role: string
   readonly keyLabel: string
   readonly requestId: string
-  /** Ledger actor (A2-63): `partner:<CODE>`, `system:<component>` or a role. */
+  /** The actor of ledger rows (A2-63): `partner:<CODE>`, `system:<component>` or a role. */
   readonly actor: string
   /** The unique fact that this command is done: its commit claims the fact, so that the command takes effect once (Four eyes). */
   readonly once?: Claim
@@ -48,7 +48,7 @@ export interface Command<A> {
 
 /** Stores the answer of a request for retries with the same Idempotency-Key. */
 export interface StoreAnswer<A> {
-  /** The row that a retry is answered from. Null: the request has no key, or its answer is not kept. */
+  /** The row from which a retry is answered; null if the request has no key, or its answer is not kept. */
   row(value: A, turn: Pick<Turn, "now">): Tables["answers"] | null
   /** Receives the row after its commit has succeeded, before the caller receives the command's value. */
   committed(row: Tables["answers"]): void

@@ -28,7 +28,10 @@ export const resultOf = (
   }
 }
 
-/** The result of a decision that threw an error. A defect dies. */
+/**
+ * The result that the caller receives for an error in a decision: an error of the mailbox becomes the caller's error, any
+ * other is a defect.
+ */
 export const refusalOf = (error: unknown): Effect.Effect<never, DispatchError> =>
   error instanceof FactNeeded || error instanceof CallerBarred
     ? Effect.fail(error)

@@ -27,9 +27,9 @@ export interface Sealing {
   readonly openBytes: (sealed: Uint8Array, place: string) => Buffer
   /** Seals a sealed value again with the current key. Throws SealingError when it does not open. */
   readonly reseal: (sealed: Uint8Array, place: string) => Uint8Array
-  /** Number of the key that new values are sealed with. */
+  /** The number of the key with which new values are sealed. */
   readonly current: () => number
-  /** Numbers of the keys that open values. */
+  /** The numbers of all keys that can open values. */
   readonly numbers: () => ReadonlyArray<number>
   /** All keys, for a thread of this process that seals as well. */
   readonly keyring: () => SealingKeys

@@ -27,7 +27,7 @@ export const sealedTables = {
 export type SealedTable = keyof typeof sealedTables
 export const sealedTableNames = Object.keys(sealedTables) as ReadonlyArray<SealedTable>
 
-/** The seal before the first one. */
+/** The seal that stands before the first batch, so that the first real seal has a predecessor. */
 export const sealGenesis: SealRow = {
   number: 0,
   hash: "0".repeat(64),
@@ -39,7 +39,7 @@ export const sealGenesis: SealRow = {
   custodyTo: 0
 }
 
-/** The columns of a seal that name the last sealed row of each table. */
+/** For each sealed table, the column of a seal that has the id of the table's last sealed row. */
 export const sealEnds = {
   audit: "auditTo",
   decisions: "decisionTo",

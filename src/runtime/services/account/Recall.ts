@@ -17,7 +17,7 @@ type ClientTable = {
   readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
 }[TableName]
 
-/** The page size of `since`, and the most rows that it reads. */
+/** The page size of `since`, and the number of rows above which it gives up. */
 const sinceRows = { page: 1_000, most: 100_000 } as const
 
 interface Found {

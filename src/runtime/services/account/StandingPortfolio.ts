@@ -88,11 +88,14 @@ class StandingPortfolio {
   }
 }
 
-/** A new time of the same mark changes no reply. */
+/** True for the same price and state of a mark. Its time alone changes no reply. */
 const isSame = (one: HoldingMark | null, other: HoldingMark | null): boolean =>
   one === other || (one !== null && other !== null && one.text === other.text && one.fresh === other.fresh)
 
-/** The swap as a reply shows it, if it is staked or claimed. The amount of an ACCEPTING swap is still in the reserve. */
+/**
+ * A swap in the form of a reply, if it is staked or claimed. The amount of an ACCEPTING swap is not shown here, because it
+ * is still in the reserve.
+ */
 const liveSwapOf = (row: SwapRow): ReadonlyArray<LiveSwap> => {
   const { state, currency, amount: notional, reward, paid, maturityAt, context } = row
   if ((state !== "OPEN" && state !== "DEFAULTED") || maturityAt === null) return []
@@ -116,7 +119,7 @@ export const heldOf = (
   rows: ReadonlyArray<Pick<BalanceRow, "currency" | "cash" | "reserved">>
 ): ReadonlyMap<Currency, Held> => new Map(rows.map((row) => [row.currency as Currency, row]))
 
-/** Funding booked so far, micro-USDC from the client's view. */
+/** All funding of the client so far, micro-USDC; positive if the client received more than it paid. */
 export const fundingOf = (rows: ReadonlyArray<BalanceRow>): bigint =>
   rows.find(({ currency }) => currency === "USDC")?.funding ?? 0n
 

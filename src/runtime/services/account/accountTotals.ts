@@ -95,5 +95,5 @@ const receivedBy = ({ amount: notional, reward, paid }: SwapRow): bigint =>
 /** True if the venue executed the take. A take that it rejected or never found has no opening time. */
 const wasTaken = ({ openedAt }: SwapRow): boolean => openedAt !== null
 
-/** Amount returned minus amount invested, without fee and commission; 0 until the swap is closed. */
+/** What a closed swap returned minus what was invested, without fee and commission; 0 until the swap is closed. */
 const resultOf = ({ closedAt, paid, amount }: SwapRow): bigint => (closedAt === null ? 0n : paid - amount)

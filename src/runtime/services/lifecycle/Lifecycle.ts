@@ -96,13 +96,14 @@ export class Lifecycle extends Context.Service<
 }
 
 /**
- * Settlement items are written with postings, and postings with balances, so these two tables cover the facts read. The
- * last round holds the mailbox, so that steady postings do not block the decision.
+ * The zero check is repeated while these tables change. Settlement items are written with postings, and postings with
+ * balances, so the two tables cover all facts read. The last round holds the mailbox, so that steady postings do not block
+ * the decision.
  */
 const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
 
 /**
- * Facts of the zero check from outside the mailbox: open settlement items, and claims of the person that can be
+ * The facts of the zero check that the mailbox does not hold: open settlement items, and claims of the person that can be
  * released.
  */
 const accountFacts =
@@ -111,8 +112,8 @@ const accountFacts =
     withinTime(
       Effect.gen(function* () {
         const openItems = yield* openOutside(sql, client.id)
-        // This includes claims whose holder is closed or has become another person. The search finds another open
-        // client of the person without a claim (A1-28).
+        // Claims are released even if their holder is closed or has become another person. Another open client of the
+        // person without a claim is found by the search (A1-28).
         return { openItems, personClaims: yield* freeClaims(sql, personClaims(client.personKey), client.id) }
       }).pipe(Effect.catch(whenAway)),
       () => new Unavailable({ unknown: false })

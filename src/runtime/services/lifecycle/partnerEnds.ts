@@ -30,7 +30,10 @@ export interface Blockers {
   readonly blockers: ReadonlyArray<string>
 }
 
-/** A change of custody model as the operator sees it. */
+/**
+ * A change of custody model as the operator sees it: both models, the collateral asset, the reason, and who changed it
+ * when.
+ */
 export type CustodyView = Omit<CustodyChangeRow, "id" | "partnerId">
 
 export const custodyView = (row: CustodyChangeRow): CustodyView => {
@@ -48,8 +51,8 @@ type Moved = Effect.Effect<Verdict<PartnerRow>, DispatchError>
 type Found = Effect.Effect<Verdict<Blockers>, Unavailable>
 
 /**
- * The errors of the collateral asset: PARTNER custody requires a stablecoin, BROKER custody allows none (doc 1, Partner
- * profile).
+ * The faults of a collateral asset for a custody model, by field: PARTNER custody requires a stablecoin, BROKER custody
+ * allows none (doc 1, Partner profile).
  */
 export const assetErrors = ({
   custody,
@@ -101,7 +104,10 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
   )
 }
 
-/** The reasons that block the change now. Refused if the change would be refused even without blockers. */
+/**
+ * The reasons that block a change of custody model now, for a dry run. Refused if the change would be refused even without
+ * them.
+ */
 export const custodyBlockers = ({ directory, books }: EndTools, partner: string, request: CustodyBody): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))

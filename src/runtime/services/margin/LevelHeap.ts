@@ -15,7 +15,7 @@ export class LevelHeap {
   private entries: Int32Array = new Int32Array(16)
   private count = 0
   private readonly shared: Entries
-  /** 1: the lowest level first; -1: the highest. */
+  /** The sign by which levels are compared. 1: the lowest level comes first; -1: the highest. */
   private readonly order: 1 | -1
 
   constructor(shared: Entries, first: "lowest" | "highest") {
@@ -53,7 +53,7 @@ export class LevelHeap {
     this.settle(this.shared.places[entry] as number, entry)
   }
 
-  /** The first `count` entries in heap order. */
+  /** The first `count` entries in the order of their levels. */
   least(count: number): ReadonlyArray<number> {
     const found: Array<number> = []
     const waiting = this.count === 0 ? [] : [0]

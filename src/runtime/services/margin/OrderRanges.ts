@@ -15,7 +15,7 @@ export class OrderRanges {
     places: new Int32Array(2 * startSize).fill(nowhere)
   }
   private readonly markets = new Map<string, MarketEnds>()
-  /** The client of each range, by range number. `free` holds range numbers for reuse. */
+  /** The client of each range, by range number. Numbers in `free` belong to no range and are used again. */
   private readonly owners: Array<number> = []
   private readonly free: Array<number> = []
   private readonly ranges = new Map<number, ReadonlyArray<{ readonly at: number; readonly market: MarketEnds }>>()
@@ -24,7 +24,7 @@ export class OrderRanges {
     return this.ranges.has(clientId)
   }
 
-  /** Replaces an account's ranges. No ranges: the account is removed. */
+  /** Replaces the ranges of an account; an empty list removes the account. */
   put(clientId: number, ranges: ReadonlyArray<OrderRange>): void {
     this.remove(clientId)
     if (ranges.length === 0) return
@@ -37,7 +37,7 @@ export class OrderRanges {
     this.ranges.set(clientId, entered)
   }
 
-  /** Removes and returns the accounts whose range a mark has left, up to `most`. */
+  /** Removes and returns at most `most` accounts whose range the mark `price` has left. */
   left(symbol: string, price: number, most: number): ReadonlyArray<number> {
     const market = this.markets.get(symbol)
     const found: Array<number> = []

@@ -52,21 +52,21 @@ class Watch {
   readonly index: RiskIndex
   private readonly ranges = new OrderRanges()
   /**
-   * `lacking`: accounts whose equity no longer covers their orders. `notTaken`: those of them for which no turn was
-   * requested yet.
+   * `lacking`: accounts whose equity no longer covers their orders. `notTaken`: those of them for which the monitor has not
+   * requested a turn yet.
    */
   private readonly lacking = new Set<number>()
   private readonly notTaken = new Set<number>()
   /** Clients with perpetual orders at the start, whose accounts are not read yet. */
   private readonly unread: Array<number> = []
-  /** Opens when marks, commits or due accounts wait. */
+  /** Opened when marks, commits or due accounts wait, so that the monitor runs. */
   readonly wake = Latch.makeUnsafe(false)
   private readonly parts: RiskWatchParts
-  /** Accounts with a commit since they were read. */
+  /** Accounts that have committed since they were read, and have to be read again. */
   private readonly touched = new Set<number>()
-  /** Markets whose last mark is not fully processed. */
+  /** Markets whose last mark is not completely processed, with that mark. */
   private readonly unfinished = new Map<string, LastMark>()
-  /** The next slot of the sweep over all accounts; null: no sweep is in progress. */
+  /** The slot at which the running sweep over all accounts continues; null if no sweep runs. */
   private sweepFrom: number | null = null
   /**
    * True once all accounts are loaded. Until then every commit counts, because the load may have read the account
@@ -201,7 +201,7 @@ class Watch {
     if (this.sweepFrom !== null || this.touched.size > 0) this.wake.openUnsafe()
   }
 
-  /** Whether a commit of the account waits to be processed. */
+  /** True while a commit of the account waits to be processed, so that the index may be out of date. */
   isTouched(clientId: number): boolean {
     return this.touched.has(clientId)
   }

@@ -17,7 +17,7 @@ interface LossInput {
   readonly now: number
 }
 
-/** The loss notices that are due for the client's committed positions. */
+/** The loss notices that are due now for the client's committed positions; empty if none is. */
 export const lossesToNotify = (state: SubjectState, { client, risk, now }: LossInput): ReadonlyArray<LossNoticeRow> => {
   const positions = state.all("positions").filter(({ state: standing }) => standing === "OPEN")
   if (positions.length === 0) return []

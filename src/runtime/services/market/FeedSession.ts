@@ -70,7 +70,7 @@ export class FeedSession {
    */
   private listedNumber = -1
   private number = 0
-  /** Wall time at which the connection was lost; null: never. */
+  /** Wall time at which the connection was lost, Unix ms; null if it never was. */
   private lostAt: number | null = null
   private readonly backoff = new Backoff(firstPause, longestPause)
   private readonly parts: FeedSessionParts
@@ -99,7 +99,7 @@ export class FeedSession {
     )
   ).pipe(Effect.forever)
 
-  /** One connection, which ends when the venue's markets or grids change. */
+  /** One connection: it is read until it breaks, or until the venue's markets or grids change. */
   private readonly session: Effect.Effect<void, unknown, Scope.Scope> = Effect.suspend(() => {
     this.connections++
     const { mirror, venue } = this.parts
@@ -220,7 +220,7 @@ export class FeedSession {
     })
   }
 
-  /** Applies a line. Returns the work that follows; null: none. */
+  /** Applies a line. Returns the work that has to follow it; null if there is none. */
   private takeLine(line: Line, requests: SnapshotRequests): Effect.Effect<unknown, never, Scope.Scope> | null {
     if ("unreadable" in line) return this.parts.rate.add("unreadable", line.unreadable, line.reason)
     this.received()

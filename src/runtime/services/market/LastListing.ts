@@ -15,7 +15,7 @@ const mostText = 1 << 20
 const keepEvery = "5 seconds"
 
 export interface LastListingShape {
-  /** The listing that the previous process stored; null: none. */
+  /** The listing that the previous process stored; null if it stored none. */
   readonly recalled: VenueListing | null
   /** The last accepted listing; null: the venue has sent no possible listing yet. */
   readonly last: () => VenueListing | null
@@ -88,7 +88,7 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
     })
   )
 
-  /** Stores the listing for the next process. */
+  /** The layer that stores the listing for the next process, at intervals and at the end. */
   static readonly layerKept: Layer.Layer<never, never, LastListing | ActorHost> = Layer.effectDiscard(
     Effect.gen(function* () {
       const { last, recalled } = yield* LastListing

@@ -28,10 +28,10 @@ export interface HaltView extends TradingHaltContext {
 }
 
 export interface HaltBody {
-  /** ALL, a family, or a listed symbol, which may be short (BTC-PERP). */
+  /** The scope of the halt: ALL, a family, or a listed symbol, which may be short (BTC-PERP). */
   readonly scope: string
   readonly message: string
-  /** Unix ms, in the future; null: until an operator resumes trading. */
+  /** The end of the halt, Unix ms, in the future; null: it lasts until an operator resumes trading. */
   readonly until: number | null
 }
 
@@ -122,7 +122,7 @@ const covers = (scope: string, { symbol, family }: MarketPrices): boolean =>
 const families: ReadonlyArray<string> = haltFamilies
 const forms = `ALL, a family (${families.join(", ")}) or the symbol of a listed market`
 
-/** The reason why this text is no scope of a halt; null: it is one. */
+/** A sentence that refuses a text as the scope of a halt; null if it is a valid scope. */
 const scopeFault = (scope: string, markets: ReadonlyArray<MarketPrices> | null): string | null => {
   if (scope === "ALL" || families.includes(scope)) return null
   if (markets === null) {

@@ -11,7 +11,7 @@ import { boardFault, offerFault } from "./readFaults.ts"
 
 const unread = "an offer can't be read"
 
-/** The board of staking offers as last read. */
+/** A board of staking offers as it was read. */
 export interface OfferBoard {
   readonly offers: ReadonlyArray<VenueOffer>
   /** Business time of the board at the venue, Unix ms. */
@@ -20,7 +20,7 @@ export interface OfferBoard {
   readonly readAt: number
 }
 
-/** The board, and whether it is recent enough for a take (STS-1). */
+/** A board, and whether it is recent enough to decide on a take (STS-1). */
 export interface JudgedBoard extends OfferBoard {
   readonly isRecent: boolean
 }
@@ -46,7 +46,7 @@ const listingPause = 250
 const readLimit = 2_000
 
 export interface OfferReads {
-  /** The board as last read; null: it was never read. */
+  /** The board that was read last; null before the first. */
   readonly last: () => OfferBoard | null
   /**
    * A board that is recent enough for the check of a take: it is read again if necessary. If that read fails, the last

@@ -9,7 +9,7 @@ export class Shared<K, A extends object> {
   private readonly made = new ShortLivedMap<K, A>()
   private readonly kept: number
 
-  /** `kept`: the most keys that are cached per state. */
+  /** `kept`: how many keys are cached for the present state. */
   constructor(kept = 1) {
     this.kept = kept
   }

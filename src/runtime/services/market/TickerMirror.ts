@@ -28,7 +28,7 @@ export class TickerMirror {
   private interest: string | null = null
   private shown: { row: TickerRow; ticker: TickerWire } | null = null
   private kept: Mark | null = null
-  /** True: marks were lost since the last one, because the connection or a message was lost, or the venue sent no mark. */
+  /** True if marks may be missing since the last one: the connection or a message was lost, or the venue sent no mark. */
   private hasLostMarks = true
   /** The last known mark, which may be older than the last message, because a message may contain no mark. */
   private marked: Omit<Mark, "current"> | null = null
@@ -100,7 +100,7 @@ export class TickerMirror {
     return this.kept
   }
 
-  /** The row for readers; null: no message has arrived yet. The same object until the next message. */
+  /** The prices for readers; null before the first message. The object stays the same until the next message. */
   show(): TickerWire | null {
     return this.made()?.ticker ?? null
   }
@@ -184,7 +184,7 @@ export const fundingTimes = (intervalHours: number): ReadonlyArray<string> =>
         (_, at) => `${String(at * intervalHours).padStart(2, "0")}:00`
       )
 
-/** A volume or an open interest as text. Zero is "0" (A2-113). */
+/** A volume or an open interest as decimal text; zero is always "0" (A2-113). */
 const amountText = ({ units, text }: GridValue): string => (units === 0 ? "0" : text)
 
 /** A rate in percent, as a plain decimal without trailing zeros (F2). */

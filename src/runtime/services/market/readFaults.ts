@@ -60,7 +60,7 @@ const rowFault = ({ open, high, low, close, trades }: Kline): string | null => {
 
 const isPrice = (text: string): boolean => Number(text) > 0 && Number(text) < priceLimit
 
-/** The fault of a board as a whole: its time and its size. */
+/** A sentence about the board's time or size if one of them is implausible; null if both are plausible. */
 export const boardFault = (
   board: { readonly offers: ReadonlyArray<VenueOffer>; readonly at: number },
   latest: number
@@ -71,7 +71,7 @@ export const boardFault = (
       ? "the board has too many offers"
       : null
 
-/** The fault of one offer, checked against the grid and the limits of its market. */
+/** A sentence about the first fault of an offer, by the grid and the limits of its market; null without a fault. */
 export const offerFault = (offer: VenueOffer, market: VenueStakingMarket, latest: number): string | null => {
   const grid = gridOf(market.qtyStep)
   const [qty, remaining, least] = [offer.qty, offer.remainingQty, offer.minQty].map((text) =>

@@ -41,7 +41,7 @@ export interface Search {
 }
 
 export interface Findings {
-  /** The held locks by name, with commits that show them. */
+  /** The held locks by name, each with the commits that need it. */
   readonly held: ReadonlyMap<string, ReadonlyArray<Commit>>
   /** Commits that the search did not check before its limit; they may or may not wait for a lock. */
   readonly unasked: ReadonlySet<Commit>
@@ -142,7 +142,7 @@ const heldRows = (trial: Trial, commits: ReadonlyArray<Commit>, found: Found) =>
     }
   })
 
-/** The query for keys of existing rows that can't be locked now. */
+/** The text of a query that finds which of the given keys belong to rows that can't be locked now. */
 const heldRowsText = (table: string): string => {
   const columns = keyColumnsOf(table)
   const given = `unnest(${columns.map(({ kind }, at) => `$${at + 1}::${kind}[]`).join(", ")})`
@@ -173,7 +173,7 @@ const columnsOf = (table: string, needs: ReadonlyArray<RowNeed>): ReadonlyArray<
 
 type PartName = EnginePart | TableName
 
-/** The table that a part writes; null for the parts that only read. */
+/** The table that a part of the batch statement writes; null for a part that only reads. */
 const tableOfPart = (name: PartName): string | null => {
   switch (name) {
     case "born":
@@ -268,7 +268,7 @@ interface Halves {
   readonly untried: ReadonlyArray<Commit>
 }
 
-/** Bisects commits of which at least one waits, until those that wait are found. */
+/** Splits commits of which at least one waits into halves again and again, until the waiting ones are found. */
 const halve = (waits: Waits, commits: ReadonlyArray<Commit>): Effect.Effect<Halves, SqlError.SqlError> =>
   Effect.gen(function* () {
     if (commits.length <= 1) return { waiting: commits, untried: [] }

@@ -32,7 +32,7 @@ export class Clients extends Context.Service<
   {
     /** True if the client exists and belongs to the partner. */
     owns(partnerId: number, clientId: number): Effect.Effect<boolean, Unavailable>
-    /** The client; null: it does not exist, or belongs to another partner. */
+    /** The client's row; null if the client does not exist or belongs to another partner. */
     get(partnerId: number, clientId: number): Effect.Effect<ClientWire | null, Unavailable>
     byRef(partnerId: number, ref: string): Effect.Effect<ClientWire | null, Unavailable>
     list(partnerId: number | null, query: ClientQuery): Effect.Effect<ClientPage, Unavailable>

@@ -35,7 +35,7 @@ import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutco
 import { advance } from "../../../effects/advance.ts"
 import { firstRow } from "../../../effects/machineRow.ts"
 
-/** The turn of one client, with the owner of its effects and the role that decides. */
+/** What a decision on one client needs: the client's turn, the owner of its effects, and the role that decides. */
 export interface ClientTurn {
   readonly turn: Turn
   readonly instance: Instance
@@ -138,8 +138,8 @@ export const clearClient = (
     identityKey: again?.identityKey ?? null,
     pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
   })
-  // The partner received a request for documents, so it also receives the outcome, even if the review did not hold the
-  // client (rule 6).
+  // The partner received the request for documents, so it is notified of the outcome too, even if the review did not hold
+  // the client (rule 6).
   if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
     applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
   }

@@ -23,7 +23,7 @@ export interface Reonboarding {
   readonly screened: ScreenedAgain
   /** The reasons why compliance must review the client; empty: the grant succeeds, unless a case already holds the client. */
   readonly reasons: ReadonlyArray<CaseReason>
-  /** Lifetime deposits from which the source of wealth is required (F25). */
+  /** Lifetime deposits, micro-USDC, from which the source of wealth is required (F25). */
   readonly threshold: bigint
 }
 

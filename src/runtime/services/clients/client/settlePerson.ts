@@ -23,11 +23,11 @@ export interface PersonFindings {
   readonly claims: ClaimsOfPerson
   /** Persons refused for good that may be this client and that no case of it shows yet. */
   readonly refused: ReadonlyArray<SamePerson>
-  /** An open client that is the same person, if no case of either client shows it yet. */
+  /** An open client that is the same person, unless a case of either client shows it already; null if there is none. */
   readonly open: SamePerson | null
 }
 
-/** The most cases of one client that are read, newest first. */
+/** Limit on the cases of one client that are read, newest first. */
 const mostCases = 500
 
 /** Reads the person and the matching clients. Null: the client does not exist, or has no data about its person. */
@@ -68,8 +68,8 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
     writeClaims(at, client, client.state === "CLOSED" ? { ...claims, claim: [] } : claims)
   }
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return
-  // The partner has to onboard this client again, which repeats the search. Until then compliance could not clear a
-  // case (D1, D2).
+  // The partner has to onboard this client again, and that repeats the search. A case opened now could not be cleared
+  // before (D1, D2).
   if (turn.state.one("kycPackages")?.state === "REJECTED") return
   const refused = found.refused.map(({ clientId }) => clientId)
   // A duplicate among open clients counts only in the turn that writes the keys, so that a repeated turn opens no further

@@ -23,7 +23,7 @@ export type ReadDocument = ClientDocument & { readonly dataBase64: string | null
 
 export interface DocumentReading {
   readonly reason: string
-  /** True: with the content; false: facts only. */
+  /** True: the answer has the document's content; false: only its facts. */
   readonly content: boolean
 }
 

@@ -25,7 +25,9 @@ export const yearsAfter = (millis: number, years: number): number => {
   return date.setUTCFullYear(date.getUTCFullYear() + years)
 }
 
-/** Empties the content and sets the time of deletion in one commit; returns the new row. */
+/**
+ * Deletes the content of a document and records the time of deletion in the same commit; returns the document's new row.
+ */
 export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): DocumentRow => {
   const row: DocumentRow = { ...live, deletedAt: turn.now }
   const { id: documentId, partnerId, clientId } = row

@@ -22,7 +22,7 @@ export interface KycBase {
   readonly revision: number
   /** True at level NONE with the latest package REJECTED: the update onboards the client again (doc 1, rule 8). */
   readonly reonboarding: boolean
-  /** Ids of the client's live documents. */
+  /** Ids of the client's documents that are not deleted. */
   readonly documents: ReadonlySet<number>
   /** `dispositions`: compliance's findings on list entries. `shown`: the candidates in the client's open cases. */
   readonly dispositions: ReadonlyArray<DispositionRow>
@@ -30,7 +30,7 @@ export interface KycBase {
   readonly personKey: string
 }
 
-/** The base of an update. Null: the partner has no such client, or the client has no package. */
+/** The base of an update by this state; null if the partner has no such client, or the client has no package. */
 export const kycBase = (state: SubjectState, partnerId: number): KycBase | null => {
   const client = ownClient(state, partnerId)
   const kyc = state.one("kycPackages")
@@ -64,7 +64,10 @@ export interface KycUpdatePlan {
   /** The client's sections after the update, including those that it does not change. */
   readonly sections: PersonSections
   readonly identityChanged: boolean
-  /** The screening without false positives that compliance has found for this identity; null: no screening was needed. */
+  /**
+   * The result of screening without the false positives that compliance has found for this identity; null if no screening
+   * was needed.
+   */
   readonly screened: ScreenedAgain | null
   /**
    * `screened` without the candidates that need no new review, because an open case already shows them with at least this

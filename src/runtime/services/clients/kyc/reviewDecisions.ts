@@ -18,7 +18,10 @@ export const openPlainCase = (at: ClientTurn, client: ClientRow, reason: CaseRea
   return caseId
 }
 
-/** The package of a client that is active or held; a refused or closed client is not reviewed any more. */
+/**
+ * The package that a review concerns, if the client is active or held. A refused or closed client is not reviewed any more,
+ * which is refused.
+ */
 const reviewable = (at: ClientTurn, client: ClientRow): PackageRow | Refusal => {
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") {
     return conflict("WRONG_STATE", `The client is ${client.state}, so its KYC package is not reviewed any more.`)

@@ -32,7 +32,7 @@ export const refusalByFirst = (errors: Readonly<Record<string, string>>): Refusa
   invalidBody({ sentence: Object.values(errors)[0] ?? notAnObject, errors })
 
 /**
- * Raises the level if both halves are complete. Returns the same row if a half is missing, or if the level was raised
+ * Raises the level if both halves are complete. Returns the unchanged row if a half is missing, or if the level was raised
  * before.
  */
 const grant = (at: ClientTurn, client: ClientRow, statuses: BlockStatuses, assessment?: AssessmentRow): ClientRow => {

@@ -34,7 +34,10 @@ export interface PassTools {
   readonly sql: PgClient.PgClient
 }
 
-/** Clients per page, and clients per step. A step takes about a millisecond, then the event loop runs other work. */
+/**
+ * The number of clients in a page, and in one step of it. A step takes about a millisecond; then the event loop runs other
+ * work.
+ */
 const pageSize = 128
 const stretch = 3
 /** The least pause between two pages. After a slow page the pause is as long as the page took. */
@@ -126,7 +129,10 @@ const suspectsAmong = (persons: ReadonlyArray<StoredPerson>, find: (person: Scre
 
 type Found = ReturnType<Screening["Service"]["find"]>
 
-/** Tables of which every commit that changes an identity writes a row. Findings of compliance are read in the turn itself. */
+/**
+ * The tables that show whether a client's identity has changed: every commit that changes it writes a row of one of them.
+ * Findings of compliance are read in the turn itself.
+ */
 const identityRestsOn = ["kycPackages", "verificationBlocks"] as const
 
 /**

@@ -29,7 +29,7 @@ import { applyReport, changesOfItem, isLostToReports, noItem, wireItem } from ".
 
 export interface SettlementReported {
   readonly item: SettlementItem
-  /** False when the item already had the reported status: nothing was written. */
+  /** False if the item already had the reported status, so that nothing was written. */
   readonly changed: boolean
 }
 
@@ -55,7 +55,7 @@ export class SettlementItems extends Context.Service<
     list(partnerId: number, query: SettlementQuery): Effect.Effect<SettlementPage, Unavailable>
     /** The refusal (404) if the partner has no item with this id; null if it has. */
     missing(partnerId: number, itemId: number | null): Effect.Effect<Refusal | null, Unavailable>
-    /** `itemId` null: the path names no item that could exist. */
+    /** Reports an item's status. `itemId` null: the path can't name an item, which is answered like an unknown one. */
     report(
       caller: Caller,
       itemId: number | null,

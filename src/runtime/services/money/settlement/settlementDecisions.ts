@@ -34,11 +34,11 @@ const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReportBody
 export interface AppliedReport {
   /** The item's row after the report. */
   readonly row: SettlementItemRow
-  /** False when the item already had the reported status: nothing was written. */
+  /** False if the item already had the reported status, so that nothing was written. */
   readonly changed: boolean
 }
 
-/** The report's effect on the row as read, or as an earlier entry of this turn left it. */
+/** Applies a report to an item: to its row as read, or as an earlier entry of the same turn left it. */
 export const applyReport = (
   turn: Turn,
   row: SettlementItemRow,

@@ -118,7 +118,7 @@ const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow 
   return paid.value
 }
 
-/** A ruling on an open request: by finance, or CANCELLED by the partner. */
+/** A ruling on an open withdrawal request. Finance makes all of them except CANCELLED, which the partner makes. */
 export type WithdrawalRuling =
   | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
   | { readonly to: "PAID" }

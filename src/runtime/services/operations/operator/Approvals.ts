@@ -221,8 +221,8 @@ export class Approvals extends Context.Service<
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command)))),
-          // Another grant of the same approval was faster, or a key that it depends on is revoked. This handler comes
-          // after `isKnownAway`, so that a failed read in it does not report the approval as unused.
+          // Another grant of the approval came first, or a key that it depends on is revoked. This handler stands after
+          // `isKnownAway`, so that a failed read in it does not report the approval as unused.
           Effect.catchIf(isUsed(id), ({ claims }) =>
             claims.some(({ owner }) => owner === 0)
               ? host.read(systemSubject, (state) =>

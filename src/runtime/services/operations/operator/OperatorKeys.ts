@@ -36,7 +36,7 @@ export interface IssuedOperator {
   readonly role: OperatorRole
 }
 
-/** The file of the first key, readable only by the service's owner. */
+/** The file that holds the first key. Only the service's owner can read it. */
 export interface KeyFile {
   /** The text of the file; null: there is no file. */
   readonly read: () => string | null
@@ -77,8 +77,8 @@ export class OperatorKeys extends Context.Service<
       const directory = yield* Directory
 
       /**
-       * Revokes a key, and stops granted commands that depend on it and are not committed. `done`: facts of commands
-       * that were committed first.
+       * Revokes a key, and with it the granted commands that depend on the key and are not committed. `done`: the claims of
+       * commands that were committed before.
        */
       const revoke = (
         caller: OperatorCaller,
@@ -203,7 +203,7 @@ const restingOn = (
   running: Running | null,
   operatorId: number
 ): ReadonlyArray<EndedApproval> => {
-  // A grant that is decided but not committed leaves the approval in the mailbox.
+  // A grant that is not committed yet leaves its approval PENDING in the mailbox, and is stopped by the revoked key.
   if (running === null || state.get("approvals", String(approvalId)) !== undefined) return []
   if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that requested it is revoked" }]
   return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []

@@ -55,7 +55,7 @@ export const requestApproval = (turn: Turn, keyId: number, command: string, args
 }
 
 /**
- * Rules on an approval. The mailbox holds PENDING approvals only, so a missing one is decided already. `barred`: the
+ * Rules on an approval. The mailbox holds PENDING approvals only, so a missing one is already decided. `barred` returns the
  * refusal of a ruling now, or null.
  */
 export const ruleOnApproval = (

@@ -20,7 +20,10 @@ export const openCases = (
 ): Effect.Effect<() => Iterable<OpenCase>, Unavailable> =>
   Effect.gen(function* () {
     const open = new Map<number, OpenCase>()
-    /** Cases committed during the read. Each is newer than the page that holds it. */
+    /**
+     * Ids of cases that were committed during the read. The page that holds such a case may have an older row of it, which
+     * is then ignored.
+     */
     const followed = new Set<number>()
     const put = ({ id, partnerId, clientId, reason, openedAt }: CaseRow): void =>
       void open.set(id, { id, partnerId, clientId, reason, openedAt })

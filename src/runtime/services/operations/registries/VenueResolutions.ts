@@ -54,9 +54,9 @@ import { venueHandlers } from "./VenueHandlers.ts"
 
 export type Resolution = "executed" | "void" | "closed"
 
-// A type and not an interface, because it is stored as JSON with its approval.
+// A request to resolve an object. A type and not an interface, because it is stored as JSON with its approval.
 export type ResolveRequest = {
-  /** KIND:ID, as in the audit. `contract` stands for `barrierContract`. */
+  /** The object as KIND:ID, as the audit names it. `contract` stands for `barrierContract`. */
   readonly object: string
   readonly as: Resolution
   readonly reason: string
@@ -65,7 +65,7 @@ export type ResolveRequest = {
   readonly qty?: string
   /** True: staff confirm a price outside the band of the present marks. */
   readonly outsideBand?: boolean
-  /** The ref of the call that was in flight at the time of the request. The command ends no other call. */
+  /** The ref of the call that was in flight when the command was requested. The command ends no other call. */
   readonly ref?: string
   /**
    * The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). A grant ends no other
@@ -84,7 +84,10 @@ export interface Resolved extends ResolvedState {
 export class VenueResolutions extends Context.Service<
   VenueResolutions,
   {
-    /** Dry run of `resolve`, for the check before a second person's approval. */
+    /**
+     * Checks a request without changes, before a second person has to approve it. Returns the request with the facts that
+     * the approval fixes.
+     */
     check(request: ResolveRequest): Effect.Effect<Verdict<ResolveRequest>, Unavailable>
     resolve(caller: OperatorCaller, request: ResolveRequest): Effect.Effect<Verdict<Resolved>, DispatchError>
   }
@@ -252,7 +255,10 @@ const kinds = { rfqs: "rfq", barrierContracts: "barrierContract", orders: "order
 
 const objectOf = ({ table, row }: Named): string => `${kinds[table]}:${row.id}`
 
-/** Names the take, payment or object that the evidence belongs to, with its standing misfit, in words for the approver. */
+/**
+ * Names what the evidence belongs to, in words for the approver: the take, the payment or the object, with its standing
+ * misfit.
+ */
 const evidenceOf = (state: SubjectState, named: Named): string => {
   const { table, row } = named
   const misfit = standingMisfit(state, table === "barrierContracts" ? contractNames(row) : [objectOf(named)])

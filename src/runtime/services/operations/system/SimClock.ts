@@ -44,14 +44,14 @@ export interface ClockView {
 /** The clock, with the timers and jobs that are due next. */
 export interface ClockShown extends ClockView, DueList {}
 
-/** Moves forward by a number of ms, or to a moment in Unix ms. */
+/** How far to move the clock: by a number of ms, or to a moment in Unix ms. */
 export interface Move {
   readonly advanceMillis?: number
   readonly to?: number
 }
 
 export interface AdvanceView extends ClockShown {
-  /** Number of timers fired per handler; in a dry run, of those due by the new time. */
+  /** How many timers fired, by handler; in a dry run, how many are due by the new time. */
   readonly fired: ReadonlyArray<{ readonly name: string; readonly count: number }>
   /** Statement jobs that became due in the interval. They run in the background, one after the other. */
   readonly jobs: ReadonlyArray<{ readonly name: string; readonly count: number }>
@@ -66,7 +66,7 @@ const neverBack = "It must be later than the business clock, which never goes ba
 /** Limit on the timers that a dry run counts. */
 const rehearsedTimers = 10_000
 
-/** The longest time of a jump for venue, events and timers, and its longest wait for its turn (C4). */
+/** Limit on the time of a whole jump (venue, events and timers), and on its wait for an earlier jump (C4). */
 const patience = Duration.seconds(30)
 /** Pause between two attempts to move a venue that did not respond. */
 const tryAgain = Duration.millis(200)

@@ -42,7 +42,7 @@ const figuresOf = (histogram: Histogram): LagFigures => {
   return { mean: seconds(histogram.mean), p99: seconds(histogram.percentile(99)), max: seconds(histogram.max) }
 }
 
-/** Measures the delay while its scope is open. */
+/** Measures the event loop's delay for as long as the scope is open. */
 export const loopLag: Effect.Effect<LagWindows, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
