@@ -20,11 +20,11 @@ import type { ServeOptions } from "./serveOptions.ts"
 /** The characters of a venue name, without the digits 0 and 1, which look like letters in print. */
 const nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
 
-/** A random name for a database at its venue, out of 1.5 billion. */
+/** Draws a random name for a service's database at a venue, out of 1.5 billion names. */
 export const drawVenueName = (): string =>
   Array.from({ length: 6 }, () => nameAlphabet[randomInt(nameAlphabet.length)]).join("")
 
-/** The connection to the venue, or null. A simulated venue runs until the scope closes. */
+/** The connection to the service's venue; null without a venue. A simulated venue runs until the scope closes. */
 export const serviceVenue = (
   options: ServeOptions,
   files: DataFiles,
@@ -90,7 +90,7 @@ const answerMillis = 2_000
 /** Timeout of a clock jump at the venue, wall ms. */
 const jumpMillis = 60_000
 
-/** Moves the venue's clock forward to the service's; returns how far the service's clock has to move, ms. */
+/** Moves the venue's clock forward to the service's clock. Returns how far the service's clock has to move in turn, ms. */
 const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<number, VenueAway> =>
   Effect.gen(function* () {
     const answer = yield* queryVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis })

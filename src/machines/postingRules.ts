@@ -1,23 +1,26 @@
 /**
- * Every ledger transaction type, in one table: the two legs of its transaction, and its part in settlement, in the comparison with
- * the venue and in statements. The client's cash or reserve gains the amount that a house account loses. House accounts are never
- * rows: they are sums over postings (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103, F10).
+ * Every ledger transaction type, in one table: the two legs of its transaction, and its part in settlement, in the
+ * comparison with the venue and in statements. The client's cash or reserve gains the amount that a house account loses.
+ * House accounts are never rows: they are sums over postings (doc 3, custody models; doc 3, Settlement item; A2-62, A2-103,
+ * F10).
  */
 import type { VenueMoneyKind } from "./venue/venueObjects.ts"
 
 export interface PostingRule {
-  /** The balance that the client's leg changes. */
+  /** The client's balance that this posting changes. */
   readonly clientKind: "cash" | "reserved"
-  /** The balance that a gain changes, when it differs from `clientKind`: returned money becomes cash. */
+  /** The balance that a gain changes, if it is not `clientKind`: a returned payment becomes cash. */
   readonly gainKind?: "cash"
-  /** The house account of the other leg; null: the other leg is the client's own reserve. */
+  /** The house account that has the other leg; null if the client's own reserve has it. */
   readonly house: ((partnerId: number) => string) | null
   /**
-   * True: an economic result that a PARTNER-custody partner settles with its client, by a settlement item of this type. False: the
-   * partner moved the collateral itself, or money only changed between cash and reserve.
+   * True: an economic result that a PARTNER-custody partner settles with its client, by a settlement item of this type.
+   * False: the partner moved the collateral itself, or money only changed between cash and reserve.
    */
   readonly item: boolean
-  /** The kind of money in the venue's books that the reconciliation compares this posting with; null: none. */
+  /**
+   * The kind of money at the venue with which the reconciliation compares this posting; null if the venue does not have it.
+   */
   readonly venue: VenueMoneyKind | null
   /** The only custody model under which the transaction is valid; null: both. */
   readonly custody: "BROKER" | "PARTNER" | null

@@ -89,7 +89,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
    * The outcome of each ref as a VenueOutcome; UNKNOWN for a ref that has not arrived. Outcomes are parsed one by one too.
    */
   HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
-  /** As `lookup`, but a ref that has not arrived becomes VOID: it is never executed. */
+  /** The same as `lookup`, but a ref that has not arrived becomes VOID, so that the venue never executes it. */
   HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })
 ) {}
 
@@ -128,10 +128,14 @@ export class VenueApi extends HttpApi.make("venue")
  */
 export const venueStreams = {
   /**
-   * VenueHeartbeat first and every second; then VenueEvent by VenueEvent. 410 when `after` is older than the oldest kept event.
+   * The lines of the event stream: a VenueHeartbeat first and every second, and one VenueEvent after the other. The answer
+   * is 410 when `after` is older than the oldest kept event.
    */
   events: (after: number): string => `/venue/v1/events?after=${text(after)}`,
-  /** ChannelMessage lines of `CHANNEL:SYMBOL` subscriptions, a snapshot of each first, VenueHeartbeat every second. */
+  /**
+   * The lines of market data for `CHANNEL:SYMBOL` subscriptions: ChannelMessages, the first of each channel a snapshot, and
+   * a VenueHeartbeat every second.
+   */
   marketData: (subscriptions: ReadonlyArray<string>): string =>
     `/venue/v1/market-data?subscribe=${subscriptions.map(encodeURIComponent).join(",")}`
 } as const

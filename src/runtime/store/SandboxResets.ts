@@ -12,7 +12,7 @@ import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { catalogue, type TableName } from "../tables/Catalogue.ts"
 import { stampDatabase } from "./ServiceStamp.ts"
 
-/** The requester of a reset, and the time (business time, Unix ms). */
+/** Who requested a reset, and when (business time, Unix ms). */
 export const RequestedReset = Schema.Struct({
   role: Schema.String,
   keyLabel: Schema.String,

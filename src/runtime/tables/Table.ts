@@ -30,7 +30,7 @@ export interface MachineRow<K extends Kind = Kind> {
 /** The columns that every table with a machine has, as `MachineRow` names them. */
 export const machineColumns = { state: "text", version: "text", context: "json" } as const
 
-/** The mailbox that holds the table's rows in memory, and the column that names the subject. */
+/** Where the rows of a table are held in memory: the kind of mailbox, and the column that names its subject. */
 export interface Residence<Row = never> {
   readonly subject: "client" | "partner" | "system"
   readonly column: string | null
@@ -143,7 +143,7 @@ interface Description<Row, K extends Kind | null, I extends string | null, Mirro
    * The namespace of the partner's references: each reference is claimed once for ever, and the claim holds the row's id (A3-01).
    */
   readonly reference?: string
-  /** The kind of the rows' ids, and the size of its blocks. */
+  /** The kind of the ids that the rows have, and how many of them a process reserves at once. */
   readonly id?: readonly [kind: I, block: IdBlock]
   /** True: the event log records each transition of the machine, without deliveries (EVT-2). */
   readonly logged?: true
@@ -241,7 +241,7 @@ export const onlyIn = <S extends string>(...states: ReadonlyArray<S>) => ({
   states
 })
 
-/** The SQL condition of resident rows if all rows in these states are resident; null if some may not be. */
+/** SQL that selects the rows in these states, if all of them are resident; null if some may not be. */
 export const heldIn = ({ residence }: Pick<TableSpec, "residence">, states: ReadonlyArray<string>): string | null => {
   const { only } = residence ?? {}
   return only?.states !== undefined && states.every((state) => only.states?.includes(state)) ? only.sql : null

@@ -4,7 +4,7 @@ import { outstandingOf } from "../../machines/swap/swapFigures.ts"
 import { minorOf } from "../../machines/shared/Money.ts"
 import { type MachineRow, machineColumns, ofClient, table } from "./Table.ts"
 
-/** Amounts are in minor units of `currency`, the asset. */
+/** A staking swap. All amounts are in minor units of `currency`, the market's asset. */
 export interface SwapRow extends MachineRow<"swap"> {
   readonly id: number
   readonly partnerId: number

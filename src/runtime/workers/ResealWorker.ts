@@ -33,12 +33,14 @@ export interface ResealPace {
   readonly settleMillis: number
 }
 
-/** A statement ends within 30 s (statement_timeout), and the writer of a content seals just before it. */
+/**
+ * The default pace. A statement ends within 30 s (statement_timeout), and a content is sealed shortly before its statement.
+ */
 const defaultPace: ResealPace = { pauseMillis: 20, settleMillis: 45_000 }
 
 export interface ResealOptions {
   readonly databaseUrl: Redacted.Redacted
-  /** The name of this process in the writer row: it replaces values only while it owns the database. */
+  /** The name of this process in the writer row. Values are replaced only while that row names it. */
   readonly owner: string
   readonly pace?: ResealPace
 }
@@ -131,7 +133,8 @@ const resealAll = (resealing: Resealing) =>
             )
           break
         }
-        // Commits are written in order: once this one is committed, so is every batch that was sealed before the rotation.
+        // The journal writes commits in order. Once this commit is done, every batch that was sealed before the rotation is
+        // committed too.
         yield* rotation.note(byService, "encryption.resealed", null, number)
         audited = true
         continue
@@ -187,7 +190,7 @@ const oneBatch = (
     pass.skipped += replacements.length - moved
   })
 
-/** Null for a value that does not open: it stays unchanged, and is reported at the end. */
+/** The value sealed again; null if it does not open. Such a value stays as it is, and is reported at the end. */
 const replacementOf = (sealing: Sealing, { place }: SealedColumn, { key, sealed }: SealedValue): Replacement | null => {
   try {
     return { key, was: sealed, sealed: sealing.reseal(sealed, place) }

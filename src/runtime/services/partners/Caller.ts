@@ -17,8 +17,8 @@ export const partnerAttribution = (partner: PartnerView, key: ApiKeyRow, request
 })
 
 /**
- * The calling partner as of the turn, which decides later than the gates. The turn's stamp guarantees that this view
- * still holds when the commit lands. Throws CallerBarred if the partner or its key may no longer act.
+ * The calling partner at the time of the turn, which is later than the gates. The turn's stamp makes the commit fail if
+ * this view has changed by then. Throws CallerBarred if the partner or its key may no longer act.
  */
 export const partnerNow = (directory: Directory["Service"], caller: Caller): PartnerView => {
   const partner = directory.partner(caller.partner.row.id)

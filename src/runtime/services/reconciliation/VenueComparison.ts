@@ -55,15 +55,15 @@ const sliceLength = 500
 const day = 86_400_000
 /** The pause between two passes, ms. A difference counts when two passes in a row find it. */
 const passPause = 5_000
-/** The most passes after the first. A difference that only the last pass finds waits for the account's next slice. */
+/** Limit on the passes after the first. A difference that only the last pass finds waits for the account's next slice. */
 const passesMost = 4
-/** The most differences that one turn applies, which bounds its commit. */
+/** Limit on the differences that one turn applies, so that its commit stays small. */
 const settledAtOnce = 16
 /** Limit on the accounts that are compared at the same time. */
 const atOnce = 8
-/** The most accounts that one command compares. The others wait for their slice. */
+/** Limit on the accounts that one command compares; the others wait for their slice. */
 export const accountsAtMost = 2_000
-/** The most overdue contracts that are tracked for alarms. */
+/** Limit on the overdue contracts that are tracked for alarms. */
 const overdueMost = 10_000
 
 const apart = "service and venue differ: nothing is changed, and a break counts the difference (queue)"
@@ -95,7 +95,7 @@ interface ComparedAccount {
 export class VenueComparison extends Context.Service<
   VenueComparison,
   {
-    /** Queues an account for comparison before its slice. */
+    /** Queues an account, so that it is compared before its slice. */
     readonly want: (uid: string) => void
     /** Compares an account now, and applies the differences. Returns the sentences of alarms and open misfits. */
     compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
@@ -133,7 +133,7 @@ export class VenueComparison extends Context.Service<
     })
   )
 
-  /** The service without a venue: comparisons fail with `noVenue`. */
+  /** The service without a venue: every comparison fails with `noVenue`. */
   static readonly none = Layer.succeed(
     VenueComparison,
     VenueComparison.of({

@@ -36,7 +36,7 @@ export interface Compared {
   readonly requests: ReadonlyArray<RfqRow>
   /** The contracts that are open at the venue. */
   readonly theirs: ReadonlyArray<VenueContract>
-  /** The venue's lookup results for requests, and for our contracts that are not open there, by ref. */
+  /** The venue's lookup results by ref: of the requests, and of our contracts that are not open at the venue. */
   readonly outcomes: ReadonlyMap<string, VenueOutcome>
 }
 
@@ -68,7 +68,7 @@ export const differencesOf = ({
 }: Compared): ReadonlyArray<Difference> => {
   const difference = (claim: string, what: What): Difference => ({ claim: `differs:${clientId}:${claim}`, what })
   const byId = new Map(theirs.map((each) => [each.id, each]))
-  // A contract that staff opened by hand has no venue id. The ref of its accept identifies it.
+  // A contract that staff opened by hand has no venue id, so it is found by the ref of its accept.
   const byRef = new Map(theirs.map((each) => [each.ref, each]))
   const ours = new Set<number>()
   const found: Array<Difference> = []

@@ -35,13 +35,13 @@ import type { ClientRow } from "../../tables/client.ts"
 /** The positions, working orders and trades of a client: the service's rows, and the venue's reports. */
 export interface ComparedOrders {
   readonly clientId: number
-  /** Positions that are not flat, including spot quantities. */
+  /** The client's positions that are not flat, spot quantities included. */
   readonly positions: ReadonlyArray<PositionRow>
-  /** Working orders that the venue has confirmed. */
+  /** The client's working orders that the venue has confirmed. */
   readonly orders: ReadonlyArray<OrderRow>
   readonly theirPositions: ReadonlyArray<VenuePosition>
   readonly theirOrders: ReadonlyArray<VenueOrder>
-  /** Trades of the period for which both sides have complete records. */
+  /** The trades in the range of ids for which both sides have all of them. */
   readonly trades: { readonly ours: ReadonlyArray<Trade>; readonly theirs: ReadonlyArray<Trade> }
 }
 
@@ -62,7 +62,7 @@ export interface OrderDifference {
   readonly orderId: number | null
 }
 
-/** The id of our order in a venue ref; null: the ref names no order of ours. */
+/** The id of the order that a venue ref names; null if the ref names no order of this service. */
 const namedOrder = (ref: string | null | undefined): number | null => {
   const owner = ref === null || ref === undefined ? null : ownerOfRef(ref)
   return owner?.owner === "order" ? owner.id : null

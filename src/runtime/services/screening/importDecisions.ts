@@ -107,7 +107,7 @@ const newImport = (turn: Turn, { source, version, ...file }: ImportBody): WatchI
   })
 }
 
-/** Takes a piece of the file. `live`: the source's live entries that have one of the piece's names. */
+/** Adds a piece of the file to the list. `live`: the source's live entries that have a name of this piece. */
 export const takeEntries = (
   turn: Turn,
   importId: number,

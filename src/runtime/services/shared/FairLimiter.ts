@@ -7,7 +7,7 @@
 import { Effect } from "effect"
 import { Unavailable } from "../../engine/mailbox/DispatchError.ts"
 
-/** All sizes are in the caller's unit, for example characters or jobs. */
+/** Limits on the work of one kind. All sizes are in the caller's unit, for example characters or jobs. */
 export interface LimiterOptions {
   /** Limits of the running work: `capacity` for all keys together, `share` for each key. */
   readonly capacity: number
@@ -78,7 +78,7 @@ export class FairLimiter {
     })
   }
 
-  /** Waits for room; false: the wait timed out. */
+  /** Waits until the job may start; false if the wait timed out. */
   private granted(job: Job): Effect.Effect<boolean> {
     const { waitMillis } = this.options
     return Effect.callback<boolean>((resume) => {

@@ -14,5 +14,5 @@ export const makeSecret = (marker: "pbk_" | "bok_"): Secret =>
 /** A key with its hash and prefix; only those two may be stored. */
 export const secretOf = (key: string): Secret => ({ key, hash: hashKey(key), prefix: key.slice(0, 10) })
 
-/** SHA-256 of the whole key, hexadecimal: the lookup value of a key. */
+/** The hash by which a key is found: SHA-256 of the whole key, hexadecimal. */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex")

@@ -94,7 +94,7 @@ export class Statements extends Context.Service<
 
       const newModelId = nextModelId(journal)
 
-      /** Where the models of a build are stored. Null: a dry run stores none. */
+      /** The store for the models of a build; null in a dry run, which stores none. */
       const modelsNow = () => (currentDryRun() === null ? models : null)
 
       const requestedPeriod = (

@@ -15,13 +15,13 @@ import { quarantinedOf, EventDecisions, type EventDecisionsParts } from "./Event
 import { eventsNotGiven, eventsNotKept, type QuarantineEntry } from "./venueQuarantine.ts"
 
 /**
- * The most accounts in progress, which is the number in two batches. Events that arrive during a turn join the next
- * turn of their account.
+ * Limit on the accounts whose events are being applied: as many as two batches hold. Events that arrive during a turn join
+ * the account's next turn.
  */
 const accountsAtOnce = 512
-/** Accounts that query the venue concurrently. */
+/** Limit on the accounts that query the venue at the same time. */
 const waitingAtOnce = 256
-/** The most events in one response of the venue. */
+/** Limit on the events in one response of the venue. */
 const fetchPage = 1_000
 const beyond = "its sequence lies beyond what the venue has of its account"
 /** The number of attempts to fetch the events of a gap. After them the events count as lost. */
@@ -58,7 +58,7 @@ export class AccountEvents {
   private readonly clients: AccountClients
   /** The queue of events of each account that has some waiting or in progress. */
   private readonly lanes = new ShortLivedMap<string, AccountLane>()
-  /** Lanes with an event and without a worker, in round-robin order. */
+  /** Accounts that have an event but no worker, in the order in which workers take them. */
   private readonly ready: Array<AccountLane> = []
   private workers = 0
   /** Limits the accounts that query the venue concurrently. */
@@ -148,7 +148,7 @@ export class AccountEvents {
     this.leave(lane)
   }
 
-  /** Reads the missing events of an account up to the venue's present sequence. Retries until it succeeds. */
+  /** Reads the missing events of an account up to the venue's present sequence, with retries until that succeeds. */
   readAgain(account: string, apart: Apart): Effect.Effect<void> {
     // The lock is free between two attempts, so that other work of the account proceeds.
     const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
@@ -231,7 +231,10 @@ export class AccountEvents {
     if (lane.isIdle) this.lanes.delete(lane.account)
   }
 
-  /** Runs work under the account's lock, in order of arrival. `work` is called once the lock is held. */
+  /**
+   * Runs work under the lock of an account, in order of arrival. `work` is called once the lock is held, so it reads the
+   * account's present state.
+   */
   private inTurn<A, E>(lane: AccountLane, work: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() =>
       Effect.ensuring(

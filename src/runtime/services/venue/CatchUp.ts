@@ -15,8 +15,8 @@ const atOnce = 32
 /** The pause before a retry of failed reads, ms. */
 const againAfter = 1_000
 /**
- * The most attempts per account, which take about five minutes. After them the account counts as read, and an alarm is
- * raised.
+ * Limit on the attempts for one account, which take about five minutes. After them the account counts as read, and an alarm
+ * is raised.
  */
 const triesAtMost = 300
 
@@ -31,7 +31,9 @@ interface CatchUpParts {
 export class CatchUp {
   private readonly parts: CatchUpParts
   private readonly requested = Latch.makeUnsafe(false)
-  /** Accounts with events in progress at the loss. The database may not have rows of these accounts yet. */
+  /**
+   * Accounts that had events in progress at the loss. The database may have no rows of them yet, so they are read by name.
+   */
   private readonly busy = new Set<string>()
   private wanted = 0
   private reached = 0
@@ -40,7 +42,7 @@ export class CatchUp {
     this.parts = parts
   }
 
-  /** True: every account has been read since the last loss. */
+  /** True if every account has been read since the last loss. */
   get done(): boolean {
     return this.reached === this.wanted
   }

@@ -32,9 +32,9 @@ const settlePause = 10_000
 const kindChars = 512
 
 export interface EventFigures {
-  /** The checkpoint: every event up to this number is done. */
+  /** The checkpoint: every event up to this number is applied or quarantined. */
   readonly mark: number
-  /** Events above the checkpoint that are done or in progress. */
+  /** Number of events above the checkpoint that are done or in progress. */
   readonly held: number
   readonly reconnects: number
 }
@@ -60,7 +60,7 @@ export interface EventIntakeParts {
 
 type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
 
-/** A hole in the event numbers: the number after `after` is missing. */
+/** A hole in the event numbers: later events have arrived, but not the one after `after`. */
 interface Hole {
   readonly after: number
   /** Wall time at which the hole was found, Unix ms. */
@@ -78,7 +78,7 @@ export class EventIntake {
   private readonly cut = Latch.makeUnsafe(false)
   /** Opens when the checkpoint advances, which may free capacity. */
   private readonly freed = Latch.makeUnsafe(false)
-  /** Pauses between new connections, ms. */
+  /** The pauses before a new connection, ms: after a failure, and for a missing event. */
   private readonly backoff = new Backoff(100, 5_000)
   private readonly holeBackoff = new Backoff(holePatience, longestPatience)
   private hole: Hole | null = null
@@ -86,7 +86,7 @@ export class EventIntake {
   private readonly rate: KindRate
   private readonly catchUp: CatchUp
   private readonly takenTime = new TakenTime()
-  /** By account: numbers of unreadable lines that wait until the account is read again. */
+  /** For each account that is to be read again, the numbers of the unreadable lines that wait for it. */
   private readonly rereads = new Map<string, Set<number | null>>()
 
   constructor(parts: EventIntakeParts) {
@@ -110,7 +110,7 @@ export class EventIntake {
     return { mark: cursor.mark, held: cursor.held, reconnects }
   }
 
-  /** True: every event up to this number is applied or quarantined, and no read after a loss is pending. */
+  /** True if every event up to this number is applied or quarantined, and no read after a loss is pending. */
   isAt(number: number): boolean {
     return this.cursor.mark >= number && this.catchUp.done
   }
@@ -247,7 +247,7 @@ export class EventIntake {
     })
   }
 
-  /** Whether to quarantine a message now. One without a number arrives again with each connection: once a minute. */
+  /** True if a message is quarantined now. One without a number arrives with each connection, so once a minute at most. */
   private isNews({ reason, bytes }: QuarantineEntry): boolean {
     return this.rate.pass(`${reason} ${bytes.slice(0, kindChars)}`) !== null
   }
@@ -283,7 +283,7 @@ export class EventIntake {
     return this.parts.accounts.accept({ ...event, fact }, this.source)
   }
 
-  /** Runs work concurrently, once a place is free. If the connection ends before, the dropped line arrives again. */
+  /** Forks work once a place is free. If the connection ends before, the next connection brings the line again. */
   private apart(number: number | null, work: Effect.Effect<void>): Effect.Effect<void> {
     const { room, scope } = this.parts
     const forget = Effect.sync(() => (number === null ? undefined : this.cursor.forget(number)))

@@ -34,10 +34,7 @@ import { AnswerKeeper, type KeyedRequest } from "../shared/KeyedRequest.ts"
 /** Longest wait for the venue's answer, wall ms. */
 export const answerWithin = 5_000
 
-/**
- * The most attempts to commit the outcome of a call with its answer. Further attempts commit the outcome without the
- * answer.
- */
+/** Limit on the attempts to commit a call's outcome together with its answer. Further attempts commit the outcome alone. */
 const triesAtMost = 3
 
 /** A request of a partner for one client that makes a call to the venue. */
@@ -45,7 +42,7 @@ export interface KeyedWrite {
   readonly clientId: number
   readonly body: unknown
   readonly key: KeyedRequest | null
-  /** The form in which the route renders a success. */
+  /** How the route renders a success. */
   readonly form: JsonForm
 }
 
@@ -61,7 +58,7 @@ export const unkept = (refusal: Refusal): Kept<never> => ({ verdict: refuse(refu
 /** A call in flight whose caller waits for the answer. */
 interface OpenCall {
   readonly answer: (turn: Turn) => Verdict<unknown> | null
-  /** The verdict of the last turn that applied the call's outcome; null: that turn could not answer. */
+  /** The verdict of the last turn that applied the call's outcome; null if that turn could not give one. */
   verdict: Verdict<unknown> | null
   tries: number
 }
@@ -76,7 +73,7 @@ interface Tools {
 export class VenueGateway extends Context.Service<
   VenueGateway,
   {
-    /** Makes the steps of one request. `refusing`: the members that its route adds to a refusal. */
+    /** The steps of one request of a partner. `refusing`: the members that its route adds to a refusal. */
     request<A>(caller: Caller, write: Omit<KeyedWrite, "body">, refusing?: Refusing): VenueRequest<A>
     /** Stores the answer of the waiting caller, if there is one, in the turn that applies the call's outcome. */
     readonly take: (turn: Turn, ref: string) => void
@@ -112,7 +109,7 @@ const answered = (turn: Turn, call: OpenCall): Verdict<unknown> | null => {
   }
 }
 
-/** Waits until no call is in flight under these refs. False: some still are after 5 s (A1-51: 502). */
+/** Waits at most 5 s until no call is in flight under these refs. False if some still are (A1-51: 502). */
 export const callsEnded = (
   host: ActorHost["Service"],
   clientId: number,
@@ -211,7 +208,7 @@ export class VenueRequest<A> {
     )
   }
 
-  /** Runs the first turn. `storing`: a refusal is stored under the key. */
+  /** Runs the first turn of the request. `storing`: true if a refusal is stored under the key. */
   private judge(
     decide: (turn: Turn) => Verdict<number>,
     storing: boolean

@@ -28,7 +28,7 @@ export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
 interface Found {
   readonly ref: string
   readonly misfit: Misfit
-  /** The report of the venue; null for an event, whose text the quarantine stores. */
+  /** The venue's report as the quarantine stores it; null for an event, whose text is stored anyway. */
   readonly bytes: unknown
 }
 
@@ -74,7 +74,7 @@ const withMarks = (turn: Turn, row: VenueMisfitRow, market: KeptMarket): VenueMi
   return kept
 }
 
-/** Counts an answer that does not fit. True: it was the last one, and a break now pauses the client's money. */
+/** Counts an answer that does not fit. True if it was the last permitted one: a break now pauses the client's money. */
 const countUnfit = (turn: Turn, before: VenueMisfitRow, reason: string): boolean => {
   // Only the answer to a read that the misfit requested counts. Any other misfit report changes the row only if it gives a
   // new reason.

@@ -70,7 +70,9 @@ class Watch {
     if (parts.clock.offset() > 0) parts.clock.noteBehind()
   }
 
-  /** The latest time in the lines. Also publishes the times of heartbeats. */
+  /**
+   * The latest time in the lines, Unix ms. The times of heartbeats are also published, because they show the venue's clock.
+   */
   latest(lines: ReadonlyArray<Line>): number {
     const { link, wall } = this.parts
     let latest = 0
@@ -110,7 +112,7 @@ class Watch {
   }
 }
 
-/** The latest time in answers and in their objects; 0: they contain none. */
+/** The latest time in answers and their objects, Unix ms; 0 if they contain none. */
 const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
   let latest = 0
   for (const { at, order, contract, swap } of outcomes) {
@@ -121,5 +123,5 @@ const latestIn = (outcomes: ReadonlyArray<VenueOutcome>): number => {
   return latest
 }
 
-/** The business time of a line; 0: it has none. */
+/** The business time of a line, Unix ms; 0 if it has none. */
 const timeOf = (line: Line): number => ("ts" in line ? line.ts : "at" in line ? line.at : 0)

@@ -17,11 +17,11 @@ export interface Misfit {
   readonly reason: string
   /** The value at stake, micro-USDC. A break of this amount opens if the misfit stands. */
   readonly worth: bigint
-  /** True: a later mark or listing may still explain the report. */
+  /** True if a later mark or listing may still explain the report, so that staff are not alarmed yet. */
   readonly isEarly?: true
-  /** The market data by which the report was checked. Absent: the check used none. */
+  /** The marks and the listing by which the report was checked; absent if the check used none. */
   readonly market?: KeptMarket
-  /** The contract that the reported request is to close. */
+  /** The id of the contract that the reported request is to close. */
   readonly contractId?: number
 }
 
@@ -54,7 +54,7 @@ interface Reported {
   readonly at: number
   /** The objects whose open misfits keep marks for the report (`objectOfRef`). Absent: the report names no object of ours. */
   readonly of?: ReadonlyArray<string>
-  /** True: the service already knew this time, so the venue can't have chosen it for this message. */
+  /** True if the service knew this time before the message, so that the venue can't have chosen it for the message. */
   readonly isKnown?: boolean
   /** True for a message of the event stream, as in `ObjectReport.isEvent`. */
   readonly isEvent?: boolean

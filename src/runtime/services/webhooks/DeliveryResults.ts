@@ -26,7 +26,7 @@ const retryEvery = "500 millis"
 /** Limit on the attempts to store a late 2xx, each of which another worker's change of the delivery may defeat. */
 const lateTries = 3
 
-/** The change that an event makes to a row; null: the machine ignores the event. */
+/** The change that an event makes to a delivery; null if its machine ignores the event in the present state. */
 const changeOf = (row: DeliveryRow, event: NonNullable<AttemptResult["event"]>): DeliveryChange | null => {
   const moved = nextRow("webhookDeliveries", row, event)
   if (moved === null) return null

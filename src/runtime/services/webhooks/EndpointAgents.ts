@@ -8,7 +8,7 @@ import { BlockList, type LookupFunction, type Socket } from "node:net"
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 import type { CheckedAddress } from "./WebhookAddresses.ts"
 
-/** Limit of agents; the least recently used is evicted. */
+/** Limit on the agents; over it the one that was used longest ago is closed. */
 const agentLimit = 512
 /** Idle connections per endpoint: as many as a partner may have deliveries in flight (A3-34). */
 const idlePerAgent = 4
@@ -26,7 +26,10 @@ export class UncheckedAddress extends Error {
 export interface AgentRequest {
   readonly origin: string
   readonly addresses: ReadonlyArray<CheckedAddress>
-  /** True for hosts of --allow-webhook-host: the operator's own certificate authority is trusted besides the public ones. */
+  /**
+   * True for a host of --allow-webhook-host, where the operator's own certificate authority is trusted besides the public
+   * ones.
+   */
   readonly exempt: boolean
 }
 

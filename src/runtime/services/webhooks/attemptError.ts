@@ -25,8 +25,8 @@ const printable = (text: string): string =>
 
 const bounded = (text: string): string => cut(text, webhookLimits.failureBodyKeptBytes)
 
-// Matches any secret by its form. After a rotation the receiver may echo the next secret, and a truncated body may
-// contain only a part of one.
+// Matches every signing secret by its form, not only the present one: the receiver may echo the next secret, and a
+// truncated body may end in the middle of one.
 const anySecret = /whs_[A-Za-z0-9_-]*/g
 
 /** The sentence for a response other than a 2xx. `body`: the part of the body that was read. */

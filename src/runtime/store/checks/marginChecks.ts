@@ -11,7 +11,7 @@ import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
 const live = liveCloseOutStates.map((state) => `'${state}'`).join(", ")
 const signedQty = "(CASE f.side WHEN 'BUY' THEN 1 ELSE -1 END) * f.qty::numeric"
 
-/** The key of a repayment appends a number to its episode: nbp:7:1. */
+/** SQL that is true for the key of a repayment, which has a number after its episode: nbp:7:1. */
 const isRepayment = (key: string): string => `split_part(${key}, ':', 3) <> ''`
 /** The write-offs of clients, without their repayments; one row each. */
 const writeOffs = `off AS MATERIALIZED (
@@ -21,7 +21,7 @@ const minor = (text: string): string => `replace(${text}, '.', '')::bigint`
 /** The object that a posting belongs to, as `withdrawal ID` or `swap ID`; null for any other posting. */
 const objectOf = `CASE WHEN t.refs ->> 'requestId' IS NOT NULL THEN 'withdrawal ' || (t.refs ->> 'requestId')
                      WHEN t.refs ->> 'swapId' IS NOT NULL THEN 'swap ' || (t.refs ->> 'swapId') END`
-/** True if the withdrawal or swap of a posting is older than the write-off of an episode. */
+/** SQL that is true if the withdrawal or swap of a posting is older than the write-off of an episode. */
 const standsBehind = `coalesce((t.refs ->> 'requestId')::bigint < (e.context -> 'behind' ->> 'requestId')::bigint,
                       (t.refs ->> 'swapId')::bigint < (e.context -> 'behind' ->> 'swapId')::bigint)`
 

@@ -12,13 +12,13 @@ const owned = tableNames
     ["clientId", "partnerId"].every((name) => columns.some((column) => column.name === name && !column.nullable))
   )
 
-/** Each table with money amounts has its own check; all other tables share one. */
+/** The tables with amounts, which have a check each, and all others, which share one. */
 const [money, others] = [
   owned.filter(({ columns }) => columns.some(({ type }) => type === "money")),
   owned.filter(({ columns }) => columns.every(({ type }) => type !== "money"))
 ]
 
-/** The name of a row: the columns of its key other than client and partner. */
+/** SQL of a row's name in a violation: its key without client and partner. */
 const named = ({ key, columns }: TableSpec): string =>
   columns
     .filter(({ name }) => key.includes(name) && name !== "clientId" && name !== "partnerId")

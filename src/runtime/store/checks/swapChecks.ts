@@ -3,12 +3,14 @@
  * correction is booked once, the service's share comes only from the reward, and the figures add up. Amounts are minor units.
  */
 
-/** Converts an amount in the asset's full scale to minor units. */
+/** SQL that converts an amount with all places of its asset to minor units. */
 const minor = (text: string): string => `replace(${text}, '.', '')::numeric`
 const estimated = minor("context ->> 'estimatedFee'")
 const notional = minor("context ->> 'notional'")
 
-/** The holds of takes that the venue has not answered; a part of the reserve (withdrawalChecks.ts). */
+/**
+ * The money that takes without an answer hold, by client and currency. It is a part of the reserve (withdrawalChecks.ts).
+ */
 export const heldBySwaps = `SELECT client_id, currency, sum(${notional} + ${estimated}) AS amount
     FROM swaps WHERE state = 'ACCEPTING' GROUP BY client_id, currency`
 

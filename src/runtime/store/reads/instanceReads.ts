@@ -15,7 +15,7 @@ export interface StateInstance {
   readonly clientId: number | null
 }
 
-/** Columns with the time of creation; the first one that a table has counts. */
+/** The columns that may hold the time of creation. The first of them that a table has is used. */
 const births = ["createdAt", "receivedAt", "openedAt", "requestedAt", "startedAt", "occurredAt", "generatedAt", "ts"]
 
 const specOf = (kind: Kind): TableSpec => catalogue[tableOfKind[kind]] as TableSpec
@@ -24,7 +24,7 @@ const sqlNameOf = ({ columns }: TableSpec, names: ReadonlyArray<string>): string
   names.map((name) => columns.find((column) => column.name === name)?.sqlName).find((name) => name !== undefined) ??
   null
 
-/** The number of columns that identify an object of the kind. */
+/** How many columns identify an object of the kind, and so how many values its key has. */
 export const keyLength = (kind: Kind): number => specOf(kind).key.length
 
 interface RawInstance {

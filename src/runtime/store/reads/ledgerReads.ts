@@ -73,7 +73,10 @@ export interface BookedLeg extends BookedPosting {
   readonly clientId: number | null
 }
 
-/** All legs of the transactions with these keys, oldest first: a key is unique, so each has only a few. */
+/**
+ * All legs of the transactions with these keys, oldest first. A key belongs to one transaction, so each has only a few
+ * legs.
+ */
 export const legsUnder = (
   sql: PgClient.PgClient,
   keys: ReadonlyArray<string>

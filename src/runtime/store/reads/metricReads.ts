@@ -10,7 +10,7 @@ import { int8s } from "../arrays.ts"
 type One<A> = Effect.Effect<A, SqlError.SqlError>
 type Rows<A> = One<ReadonlyArray<A>>
 
-/** The maximum of a queue's count: counting further would cost more than it is worth. */
+/** Where the count of a queue stops, because an exact count of more would cost too much. */
 export const countLimit = 100_000
 
 /** The newest posting and settlement item of one snapshot: ids follow commits, so the two belong together. */
@@ -115,7 +115,7 @@ export interface DeliveryQueue {
   readonly failed: bigint
 }
 
-/** Each half reads a partial index of exactly the counted rows. */
+/** The two halves of the query each read a partial index of exactly the rows that they count. */
 const deliveriesText = `SELECT
   (SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries
      WHERE state IN ('PENDING', 'RETRYING') AND next_at <= $1 LIMIT ${countLimit}) d) AS due,

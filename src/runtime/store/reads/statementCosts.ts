@@ -54,8 +54,8 @@ export const costSums = (
   )
 
 /**
- * The flow between equity and all else in a range of a client's postings, micro-USDC: every posting to USDC cash that is neither
- * a result nor a charge, including the principal of swaps but not their rewards and fees (STS-24).
+ * The money that moved into or out of the equity in a range of a client's postings, micro-USDC: every posting to USDC cash
+ * that is neither a result nor a charge. Principals of swaps count, their rewards and fees do not (STS-24).
  */
 export const equityMoves = (sql: PgClient.PgClient, clientId: number, { after, to }: IdRange): Reading<bigint> =>
   Effect.map(

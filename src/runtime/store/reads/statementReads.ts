@@ -11,13 +11,13 @@ import type { Cut } from "../../../machines/statement/StatementModel.ts"
 
 type Reading<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** Ids in a range: `after` exclusive, `to` inclusive. */
+/** A range of ids: above `after`, up to `to` inclusive. */
 export interface IdRange {
   readonly after: number
   readonly to: number
 }
 
-/** The last of the client's objects that were booked before a moment (Unix ms). */
+/** The last id of each kind of the client's objects that was booked before a moment (Unix ms). */
 export const cutOffBefore = (sql: PgClient.PgClient, clientId: number, moment: number): Reading<Cut> =>
   Effect.map(
     sql.unsafe<{ readonly posting: bigint; readonly fill: bigint; readonly contract: bigint; readonly swap: bigint }>(

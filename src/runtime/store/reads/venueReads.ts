@@ -40,7 +40,7 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
 export interface OpenHere {
   /** The open contracts by the venue's id, with their quantities. */
   readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
-  /** The swaps, by the venue's id, with the amount that may still be paid, written off or not. */
+  /** The open swaps by the venue's id, each with the amount that may still be paid, even if it is written off. */
   readonly swaps: ReadonlyArray<{ readonly id: number; readonly notional: string }>
   /** Ids of the requests that the venue has confirmed. */
   readonly requests: ReadonlyArray<number>
@@ -50,7 +50,7 @@ export interface OpenHere {
   readonly orders: ReadonlyArray<{ readonly id: number; readonly left: string }>
   /** The latest booked trades, newest first. */
   readonly trades: ReadonlyArray<Trade>
-  /** The ledger's sums against the venue (A2-103). */
+  /** The ledger's sums of the client's money at the venue, to compare with the venue's (A2-103). */
   readonly money: OwnMoney
 }
 

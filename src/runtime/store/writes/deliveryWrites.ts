@@ -16,7 +16,7 @@ import { catalogue } from "../../tables/Catalogue.ts"
 import type { TableSpec } from "../../tables/Table.ts"
 import type { DeliveryRow } from "../../tables/webhook.ts"
 
-/** The number of deliveries of one partner that may be leased now. */
+/** A partner with the number of its deliveries that may be leased now. */
 export interface Lane {
   readonly partnerId: number
   readonly limit: number
@@ -32,7 +32,7 @@ export interface LeaseRequest {
   readonly except: ReadonlyArray<number>
 }
 
-/** The new state of a delivery, if its row is unchanged since it was leased or read. */
+/** The new state of a delivery. It is written only if the row still equals `before`. */
 export interface DeliveryChange {
   readonly before: DeliveryRow
   readonly state: DeliveryStatus

@@ -43,7 +43,10 @@ export class RunningBuilds {
     return undefined
   }
 
-  /** Starts a build. `isCut`: its period ends at the present, so that a retry has a later end. */
+  /**
+   * Starts a build. `isCut`: the period ends at the present, so that a retry has a later end and would not find this
+   * build's statement.
+   */
   begin(key: string, work: Effect.Effect<Outcome, DispatchError>, isCut: boolean): Effect.Effect<RunningBuild> {
     let ended = () => {}
     const running = Effect.ensuring(

@@ -32,7 +32,7 @@ export interface JobsPage extends PageEnd {
   readonly jobs: ReadonlyArray<JobView>
   /** Failed clients of all jobs, newest first; at most `failuresShown`. */
   readonly failures: ReadonlyArray<Omit<StatementJobFailureRow, "id" | "state">>
-  /** The next job that makes statements; null: the service has not begun any job. */
+  /** The next job that makes statements; null until the service has begun its first job. */
   readonly next: { readonly name: StatementJobName; readonly dueAt: number } | null
 }
 

@@ -34,7 +34,7 @@ export interface EndOfDayClient {
   readonly others: boolean
 }
 
-/** Facts that all clients of a night share, read once. */
+/** Facts that are the same for all clients of a night, and are read only once. */
 export class EndOfDayFacts {
   private bounds: { readonly start: Bounds; readonly end: Bounds } | null = null
   private readonly custody = new Map<number, string>()
@@ -197,7 +197,7 @@ const shortPart = (
     Effect.catchDefect((defect) => tools.recordFailure(client, defect))
   )
 
-/** The executions of a client, from the rows of the shared read. */
+/** The executions of one client, taken from the rows of the shared read. */
 const executionsOf = (
   building: Building,
   others: boolean,

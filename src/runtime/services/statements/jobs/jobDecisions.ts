@@ -41,7 +41,7 @@ export const beginJob = (turn: Turn, plan: JobPlan, isEmpty: boolean): void => {
   turn.draft.put("statementJobs", { ...newJob(id, plan, turn.now), endedAt: isEmpty ? turn.now : null })
 }
 
-/** The results of a page, and the job's next position. */
+/** The results of one page of clients, and the client after which the next page begins. */
 export interface PageEnd {
   readonly parts: ReadonlyArray<JobPart>
   /** Id of the last client of the page; null if the page had no client. */
@@ -73,7 +73,7 @@ export const filePage = (
   return next
 }
 
-/** Files one client's result. Returns the number of statements or equities in it. */
+/** Stores the result of one client. Returns the number of statements or equities that were made for it. */
 const filePart = (turn: Turn, { statement, equities }: JobPart): number => {
   if (statement !== null) newVersion(turn, madeBySystem, statement.filing, statement.before)
   for (const row of equities) turn.draft.put("dailyEquities", row)
@@ -93,7 +93,7 @@ const putFailure = (turn: Turn, jobId: number, { clientId, partnerId }: JobPart,
     failedAt: turn.now
   })
 
-/** Files the result of a retry of a failed client. */
+/** Stores the result of a retry for a client that had failed: the statement, or the time of the next retry. */
 export const fileRetry = (turn: Turn, job: StatementJobRow, before: StatementJobFailureRow, part: JobPart): void => {
   const made = filePart(turn, part)
   const tries = before.tries + 1
@@ -105,7 +105,8 @@ export const fileRetry = (turn: Turn, job: StatementJobRow, before: StatementJob
       : { reason: part.failure, retryAt: turn.now + retryAfter(tries), failedAt: turn.now })
   })
   if (made === 0) return
-  // A running job is counted in its current row. A job that has ended since it was read is not counted.
+  // A running job counts in its current row. A job that has ended since it was read is not counted, because its row has
+  // left memory.
   const row = turn.state.get("statementJobs", String(job.id)) ?? (job.endedAt === null ? null : job)
   if (row !== null) turn.draft.put("statementJobs", { ...row, made: row.made + made })
 }

@@ -17,7 +17,10 @@ export type Emit<E> = (rows: ReadonlyArray<ModelRow>) => Effect.Effect<void, E>
 /** A section to write: its facts, and its rows page by page. */
 export interface PlannedSection<E> {
   readonly facts: SectionFacts
-  /** Facts that are known only after the rows. Their names must follow `rows` in the order of names. */
+  /**
+   * Facts that are known only after the rows. The model's members are in the order of their names, so the names of these
+   * facts must come after `rows`.
+   */
   readonly after?: () => JsonObject
   readonly rows: (emit: Emit<E>) => Effect.Effect<void, E>
 }
@@ -36,7 +39,7 @@ export interface StoredModel {
   readonly rows: number
 }
 
-/** Characters of a piece, approximately. A piece may be longer by a page of rows. */
+/** Approximate length of a piece, characters. A piece ends after a page of rows, so it may be longer by one page. */
 const pieceLength = 256 * 1024
 /** The most rows, over all models, that are written before the event loop runs other work. */
 const rowsAtOnce = 250

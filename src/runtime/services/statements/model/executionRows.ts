@@ -18,8 +18,8 @@ const dayAndTime = (ts: number): Pick<ModelRow, "tradingDay" | "tradingTime"> =>
 }
 
 /**
- * The row of a fill. `settled`: the posted consideration, minor units. The members are in the order of their names, so
- * that the very many rows need no sorting.
+ * The row of a fill. `settled`: the amount that was posted for it, minor units. The members stand in the order of their
+ * names, so that the many rows need no sorting.
  */
 export const fillRow = (venue: string, fill: StatementFill, settled: bigint): ModelRow => {
   const { tradingDay, tradingTime } = dayAndTime(fill.ts)

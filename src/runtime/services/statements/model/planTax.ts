@@ -35,11 +35,11 @@ import { contractOf } from "./venueTimes.ts"
 export interface TaxTerms {
   readonly isBritish: boolean
   /**
-   * British: the end of the 30 days after the period, in which acquisitions still match its disposals. Otherwise: the
-   * end of the period.
+   * Where the search for matching acquisitions ends. British: 30 days after the period, because later acquisitions match
+   * its disposals. Otherwise: the end of the period.
    */
   readonly behind: Cut
-  /** True if the 30 days after the period have passed. */
+  /** True once the 30 days after the period are over, so that no disposal is provisional. */
   readonly isComplete: boolean
 }
 
@@ -137,8 +137,8 @@ const slicesOf = (at: Building, { isBritish, behind }: TaxTerms): Effect.Effect<
   )
 
 /**
- * The unvalued amounts in the costs of these disposals, by posting. Disposals of other years, and lots that are still
- * held, do not count.
+ * The unvalued amounts in the costs of these disposals, by posting. Amounts in the costs of other years, and of lots that
+ * are still held, do not count.
  */
 const unvaluedIn = (slices: ReadonlyArray<TaxSlice>): Map<number, Unvalued> =>
   new Map(
@@ -157,7 +157,8 @@ const sliceRow = (slice: TaxSlice, { period }: Building, { isBritish, isComplete
   result: usdc(slice.proceeds - slice.cost),
   method: slice.method,
   assumed: slice.assumed,
-  // The rule counts London days. The slice is provisional if the thirtieth day after its disposal lies beyond the year.
+  // The rule counts London days. A disposal is provisional if its thirtieth day lies after the period, which is not
+  // complete yet.
   provisional: isBritish && !isComplete && londonDayOf(slice.disposed) + matchedDays >= londonDayOf(period.to)
 })
 
@@ -178,7 +179,7 @@ const totalsOf = (slices: ReadonlyArray<TaxSlice>, holdingsValued: boolean) => {
     costs: usdc(costs),
     gains: usdc(gains),
     losses: usdc(losses),
-    // The member exists only if it is false, so that statements with all values keep their bytes.
+    // The member is written only if it is false. So a statement in which all holdings have a value keeps its bytes.
     ...(holdingsValued ? {} : { holdingsValued: false })
   }
   const row: ModelRow = {
@@ -282,7 +283,10 @@ const eachPosting = (
     Effect.flatMap(reading(postingsOfTypes(at.sql, at.client.clientId, texts(types), stretch)), work)
   )
 
-/** The rows of contracts: an opening with its charge, an end with its result. Each is in the year in which it was booked. */
+/**
+ * The rows of contracts: one for an opening with its charge, one for an end with its result. Each belongs to the year in
+ * which it was booked.
+ */
 const contractRows = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wrong> =>
   eachPosting(at, ["BARRIER_SETTLE", "COMMISSION"], (all) =>
     Effect.gen(function* () {
@@ -308,7 +312,7 @@ const contractRows = (at: Building, emit: Emit<Wrong>): Effect.Effect<void, Wron
 
 interface StakingRow {
   readonly isShare: boolean
-  /** Micro-USDC at the mark of the booking; zero without a mark. */
+  /** The value in micro-USDC at the mark of the booking; zero if it was booked without a mark. */
   readonly worth: bigint
   /** The posting if it was booked without a mark, so that a note can name it; otherwise null. */
   readonly lacksValue: (Unvalued & Pick<StatementPosting, "postingId">) | null

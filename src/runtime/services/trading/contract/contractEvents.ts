@@ -33,7 +33,7 @@ export const contractHandler = (parts: EventParts): VenueHandler => ({
   quoted: null
 })
 
-/** Timer handlers of requests and contracts. The timer name holds the id of the object. */
+/** The handlers of the timers of requests and contracts. The part of a timer's name after the colon is the object's id. */
 export const contractTimers = {
   "rfq.window": (turn, _dueAt, id) => windowElapsed(turn, Number(id)),
   "contract.expirySoon": (turn, _dueAt, id) => {

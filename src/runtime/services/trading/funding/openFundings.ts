@@ -5,7 +5,10 @@ import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../../engine/mailbox/turnRows.ts"
 import type { OpenFundingRow } from "../../../tables/funding.ts"
 
-/** The most open stamps of a client. The comparison with the venue handles differences of stamps that are closed early. */
+/**
+ * Limit on the open stamps of a client. If a further stamp closes one early, the comparison with the venue finds any
+ * difference.
+ */
 const openAtMost = 32
 
 export const openFundingsInTurn = (turn: Turn): ReadonlyArray<OpenFundingRow> =>
@@ -18,8 +21,8 @@ export const openFundingOf = (
   openFundingsInTurn(turn).find((row) => row.symbol === symbol && row.settledAt === settledAt)
 
 /**
- * The open stamp to close early in favour of a new one: the oldest posted stamp, else the oldest with a mark, else the
- * oldest. Null: a place is free.
+ * The open stamp that is closed early if a new one needs its place: the oldest posted one, else the oldest with a mark,
+ * else the oldest. Null if a place is free.
  */
 export const givesWay = (turn: Turn): OpenFundingRow | null => {
   const open = openFundingsInTurn(turn)
@@ -43,6 +46,6 @@ export const closeFunding = (turn: Turn, row: OpenFundingRow): void => {
 
 const timerOf = ({ id }: Pick<OpenFundingRow, "id">): TimerName => `funding.held:${id}`
 
-/** Sets the durable timer of the next check of an open stamp. */
+/** Sets the durable timer that checks an open stamp again; `after`: the time until then, ms. */
 export const checkLater = (turn: Turn, row: OpenFundingRow, after: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: timerOf(row), dueAt: turn.now + after })

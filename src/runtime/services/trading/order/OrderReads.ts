@@ -86,17 +86,17 @@ export class OrderReads extends Context.Service<
 
 const idOf = ({ id }: { readonly id: number }): number => id
 
-/** Selects fills that reduced a position: other fills have no closed quantity. */
+/** The condition that selects fills that reduced a position. Other fills have no closed quantity. */
 const closing: Condition = { column: "closed_qty", value: "", comparison: "<>" }
 
-/** The working orders of a client's mailbox, newest first. */
+/** The working orders in a client's mailbox as partners read them, newest first. */
 export const openOrders = (state: SubjectState): ReadonlyArray<OrderWire> =>
   state
     .all("orders")
     .toSorted((one, other) => other.id - one.id)
     .map(orderWire)
 
-/** The open positions of a client's mailbox, by market. A spot quantity is no position. */
+/** The open positions in a client's mailbox as partners read them, by market. A spot quantity is no position. */
 export const openPositions = (state: SubjectState, facts: Facts): PositionsWire["positions"] =>
   state
     .all("positions")

@@ -40,7 +40,7 @@ export interface BookingTurn extends OwnedTurn {
   readonly isFound?: boolean
 }
 
-/** Books a trade. Returns the order after it; unchanged if the trade is already booked. */
+/** Books a trade and returns the order's row after it. A trade that is already booked changes nothing. */
 export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): OrderRow => {
   const known = knownFill(at, row, fill)
   if (known !== null) {
@@ -54,7 +54,10 @@ export const bookFill = (at: BookingTurn, row: OrderRow, fill: VenueFill): Order
 export const isBooked = (at: Pick<BookingTurn, "turn" | "recall">, row: OrderRow, fill: VenueFill): boolean =>
   knownFill(at, row, fill) !== null
 
-/** The booked row of a trade; null: not booked. A trade id above all booked ids of the order is new without a query. */
+/**
+ * The booked row of a trade; null if the trade is not booked. A trade whose id is above all booked ids of the order is new,
+ * which saves the query.
+ */
 const knownFill = (
   { turn, recall }: Pick<BookingTurn, "turn" | "recall">,
   row: OrderRow,

@@ -84,7 +84,7 @@ export const orderHandler = (parts: OrderParts): VenueHandler => ({
   quoted: null
 })
 
-/** Applies a venue event that names no order of ours. Returns false or a reason if it can't be applied. */
+/** Applies a venue event that names no order of this service. Returns true, or false or a reason if it can't be applied. */
 export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, report: Unnamed): boolean | string => {
   if (fact.type === "funding") return onFundingStamp(ownedTurn(turn, parts), fact.funding, report)
   if (fact.type === "fill" && fact.fill.reason !== null) return adopted(ownedTurn(turn, parts), fact.fill, fact.order)
@@ -96,11 +96,11 @@ export const onVenueTrade = (turn: Turn, parts: OrderParts, fact: AccountFact, r
 export interface WholeOrder {
   readonly orderId: number
   readonly order: VenueOrder
-  /** The trades of the order, if some of them may not be booked. */
+  /** Trades of the order, if the venue has some that may not be booked; otherwise empty. */
   readonly fills: ReadonlyArray<VenueFill>
-  /** True: the order had ended in this service before the query. */
+  /** True if the order had ended in this service before the venue was queried. */
   readonly wasOver: boolean
-  /** True: a query timer is set, which the answer clears. */
+  /** True if a timer would query the order again; the answer clears it. */
   readonly isTimed: boolean
 }
 
@@ -217,7 +217,7 @@ const onCancelResult = (at: HandlerTurn, row: OrderRow, { outcome, reason, order
   if (order === null && outcome === "REFUSED" && !isInFlight(turn, orderRef(row.id))) notCancelled(at, now, reason)
 }
 
-/** Applies a refused cancel. If the order has nothing to reduce, the cancel is retried after growing pauses. */
+/** Applies a refused cancel. While the order has nothing to reduce, the cancel is repeated after growing pauses. */
 const notCancelled = ({ turn, of }: HandlerTurn, row: OrderRow, reason: string | null): OrderRow => {
   const askAgainAt = reducesNothing(turn, row) ? turn.now + pauseAfter(row.context.cancels) : null
   const event = { type: "CANCEL_REFUSED", at: turn.now, reason: reason ?? "refused", askAgainAt } as const

@@ -102,7 +102,10 @@ export const tradeVerdict = (
   return verdict === null || isBooked(at, row, fill) ? null : verdict
 }
 
-/** The value of the trade, or of the unfilled rest of the order at its price or the last mark, micro-USDC. */
+/**
+ * The value at stake for a break, micro-USDC: that of the trade, or of the unfilled rest of the order at its price or the
+ * last mark.
+ */
 const worthOf = ({ turn }: Judging, { symbol, context }: OrderRow, fill: VenueFill | null): bigint => {
   if (fill !== null) return floorToMinor(new MoneyDecimal(fill.qty).mul(fill.price), "USDC")
   const price = context.venuePrice ?? context.trigger?.price ?? turn.facts.marks.get(symbol)?.price ?? 0

@@ -31,7 +31,9 @@ export const readOrder = (
   return { requested: { order, market: market.value, grid }, at: steps.length, refusal: null }
 }
 
-/** Explains every gate of an order, in order. Calls `factsOf` only if the fields are valid. */
+/**
+ * Explains every gate of an order, in the order in which they run. `factsOf` is called only if fields and market are valid.
+ */
 export const explainOrder = (
   { requested, at, refusal }: OrderRequest,
   factsOf: (requested: OrderOnMarket) => OrderFacts

@@ -55,7 +55,10 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
   return mayLackTrades(at) && turn.now < fill.at + missingFor ? { ...verdict, isEarly: true } : verdict
 }
 
-/** The position before a trade. Trades after it may be booked already, from the answer to a call or to a query. */
+/**
+ * The position in the market before a trade, signed. Later trades may be booked already, from the answer to a call or a
+ * query, and are taken out again.
+ */
 const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): string => {
   const position = positionInTurn(at.turn, symbol)
   if (position === undefined) return "0"
@@ -69,7 +72,10 @@ const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): stri
   return decimalText(held)
 }
 
-/** The longest time that a misfit trade of the venue waits for earlier trades, ms. The reads of a misfit take less time. */
+/**
+ * How long a misfit trade of the venue may wait for earlier trades of the account, ms. The reads of a misfit take less
+ * time.
+ */
 const missingFor = 60_000
 
 /** True while queries may still bring earlier trades of the account. A misfit of this trade then waits for them. */

@@ -8,7 +8,7 @@ import type { ReceivedQuotes } from "../../../../machines/rfq/Rfq.ts"
 import type { VenueQuote } from "../../../../machines/venue/venueObjects.ts"
 import { ShortLivedMap } from "../../../engine/ShortLivedMap.ts"
 
-/** The most quotes of a request; a further quote replaces the oldest. */
+/** Limit on the quotes of a request. A further quote replaces the oldest. */
 export const quotesKept = 100
 
 export interface BoardQuote {
@@ -60,7 +60,7 @@ export class Board {
     if (changed.includes(true)) this.notify(rfqId)
   }
 
-  /** Sets the router's note on a request without an acceptable quote. */
+  /** Sets the reason that the router has accepted none of a request's quotes; null clears it. */
   remark(rfqId: number, note: string | null): void {
     const request = this.requests.get(rfqId)
     if (request !== undefined) request.note = note
@@ -70,7 +70,7 @@ export class Board {
     return this.requests.get(rfqId)?.note ?? null
   }
 
-  /** Quotes, newest last; empty for a request that is not open. */
+  /** The quotes of a request, newest last; empty if the request has no entry here. */
   of(rfqId: number): ReadonlyArray<BoardQuote> {
     return [...(this.requests.get(rfqId)?.quotes.values() ?? [])]
   }
@@ -89,7 +89,7 @@ export class Board {
     this.listeners.push(listener)
   }
 
-  /** Stores a quote. Returns whether the board has changed. */
+  /** Stores a quote. Returns true if the board has changed. */
   private keep(rfqId: number, quote: VenueQuote): boolean {
     const quotes = this.requests.get(rfqId)?.quotes
     if (quotes === undefined) return false

@@ -25,7 +25,9 @@ interface Judging {
   readonly board: QuoteBoard["Service"]
 }
 
-/** Checks a request, and the contract that an accept of it has opened or closed. */
+/**
+ * Checks the venue's report of a request, with the contract that one of its accepts has opened or closed; null if it fits.
+ */
 export const requestVerdict = (at: Judging, row: RfqRow, report: ObjectReport): Verdict => {
   const verdict = verdictOn(at, row, report)
   return verdict === null || row.closeContractId === null ? verdict : { ...verdict, contractId: row.closeContractId }
@@ -106,8 +108,8 @@ const requestedTerms = (
 }
 
 /**
- * The state of our accept of a quote. An accept that counts as never received is SENT, because the venue may still
- * execute it.
+ * Whether the service sent the accept that a contract names. An accept that counts as never received is SENT too, because
+ * the venue may still execute it.
  */
 const acceptOf = (
   { accepting, acceptedQuoteId, refusedQuotes }: RfqContext,

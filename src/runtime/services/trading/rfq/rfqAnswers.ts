@@ -33,7 +33,7 @@ export const inFlight = (data: JsonObject): Refusal => ({
   sentence: "The venue has not answered yet: what was asked is in flight and is resolved by itself.",
   data
 })
-/** The refusal of any accept or cancel of the request in its present state; null: there is none. */
+/** The refusal of every accept and cancel in the request's present state; null if the state allows them. */
 export const standingRefusal = (row: RfqRow): Refusal | null => {
   const stands = standsAgainst(row)
   return stands === null ? null : invalidWhole(standingReasons[stands], stands)
@@ -45,7 +45,7 @@ export const acceptRefused = ({ id: rfqId, state }: RfqRow, quoteId: number, why
     ? venueNotReached({ rfqId, quoteId, state, accepting: false })
     : invalidWhole("QUOTE_REFUSED", refusedSentence(why))
 
-/** The response to a request for quotes that the venue refused or never received. */
+/** The answer to a request for quotes that the venue refused or never received. */
 export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason } }: RfqRow): Refusal => {
   if (rejectReason === notReceived) {
     const closes = closeContractId === null ? {} : { contractId: closeContractId }
@@ -60,7 +60,7 @@ export const rejected = ({ id: rfqId, closeContractId, context: { rejectReason }
   }
 }
 
-/** The response to an accept; null: its outcome is not known yet. */
+/** The answer to an accept whose outcome is known; null while it is not. */
 export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<AcceptWire> | null => {
   const row = rfqInTurn(turn, rfqId)
   if (row === undefined) return null

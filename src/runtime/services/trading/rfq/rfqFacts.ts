@@ -107,7 +107,7 @@ export const standingReasons: Readonly<Record<Standing, Reason>> = {
   [standing.cancelling]: "CANCEL_IN_FLIGHT"
 }
 
-/** The reason why no quote of the request can be accepted now; null: an accept is possible. */
+/** The reason why no quote of the request can be accepted now; null if the request's state allows an accept. */
 export const standsAgainst = ({ state, context }: RfqRow): Standing | null => {
   if (state !== "OPEN") return standing.ended
   if (context.accepting !== null) return standing.accepting
@@ -123,9 +123,9 @@ export interface QuoteJudge {
   readonly before: () => Refusal | null
   /** The refusal of an accept of the quote now; null: the quote is acceptable. */
   readonly refusal: (quote: VenueQuote) => Refusal | null
-  /** Figures at the quote's price; null for a request to close. */
+  /** The figures that the contract would have at the quote's price; null for a request to close. */
   readonly priced: (quote: VenueQuote) => Priced | null
-  /** Inputs of the close gates; null for a request to open. */
+  /** The facts for the rules of a closing quote; null for a request to open. */
   readonly closing: (quote: VenueQuote) => CloseQuoteFacts | null
 }
 

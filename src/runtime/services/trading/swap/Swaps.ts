@@ -58,7 +58,10 @@ export class Swaps extends Context.Service<
     explain(of: OfPartner, clientId: number, offerId: number | null, body: unknown): Answered<Explanation>
     /** A page of the client's swaps; null if the client does not exist or belongs to another partner. */
     list(of: OfPartner, clientId: number, query: SwapQuery): Effect.Effect<SwapsWire | null, Unavailable>
-    /** Finds a swap by the venue's contract id, else by the service's id. */
+    /**
+     * The swap with the venue's contract id `id`; if there is none, the swap with the service's id. Refused (404) if
+     * neither exists.
+     */
     get(of: OfPartner, clientId: number, id: number | null): Answered<SwapWire>
   }
 >()("brokerage/runtime/services/trading/swap/Swaps") {
@@ -207,7 +210,7 @@ class Staking {
     )
   }
 
-  /** The response to a take after the venue's answer, or after the timeout with the take in flight. */
+  /** The answer to a take once the venue's outcome is known, or after the timeout with the take in flight. */
   private takenLater(clientId: number, swapId: number): Effect.Effect<Verdict<SwapWire>, DispatchError> {
     const { host, stored } = this.parts
     const resident = host.read(clientSubject(clientId), (state) => {
@@ -229,7 +232,7 @@ class Staking {
   }
 }
 
-/** The response to a take with a known outcome; null: unknown. */
+/** The answer to a take whose outcome is known; null while it is not. */
 const taken = (row: SwapRow): Verdict<SwapWire> | null => {
   if (row.state === "REJECTED") return refuse(rejected(row))
   return row.state === "ACCEPTING" ? null : accept(swapWire(row))
@@ -264,7 +267,10 @@ const unanswered = ({ id: swapId, state, context: { offerId } }: SwapRow): Refus
 
 const isLive = (state: SwapState): boolean => (liveSwapStates as ReadonlyArray<SwapState>).includes(state)
 
-/** The conditions of the queries of a list. Each state has its own query, so that the index applies. */
+/**
+ * The conditions of the queries that make up a list. Each state has a query of its own, because only then the index
+ * applies.
+ */
 const listed = (list: SwapList): ReadonlyArray<ReadonlyArray<Condition>> =>
   list === "all"
     ? [[]]

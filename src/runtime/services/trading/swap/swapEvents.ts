@@ -34,11 +34,11 @@ import { judgedOn, type Verdict } from "../../venue/verdict.ts"
 import type { VenueLink } from "../../venue/VenueLink.ts"
 import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 
-/** The most payments of a swap that one turn books. */
+/** Limit on the payments of a swap that one turn books. */
 const paymentsAtOnce = 32
 /**
- * Limits of the pause before the next check of an overdue swap, business ms. The pause is as long as the venue's events
- * have stood still.
+ * Shortest and longest pause before the next check of an overdue swap, business ms. Within these limits it is as long as
+ * the venue's events have not advanced.
  */
 const shortestPause = 5_000
 const longestPause = 600_000
@@ -94,7 +94,10 @@ const verdictOf = (turn: Turn, row: SwapRow, { swap, at, isEvent = false, ...res
   )
 }
 
-/** Applies the new parts of a venue report in their order: the take, its ids, fees, payments, the end. `at`: the venue's time. */
+/**
+ * Applies what a venue report adds to a swap, in this order: the take, its ids, fees, payments, the end. `at`: the venue's
+ * time.
+ */
 const onSwapReport = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap, at: number): void => {
   const known = row.context.contractId === null ? tookIn(owned, row, swap) : row
   const taken = known === null ? null : namedIn(owned, known, swap)
@@ -116,7 +119,7 @@ const namedIn = (owned: OwnedTurn, row: SwapRow, { id, tradeId, openedAt, maturi
   return next ?? row
 }
 
-/** Records a doubtful report. Returns whether it is new, because staff get only one alarm for it. */
+/** Records a doubt about a report. True if the doubt is new, because staff get only one alarm for each. */
 const isNewDoubt = (owned: OwnedTurn, row: SwapRow, of: string): boolean =>
   stepSwap(owned, row, { type: "DOUBT", at: owned.turn.now, of }) !== null
 
@@ -212,7 +215,7 @@ const feesIn = (owned: OwnedTurn, row: SwapRow, swap: VenueSwap): SwapRow => {
   return now
 }
 
-/** Opens a break for the new part of a fee above the listed rate. */
+/** Opens a break for a fee above the listed rate: for the part of the excess that this report adds. */
 const excessBreak = (owned: OwnedTurn, before: SwapRow, row: SwapRow): void => {
   const asset = assetOf(row)
   const excessOf = ({ context: { fee, estimatedFee } }: SwapRow): bigint => {
@@ -253,7 +256,10 @@ const paymentsIn = (owned: OwnedTurn, row: SwapRow, { payments, end }: VenueSwap
   return now
 }
 
-/** Applies the reported end: settled because its market was delisted, even without a payment, or paid short at maturity. */
+/**
+ * Applies the end that the venue reports: settled because the market was delisted, even without a payment, or paid short at
+ * maturity.
+ */
 const endIn = (owned: OwnedTurn, row: SwapRow, { end, short }: VenueSwap, at: number): void => {
   const { turn } = owned
   if (end === "FINAL_SETTLEMENT") return void stepSwap(owned, row, { type: "DELISTED", at: turn.now })
