@@ -34,7 +34,7 @@ export class XmlError extends Error {
   }
 }
 
-/** A complete entry of the file. `format` tells the reader's caller how to read its members. */
+/** A complete entry of the file. `format` defines how the caller reads its members. */
 export interface XmlEntry<F extends XmlFormat> {
   readonly format: F
   readonly element: XmlElement

@@ -20,7 +20,7 @@ export interface BoardQuote {
 interface Request {
   /** The quotes by the venue's id, in the order of arrival. */
   readonly quotes: Map<number, BoardQuote>
-  /** The reason that the router has accepted none of the quotes; null if there is no reason yet. */
+  /** The reason that the router has accepted no quote; null if there is no reason yet. */
   note: string | null
 }
 
