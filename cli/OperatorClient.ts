@@ -20,7 +20,7 @@ export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 export interface Success<A> {
   readonly code: 0
   readonly data: A
-  /** For a dry run: the changes that the command would write. */
+  /** The changes that a dry run of the command would write; absent when the command really runs. */
   readonly dryRun?: Would
   /** The changes of a command that writes: made, or planned in a dry run. */
   readonly changes?: ReadonlyArray<Change>

@@ -44,7 +44,7 @@ interface Slot {
   reports: Array<{ readonly plan: CollateralPlan; readonly reportId: number }>
 }
 
-/** Earlier reports kept for each client, for refiling. */
+/** Limit on the earlier reports of a client that the bot may file again. */
 const rememberedReports = 5
 
 export class PartnerBot {

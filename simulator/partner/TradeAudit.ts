@@ -173,7 +173,7 @@ const judgeFills = ({ orders, trades, postings }: TraderBooks, findings: Finding
   if (charged.size !== due) findings.wrong.push(`${due} trades cost commission, ${charged.size} were charged.`)
 }
 
-/** Positions and assets equal the sums of their trades. */
+/** Checks that positions and assets equal the sums of their trades. */
 const judgeHoldings = ({ clientId, trades, positions, balances }: TraderBooks, findings: Findings): void => {
   const held = new Map<string, MoneyDecimal>()
   for (const { symbol, side, qty } of trades)

@@ -9,7 +9,7 @@ import type { LedgerEntryType } from "./postingRules.ts"
 import type { TimerName } from "./timerNames.ts"
 import type { VenueCall } from "./venue/venueCalls.ts"
 
-/** Explicit webhook events that the service publishes. */
+/** Webhook events that the service publishes by their names. The sweep derives all others from the feeds (`FeedEventName`). */
 export type EventName =
   | "client.onboarded"
   | "client.review_required"

@@ -79,7 +79,7 @@ export interface MarkPoint {
 /** The open contracts of one market. */
 export class Contracts {
   private readonly levels = new Levels<Contract>()
-  /** The contracts by expiry. These levels are times, which the passing of time touches. */
+  /** The contracts by their expiry. A level here is a time in Unix ms, and the clock touches it as a mark touches a price. */
   private readonly expiries = new Levels<Contract>()
 
   add(contract: Contract): void {

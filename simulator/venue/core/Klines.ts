@@ -140,7 +140,7 @@ class Series {
     this.buckets.push([t, price, price, price, price, lots, trades])
     const oldest = this.buckets[0]
     const kept = Math.floor(t / day) * day - this.days * day
-    // Drops a whole day at a time, so that this is rare.
+    // Drops a whole day at a time, so that drops are rare.
     if (oldest !== undefined && oldest[0] < kept) this.drop(kept)
   }
 
@@ -153,7 +153,7 @@ class Series {
     }
   }
 
-  /** The opening time of the first bucket of a length. */
+  /** The opening time of the first bucket of a length, Unix ms; null without a bucket. */
   oldest(length: number): number | null {
     const first = this.buckets[0]
     return first === undefined ? null : Math.floor(first[0] / length) * length

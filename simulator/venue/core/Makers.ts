@@ -124,7 +124,7 @@ export class Makers {
     })
   }
 
-  /** Continues from a state, with the maker's orders in the books. */
+  /** Continues from a stored state; the maker's orders are in the books already. */
   adopt(states: ReadonlyArray<LadderState>): void {
     for (const { symbol, shape, usual, gone } of states) {
       const orders: Ladder["orders"] = { BUY: new Map(), SELL: new Map() }

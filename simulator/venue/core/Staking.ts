@@ -66,7 +66,7 @@ export interface Swap {
   fee: bigint
   readonly corrections: Array<FeeCorrection>
   readonly payments: Array<Payment>
-  /** The writer has reported at maturity that it can't pay all. */
+  /** True once the writer has reported at maturity that it can't pay all. */
   short: boolean
   end: SwapEnd | null
 }

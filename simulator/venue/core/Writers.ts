@@ -58,7 +58,7 @@ export const mature = (parts: WriterParts, swap: Swap): void => {
   late()
 }
 
-/** Whether the tester's fault is in force; uses it once. */
+/** Whether a default ordered by a tester applies to this maturity. A default with a number of uses loses one. */
 const takeDefault = ({ settings, clock }: WriterParts): boolean => {
   const fault = settings.writersDefault
   if (fault === null) return false

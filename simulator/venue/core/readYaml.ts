@@ -45,7 +45,7 @@ export const readYaml = <A, I>(schema: Schema.Codec<A, I>, text: string): Read<A
 
 type Document = ReturnType<typeof parseDocument>
 
-/** The values of a document, or why its aliases or merges are refused. */
+/** The values of a document, or the reason why its aliases or merges are refused. */
 const unfold = (document: Document): Result.Result<unknown, string> =>
   Result.try({
     try: (): unknown => document.toJS({ maxAliasCount: aliasLimit }),

@@ -11,7 +11,7 @@ export const lineOf = (value: unknown): string => {
 
 export interface ReadRecords {
   readonly values: ReadonlyArray<unknown>
-  /** Bytes of the whole records; a torn end follows them. */
+  /** The length of the whole records in bytes; a torn end follows them. */
   readonly wholeBytes: number
 }
 

@@ -63,7 +63,7 @@ export const readBody = (
     if (waits && !response.headersSent) response.writeContinue()
     const limit = limitOf(cap)
     let pieces: Array<Buffer> = []
-    /** The number of bytes that arrived, kept or discarded. */
+    /** HTTP/1.0 has no interim answers, so such a caller does not wait for one (RFC 9110, 10.1.1). */
     let size = 0
     let kept = 0
     let stopWaiting: (() => void) | null = null

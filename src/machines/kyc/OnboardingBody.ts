@@ -131,7 +131,7 @@ export interface OnboardingFacts {
   readonly today: number
   /** ISO alpha-2 codes of the countries whose residents are refused. */
   readonly blockedJurisdictions: ReadonlySet<string>
-  /** The two configured tokens besides manual and other. */
+  /** The two identity-provider tokens that are configured, besides manual and other. */
   readonly identityProviders: readonly string[]
 }
 

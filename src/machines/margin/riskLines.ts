@@ -163,7 +163,7 @@ const leverageAt = (notional: number, leverage: number, tiers: Tiers): number =>
   return least
 }
 
-/** The margin of a notional: each tier takes its slice. */
+/** The margin of a notional: the part inside each tier is divided by the leverage of that tier. */
 const marginAt = (notional: number, leverage: number, tiers: Tiers): number => {
   let margin = 0
   let from = 0

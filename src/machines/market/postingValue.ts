@@ -13,7 +13,7 @@ export interface PostingValue extends JsonObject {
   readonly mark: string | null
   /** The venue's time of the mark, Unix ms; null: valued at par. */
   readonly markTs: number | null
-  /** Has the sign of the amount; six places, rounded down. */
+  /** The value in USDC with the sign of the amount; six places, rounded down. */
   readonly valueUsdc: string | null
 }
 

@@ -32,8 +32,8 @@ export interface Again {
   readonly role: LegRole
   readonly orderId: number
   /**
-   * True when the leg met its own parent's order, or an empty book. It waits until the parent's remaining quantity has left the
-   * book.
+   * True when the leg met its own parent's order, or an empty book. The leg then waits until the parent's remaining quantity has
+   * left the book.
    */
   readonly waits: boolean
 }

@@ -79,7 +79,7 @@ export interface SpotRunning extends SpotOrder {
   readonly filledQty: string
   /** Sum of quantity times price of the fills, exact. */
   readonly notional: string
-  /** Parts of the reservation; the remainder is still held. */
+  /** The parts of the reservation that fills have taken or released; the remainder is still held. */
   readonly consumed: bigint
   readonly released: bigint
 }
@@ -94,7 +94,7 @@ export interface SpotSettlement {
   readonly quote: bigint
   /** The traded quantity: a BUY receives it, a SELL delivers it. */
   readonly base: bigint
-  /** Taken from the reserve of a BUY, or from the proceeds of a SELL. */
+  /** The commission, taken from the reserve of a BUY or from the proceeds of a SELL. */
   readonly commission: bigint
   /** The part that the reservation pays. It pays everything, unless the venue breaks the order's terms. */
   readonly consumed: bigint

@@ -75,7 +75,7 @@ export interface RfqContext extends RfqInput {
   readonly acceptedQuoteId: number | null
   readonly contractId: number | null
   readonly entryPrice: string | null
-  /** The frozen premium; null until a quote is executed. */
+  /** The frozen premium, USDC; null until a quote is executed. */
   readonly premium: string | null
   /** For an ended request: the accepted quote, and the newest of the others. */
   readonly quotes: ReadonlyArray<VenueQuote>

@@ -11,7 +11,7 @@ export const maxPlaces = 100
 
 /** The parts of a published file that were not imported, or not as published. A place is a line, or a member of a JSON file. */
 export interface FileReport {
-  /** Entries that are not persons, such as companies and ships. */
+  /** The number of entries that are not persons, such as companies and ships. */
   readonly notPersons: number
   /** Skipped lines without a readable name. */
   readonly badLines: ReadonlyArray<string>
@@ -31,7 +31,7 @@ export interface WatchImportInput {
   readonly count: number
   /** Hash of the file's entries in their order, hexadecimal. The hash of the received entries must equal it. */
   readonly hash: string
-  /** Absent when every entry of the file is on the list. */
+  /** The parts of the file that are not on the list; absent when every entry is. */
   readonly report?: FileReport
   readonly startedAt: number
 }

@@ -30,7 +30,7 @@ interface Pairs {
 
 const pairs: Pairs = { count: 0, outOfOrder: 0 }
 
-/** The largest distance between a character and its partner. */
+/** The largest distance at which two equal characters still count as a pair. */
 const reachOf = (a: string, b: string): number => Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
 
 /** Positions are bits of 32-bit words; each plain character has room for `longestPlaced` positions. */

@@ -6,7 +6,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { plainZero } from "../shared/Money.ts"
 import { plainText } from "../shared/Text.ts"
 
-/** Unsigned, with at most 15 digits before the point and 12 after it. */
+/** A decimal without a sign, with at most 15 digits before the point and 12 after it. */
 const decimal = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
 const signedDecimal = /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
 

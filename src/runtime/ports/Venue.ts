@@ -99,7 +99,7 @@ export interface VenueShape {
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
   /** As `lookup`, but voids each ref that the venue has not received: the venue never executes it. */
   voidRefs(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
-  /** One call; the venue executes its ref at most once. */
+  /** Sends one call to the venue, which executes the call's ref at most once. */
   write<Name extends VenueCallName>(
     name: Name,
     request: VenueRequest<Name>

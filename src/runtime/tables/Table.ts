@@ -68,7 +68,7 @@ export interface OpenWork<S extends string = string> {
   readonly only?: string
   /** The open work of one client, such as "Deposit notices are not decided". */
   readonly ofClient: string
-  /** The same sentence for a partner: the open work of all its clients. */
+  /** The sentence on the open work of all clients of a partner. */
   readonly ofPartner: string
   /** One row, as the sentences name it, such as "notice". */
   readonly one: string

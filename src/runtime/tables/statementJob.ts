@@ -8,7 +8,7 @@ export interface StatementJobRow {
   readonly name: StatementJobName
   /** The beginning of the period, Unix ms, inclusive. */
   readonly periodFrom: number
-  /** Unix ms, exclusive; for equities the last midnight, inclusive. */
+  /** The end of the period, Unix ms, exclusive; for equities the last midnight, inclusive. */
   readonly periodTo: number
   readonly dueAt: number
   /** The last processed client, by id: every client up to it is done or recorded as failed. */

@@ -21,7 +21,7 @@ export const withdrawalTables = {
   withdrawalRequests: table<WithdrawalRow>()({
     title: "withdrawal request",
     machine: "withdrawalRequest",
-    // Version 2 added a fingerprint of the destination.
+    // Version 2 added a fingerprint of the destination; requests of version 1 have none.
     upcasters: [({ state, context }) => ({ state, context: { destinationFingerprint: null, ...(context as object) } })],
     mirrors: ({ paidAt }) => ({ paidAt }),
     key: ["id"],

@@ -26,7 +26,7 @@ import { nextOf, pathOf } from "./objectPath.ts"
 
 export const atlasPrefix = "/atlas"
 
-/** Browsers accept the prefix __Secure- only over TLS. */
+/** Browsers accept a cookie with the prefix __Secure- only over TLS. */
 const cookieName = "__Secure-atlas"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, Unavailable>

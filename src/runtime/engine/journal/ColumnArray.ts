@@ -41,7 +41,7 @@ export class ColumnArray {
     this.count++
   }
 
-  /** A whole number; throws RangeError outside 64 bits. */
+  /** Appends a whole number; throws RangeError outside 64 bits. */
   int8(value: number | bigint): void {
     this.reserve(12)
     this.writeInt32(8)

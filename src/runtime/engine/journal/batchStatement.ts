@@ -124,7 +124,7 @@ export const textsKept = 128
 
 const texts = new Map<string, string>()
 let made = 0
-/** The last text. Under load consecutive batches have the same parts. */
+/** The parts and the text of the last statement. Under load consecutive batches have the same parts. */
 let last: { readonly present: ReadonlyArray<Part>; readonly text: string } = { present: [], text: "" }
 
 /** The number of texts kept, and of texts built since the start. */

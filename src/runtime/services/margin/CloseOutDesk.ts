@@ -29,7 +29,7 @@ import { firstRow } from "../shared/firstRow.ts"
 // A type instead of an interface, because the approval stores it as JSON.
 export type WidenRequest = {
   readonly closeOutId: number
-  /** Percent of the mark, with at most two decimal places. */
+  /** The distance from the mark, in percent with at most two decimal places. */
   readonly to: string
   readonly reason: string
 }

@@ -108,7 +108,7 @@ export class WatchedColumns {
   }
 }
 
-/** Grows by half, which limits the empty part of a large index. */
+/** The next size of an array: half as much again, which limits the empty part of a large index. */
 const sizeAfter = (size: number): number => size + (size >> 1)
 
 const copied = <A extends { set(from: A): void }>(from: A, to: A): A => {

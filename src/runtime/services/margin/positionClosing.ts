@@ -115,7 +115,7 @@ const toClose = (position: PositionRow, mark: MoneyDecimal | null, markets: Clos
   const { delisted, halt, maxQty, qtyStep, priceTick } = found.value.market
   if (delisted) return waiting("MARKET", `${symbol} is delisted`)
   if (halt !== null) return waiting("MARKET", `${symbol} is halted by the venue`)
-  // The market's lot size may have grown since the position was opened.
+  // The market's lot size may have grown since the position was opened, so that no lot of it can be closed.
   if (new MoneyDecimal(netQty).abs().lt(qtyStep)) return waiting("MARKET", `${symbol} is traded in lots of ${qtyStep}`)
   if (mark === null) return waiting("MARK", `${symbol} has no live price`)
   const { bestBid, bestAsk } = markets.quoted(symbol)

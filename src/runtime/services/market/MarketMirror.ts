@@ -53,7 +53,7 @@ export interface ListedMarket {
 
 export interface MirrorCounts {
   applied: number
-  /** Duplicates, and messages that a newer one has overtaken. */
+  /** The number of duplicates and of messages that a newer one has overtaken. */
   old: number
   gaps: number
   wrongChecksums: number

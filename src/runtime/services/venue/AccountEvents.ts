@@ -178,8 +178,8 @@ export class AccountEvents {
         if (once === null) return 0
         if (sequence === once.after) return sequence
         const { after, clientId } = once
-        // The venue has reset its books of the account and counts its events from the start again. They are dropped until
-        // they reach our sequence.
+        // The venue has reset its books of the account and counts the account's events from the start again. Events are dropped
+        // until their sequence reaches the service's.
         if (sequence < after) {
           const bytes = JSON.stringify({ account, after, sequence })
           yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })

@@ -254,7 +254,7 @@ const hasBegun =
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === keyName(key))
 
 const keyName = ({ principal, key }: KeyedRequest): string => `request:${principal}:${key}`
-/** The name of the second claim of a request. It contains a space, which no key does. */
+/** The name of the second claim of a request. The space in it keeps it apart from every key. */
 const requestName = (request: KeyedRequest): string => `${keyName(request)} ${request.fingerprint}`
 
 /**

@@ -108,7 +108,7 @@ const midnightsRead = 40
 const dayMillis = 86_400_000
 
 interface KeptHeld {
-  /** Null: no holdings are stored for these midnights. */
+  /** The holdings of the newest stored midnight; null if none is stored for the midnights that are searched. */
   readonly held: HeldThen | null
   /** The last posting before that midnight, and the last posting that the sum includes. */
   readonly low: bigint

@@ -36,7 +36,7 @@ const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
   ["subjects", [text("subject")]],
   ["claims", [text("name")]],
   ["posting_totals", [int8("partner_id"), text("currency"), text("type"), int8("day")]],
-  // Written once, and removed by the commit that ends it.
+  // The row of a call is written once, and removed by the commit that ends the call.
   ["venue_calls", [text("ref")]],
   // Written by a trigger. The row depends on the previous state of an item, so all rows of a partner count as one.
   ["settlement_totals", [int8("partner_id")]],

@@ -169,8 +169,8 @@ export class Onboarding extends Context.Service<
           }
           return Effect.gen(function* () {
             const plan = planOf(caller, decoded.body, yield* newClientId)
-            // If another client holds a claim already, a commit would only lose it. So it is refused without one; the
-            // claims decide races.
+            // A claim that another client holds already would only be lost by a commit, so the service refuses without a commit.
+            // Between requests at the same time the claims decide.
             const taken = yield* stored.holders(onboardingClaims(plan))
             if (taken.length > 0) return yield* afterLoss(caller, plan, taken, store)
             const same = yield* samePersonAs(stored, plan.personKey, plan.clientId)

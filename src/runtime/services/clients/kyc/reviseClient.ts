@@ -108,7 +108,7 @@ export const named = (client: ClientRow, { identityChanged, sections, personKey 
   displayName: identityChanged ? displayNameOf(sections.personalInfo) : client.displayName
 })
 
-/** Applies the changes of the person's claims (A1-28). */
+/** Releases the person's claims that no longer hold, and claims the new ones for the client (A1-28). */
 export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, claims: ClaimsOfPerson): void => {
   for (const name of claims.release) turn.draft.release(name)
   for (const name of claims.claim) turn.draft.claim(name, client.id)

@@ -93,8 +93,8 @@ export class Deposits extends Context.Service<
         )
 
       /**
-       * Rules on a notice. Its row is read again when the mailbox no longer holds it, because a concurrent ruling ended
-       * it.
+       * Rules on a notice. Its row is read again when the mailbox no longer holds it, because a concurrent ruling has ended the
+       * notice.
        */
       const rule = (caller: OperatorCaller, noticeId: number, ruling: DepositRuling): Ruled =>
         rereading(
@@ -179,7 +179,7 @@ const decideFiling = (
   const found = brokerClient(turn, directory, caller)
   if (!found.ok) return found
   const { client, partner } = found.value
-  // A row in the mailbox is newer than the result of the lookup.
+  // A row in the mailbox is newer than the result of the lookup, so it takes precedence.
   const held = turn.state.all("depositNotices").find((row) => wireNotice(row).partnerRef === request.partnerRef)
   const own = held ?? (filed?.clientId === client.id ? filed : undefined)
   if (own !== undefined) return accept({ status: 200, notice: wireNotice(own) })

@@ -42,7 +42,7 @@ import {
 } from "../../../store/reads/settlementReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"
 
-/** Unix ms, both ends inclusive; `now`: time of the request. */
+/** A window of time in Unix ms, both ends inclusive; `now`: time of the request. */
 export interface WindowQuery {
   readonly from: number
   readonly to: number

@@ -339,7 +339,7 @@ const decideFiling = (turn: Turn, { caller, directory, filed, ...filing }: Filin
   const found = brokerClient(turn, directory, caller)
   if (!found.ok) return found
   const { client, partner } = found.value
-  // A row in the mailbox is newer than the result of the lookup.
+  // A row in the mailbox is newer than the result of the lookup, so it takes precedence.
   const held = turn.state.all("withdrawalRequests")
   const own =
     held.find((row) => row.context.partnerRef === filing.request.partnerRef) ??

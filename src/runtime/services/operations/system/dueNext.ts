@@ -14,7 +14,7 @@ import { whenAway } from "../../../store/whenAway.ts"
 import { equitiesKept, jobsPlace } from "../../statements/jobs/StatementJobs.ts"
 
 export interface DueNext {
-  /** A timer's handler, `statement.<job>` or `webhook.delivery`. */
+  /** The name of the work: a timer's handler, `statement.<job>` or `webhook.delivery`. */
   readonly name: string
   /** The mailbox, such as `client:5`. */
   readonly subject: string

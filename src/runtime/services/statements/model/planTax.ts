@@ -31,7 +31,7 @@ import { movesUpTo } from "./taxMoves.ts"
 import { chargeOf, isValued, partOf, swapOf, worthOf } from "./swapPostings.ts"
 import { contractOf } from "./venueTimes.ts"
 
-/** What a tax statement needs to know besides its period. */
+/** Terms of a tax statement that its period does not give. */
 export interface TaxTerms {
   readonly isBritish: boolean
   /**
