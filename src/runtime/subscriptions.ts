@@ -37,7 +37,7 @@ export const subscriptions = {
   timers: ["Timers", "OrderResync"],
   tradingHalts: ["MarketHalts", "OpeningWatch"],
   venueCalls: ["VenueCalls"],
-  venueMisfits: ["layerMisfitReads", "VenueComparison"],
+  venueMisfits: ["layerMisfitReads"],
   venueQuarantine: ["VenueComparison"],
   watchEntries: ["Screening", "PassDemand"],
   watchImports: ["Screening", "PassDemand"],

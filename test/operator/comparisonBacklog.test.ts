@@ -1,25 +1,20 @@
 /**
- * Differences that need no break. The service lacks events that the venue has published, because the stream is silent or
- * disconnected: the comparison reads and applies the account's events first, and without them no difference counts
- * (A2-103). Or a report of the venue does not fit, and its object is read again: only the misfit may open a break
- * (A2-115).
+ * A comparison while the service lacks events that the venue has published, because the stream is silent or
+ * disconnected. It reads and applies the account's events first. Without them no difference counts, and no break opens
+ * (A2-103).
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
-import { VenueProgress } from "../../src/runtime/ports/VenueProgress.ts"
-import { MisfitReads } from "../../src/runtime/services/venue/MisfitReads.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { contractSteps } from "../support/contractSteps.ts"
 import { knockOut } from "../support/contractVenue.ts"
 import { ofClient, query } from "../support/Builders.ts"
 import { expectLog } from "../support/expectLog.ts"
-import { inTurn, putPosition } from "../support/orderRows.ts"
 import { orderSteps } from "../support/orderSteps.ts"
 import { perp } from "../support/perpVenue.ts"
 import { progressOn, quickClock } from "../support/quickClock.ts"
 import { stakingSteps, stakingVenue } from "../support/stakingSteps.ts"
-import { reportMisfit } from "../support/standingMisfit.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
@@ -29,7 +24,6 @@ const [passPause, eventsMost] = [5_000, 10_000]
 const clock = quickClock()
 /** Queries of single objects get no answer, so events alone can explain a difference. */
 let isBlind = false
-let isSwapFalse = false
 /** The venue's answer to a query of an account's events. */
 let eventsAre: "given" | "unanswered" | "lost" = "given"
 const unanswered = Effect.fail(new VenueUnanswered({ reason: "away" }))
@@ -38,13 +32,6 @@ const layerVenue = Layer.effect(
   Effect.map(Venue, (port) =>
     Venue.of({
       ...port,
-      // A lie about a swap is also in the account.
-      account: (name) =>
-        Effect.map(port.account(name), (found) =>
-          found === null || !isSwapFalse
-            ? found
-            : { ...found, swaps: (found.swaps ?? []).map((swap) => ({ ...swap, reward: swap.notional })) }
-        ),
       lookup: (refs) => (isBlind ? unanswered : port.lookup(refs)),
       orderFills: (ref) => (isBlind ? unanswered : port.orderFills(ref)),
       accountEvents: (account, after) =>
@@ -73,19 +60,11 @@ afterAll(() => service.stop())
 afterEach(async () => {
   isBlind = false
   eventsAre = "given"
-  isSwapFalse = false
-  world.lying(null)
   world.price("60000")
   if (isHidden) await hide("stream")
   world.hide(false)
   isHidden = false
-  // Until then a gap may cut the connection, and a call would not reach the venue.
-  await contracts.poll(
-    () => service.run(Effect.map(VenueProgress, ({ isAt }) => isAt(world.venue.number))),
-    (isThere) => isThere
-  )
   await connected(true)
-  await contracts.fed()
   await contracts.priced("60000")
 })
 
@@ -101,8 +80,6 @@ const hide = async (how: "stream" | "silence" | "events"): Promise<void> => {
   world.hide(how)
   world.venue.disconnect()
   await connected(how === "silence")
-  // A knock-out during the cut of the market feed would have no exact mark.
-  await contracts.fed()
 }
 
 const uidOf = async (clientId: number): Promise<string> =>
@@ -233,63 +210,6 @@ describe("A2-103: a comparison behind the venue's events", () => {
       assert.match(`${position} ${money}`, named)
       assert.deepStrictEqual(others, [])
       assert.lengthOf(await breaksOf(clientId), 2)
-    },
-    60_000
-  )
-})
-
-describe("A2-115: a comparison while a report does not fit", () => {
-  const cases = [
-    ["an order, its trade, its position and its money", "false-fill-quantity", resting, "FILLED"],
-    ["a contract and its money", "false-knock-out", inContract, "KNOCKED_OUT"],
-    ["a swap and its money", "false-swap-reward", lending, "4.00000000"]
-  ] as const
-  const misfitOf = async (clientId: number) =>
-    (await ofClient(service, "venueMisfits", clientId)).map(({ ref, state }) => ({ ref, state }))[0]
-  const other = "OPEN The position in ETH-USDC-PERP is 0.500 here and 0 at the venue."
-  const report = /^The venue's report of .* does not fit the request: /
-
-  it.each(
-    cases.flatMap(([of, lie, begin, after]) =>
-      (["is read again", "stands"] as const).map((how) => [of, how, lie, begin, after] as const)
-    )
-  )(
-    "%s: while it %s, only the misfit and other differences are found",
-    async (_, how, lie, begin, after) => {
-      const story = await begin()
-      const { clientId } = story
-      expectLog(/a message of the venue is quarantined/)
-      expectLog(/service and venue differ/)
-      world.lying(lie)
-      isSwapFalse = lie === "false-swap-reward"
-      story.change(await uidOf(clientId))
-      const { ref = "" } =
-        (await contracts.poll(
-          () => misfitOf(clientId),
-          (found) => found?.state === "READING"
-        )) ?? {}
-      if (how === "stands") {
-        expectLog(/reports of an object do not fit the request/)
-        await inTurn(service, clientId, (turn) => reportMisfit(turn, ref))
-      }
-      const own = await breaksOf(clientId)
-      assert.lengthOf(own, how === "stands" ? 1 : 0)
-      for (const sentence of await reconcile(clientId)) assert.match(sentence, report)
-      assert.deepStrictEqual(await breaksOf(clientId), own)
-      await inTurn(service, clientId, (turn) => putPosition(turn, { symbol: "ETH-USDC-PERP", netQty: "0.500" }))
-      await reconcile(clientId)
-      assert.sameMembers([...(await breaksOf(clientId))], [...own, other])
-      world.lying(null)
-      isSwapFalse = false
-      // The quick clock would end the read's timeout, which is as long as the pause between passes.
-      await service.run(MisfitReads.use(({ want }) => Effect.sync(() => want({ clientId, ref }))))
-      await contracts.poll(
-        () => misfitOf(clientId),
-        (found) => found?.state === "ENDED"
-      )
-      assert.deepStrictEqual(await reconcile(clientId), [])
-      assert.sameMembers([...(await breaksOf(clientId))], [...own, other])
-      assert.strictEqual(await story.after(), after)
     },
     60_000
   )

@@ -14,9 +14,6 @@ import {
   settleMoneyDifferences,
   standing
 } from "../../../src/runtime/services/reconciliation/moneyComparison.ts"
-import type { Recall } from "../../../src/runtime/services/account/Recall.ts"
-import { explains, misfitMoves } from "../../../src/runtime/services/reconciliation/misfitMoves.ts"
-import { reportMisfit } from "../../support/standingMisfit.ts"
 import { balance, sampleRows } from "../engine/fixtures.ts"
 import { perp } from "./leverageTurns.ts"
 import { spot, TradingWorld } from "./TradingWorld.ts"
@@ -144,33 +141,6 @@ describe("A2-103: the money of a client", () => {
     const account = { sequence: 7, money: [trades("-490"), trades("0.2", "BTC")] }
     settleMoneyDifferences(asset, moneyDifferences(look({ account })))
     assert.deepStrictEqual(breaksOf(asset), [[-12_200_000_000n, true]])
-  })
-
-  const range = (low: string, high: string) => ({ low: new MoneyDecimal(low), high: new MoneyDecimal(high) })
-  it.each([
-    ["explained by a misfit purchase", new Map([["USDC", range("-Infinity", "0")]]), 0],
-    ["that a misfit sale does not explain", new Map([["USDC", range("0", "Infinity")]]), 1],
-    ["that a misfit in another currency does not explain", new Map([["BTC", range("-1", "1")]]), 1]
-  ] as const)("A2-115: an amount %s", (_, money, opened) => {
-    const turn = turnOf()
-    assert.lengthOf(settleMoneyDifferences(turn, apart(), null, { positions: new Map(), money }), opened)
-    assert.lengthOf(breaksOf(turn), opened)
-  })
-
-  it.each([
-    ["a contract", "A-3-3", ["USDC"]],
-    ["a request to close one", "R-3", ["USDC"]],
-    ["a tear-up", "T-3-1", ["USDC"]],
-    ["a swap", "S-3", ["ETH"]]
-  ] as const)("A2-115: the misfit of %s explains money of its currency alone", (_, ref, currencies) => {
-    const turn = turnOf()
-    const swap = { id: 3, context: { asset: "ETH" } }
-    reportMisfit(turn, ref, 0)
-    const { money, positions } = misfitMoves(turn, { row: () => swap } as unknown as Recall, [])
-    assert.deepStrictEqual([[...money.keys()], positions.size], [[...currencies], 0])
-    for (const currency of currencies)
-      for (const ours of [-1, 1])
-        assert.isTrue(explains(money.get(currency), new MoneyDecimal(ours), new MoneyDecimal(0)))
   })
 
   it("nothing counts while a call is in flight, once the books have moved on, or when the turn itself has booked", () => {

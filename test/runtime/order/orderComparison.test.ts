@@ -1,27 +1,20 @@
 /** Positions, orders and trades of which service and venue say different things, and what follows in the client's turn (A2-103). */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { perpInput } from "../../../src/machines/order/orderSamples.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
-import { readPauses } from "../../../src/machines/venueChecks/VenueMisfit.ts"
 import { bookedTrades, tradesCompared, tradesKnownToBoth, venueTrades } from "../../../src/machines/venue/trades.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import { firstRow } from "../../../src/runtime/effects/machineRow.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
-import { Recall } from "../../../src/runtime/services/account/Recall.ts"
-import { misfitMoves } from "../../../src/runtime/services/reconciliation/misfitMoves.ts"
 import {
   type ComparedOrders,
   orderDifferences,
-  settleOrderDifferences,
-  unbookedTrades
+  settleOrderDifferences
 } from "../../../src/runtime/services/reconciliation/orderComparison.ts"
-import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import type { OrderRow } from "../../../src/runtime/tables/order.ts"
-import { reportMisfit } from "../../support/standingMisfit.ts"
 import { reportOf } from "../../support/venueOrders.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
@@ -193,50 +186,6 @@ describe("A2-103: positions, orders and trades", () => {
     sent.put("venueCalls", call)
     busy.state.adopt(sent.build(null, null))
     assert.deepStrictEqual(settled(busy, look), { sentences: [], breaks: [] })
-  })
-})
-
-describe("A2-115: an order with an open misfit", () => {
-  const order = orderRow(7, "0.0400")
-  const recall = new Recall({ among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"])
-  const settledWith = (look: ComparedOrders, reads: number) => {
-    const turn = turnOf({ orders: [order], positions: look.positions as ReadonlyArray<typeof position> })
-    reportMisfit(turn, "O-7", reads)
-    const before = turn.draft.written("reconBreaks").length
-    const differences = orderDifferences(look)
-    const sentences = settleOrderDifferences(turn, differences, misfitMoves(turn, recall, unbookedTrades(differences)))
-    assert.strictEqual(turn.draft.written("reconBreaks").length - before, sentences.length)
-    return sentences
-  }
-  const positions = (ours: string, theirs: string, on = symbol): Partial<ComparedOrders> => ({
-    positions: [{ ...position, symbol: on, netQty: ours }],
-    theirPositions: [{ symbol: on, netQty: theirs }]
-  })
-  const missing = { ...trade, qty: "0.9", ref: "O-7" }
-
-  it.each([
-    ["the order, filled further at the venue", { orders: [order] }],
-    ["other terms of the order", { orders: [order], theirOrders: [{ ...there, filledQty: "0.04", price: "1.0" }] }],
-    ["a trade of the order", { trades: { ours: [], theirs: [missing] } }],
-    ["a position, by the open quantity", positions("0.04", "0.1")],
-    ["a position, by a part of it", positions("0.04", "0.05")],
-    ["a position, by its trade as reported", { ...positions("0.04", "0.94"), trades: { ours: [], theirs: [missing] } }]
-  ] as const)("explains %s: no break opens while it is read, nor beside its own break", (_, change) => {
-    const look = compared(change)
-    assert.lengthOf([settledWith(look, 0), settledWith(look, readPauses.length)].flat(), 0)
-    // Without the misfit each of them is a break.
-    assert.isNotEmpty(settled(turnOf({ orders: [order], positions: look.positions as [] }), look).breaks)
-  })
-
-  it.each([
-    ["another order", { theirOrders: [{ ...there, id: 901, ref: "O-8" }] }],
-    ["a trade of another order", { trades: { ours: [], theirs: [{ ...missing, ref: "O-8" }] } }],
-    ["a trade that the venue does not have", { trades: { ours: [trade], theirs: [] } }],
-    ["a position beyond the open quantity", positions("0.04", "0.11")],
-    ["a position on the other side", positions("0.04", "0.03")],
-    ["a position in another market", positions("0.04", "0.05", "ETH-USDC-PERP")]
-  ] as const)("does not explain %s: a break", (_, change) => {
-    for (const reads of [0, readPauses.length]) assert.lengthOf(settledWith(compared(change), reads), 1)
   })
 })
 

@@ -25,13 +25,7 @@ import { OutOfSync } from "../venue/OutOfSync.ts"
 import { subscribe } from "../../subscriptions.ts"
 import { MisfitReads } from "../venue/MisfitReads.ts"
 import { contractsOf, type Difference, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
-import {
-  type OrderDifference,
-  orderDifferences,
-  ordersOf,
-  settleOrderDifferences,
-  unbookedTrades
-} from "./orderComparison.ts"
+import { type OrderDifference, orderDifferences, ordersOf, settleOrderDifferences } from "./orderComparison.ts"
 import {
   lossOf,
   type MoneyApart,
@@ -42,7 +36,6 @@ import {
 } from "./moneyComparison.ts"
 import { comparedNouns, settleNouns } from "./comparedNouns.ts"
 import type { NounDifference } from "./NounComparison.ts"
-import { misfitMoves } from "./misfitMoves.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
 import { eventsApplied, notCompared } from "./publishedEvents.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
@@ -199,8 +192,6 @@ class Comparison {
       barrierContracts: (row) => this.follow(row),
       // The venue may have booked payments of a defaulted swap that its events did not report.
       swaps: ({ state, context }) => state === "DEFAULTED" && wanted.want(context.account),
-      // A misfit that has ended explains no difference any more, so its client is compared again.
-      venueMisfits: ({ state, clientId }) => state === "ENDED" && wanted.wantClient(clientId),
       // The venue may have booked a trade or a payment whose event is quarantined here.
       venueQuarantine: ({ account }) => account !== null && wanted.wantQuarantined(account),
       // Once a funding stamp is posted, no pending payment explains a remaining difference.
@@ -351,16 +342,12 @@ class Comparison {
           subject: clientSubject(client.id),
           by,
           lane: "internal",
-          decide: (turn) => {
-            // A contract or a swap may begin a misfit in this turn, which explains money.
-            const moves = () => misfitMoves(turn, this.parts.handlers.recall, unbookedTrades(orders))
-            return [
-              ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
-              ...settleOrderDifferences(turn, orders.filter(isFresh), moves()),
-              ...settleNouns(turn, this.parts.handlers, nouns, isFresh),
-              ...settleMoneyDifferences(turn, money.filter(isFresh), loss, moves())
-            ]
-          }
+          decide: (turn) => [
+            ...settleDifferences(turn, this.parts.handlers, contracts.filter(isFresh)),
+            ...settleOrderDifferences(turn, orders.filter(isFresh)),
+            ...settleNouns(turn, this.parts.handlers, nouns, isFresh),
+            ...settleMoneyDifferences(turn, money.filter(isFresh), loss)
+          ]
         })
         sentences.push(...alarmed)
       }

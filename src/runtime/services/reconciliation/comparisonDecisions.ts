@@ -1,14 +1,14 @@
 /**
  * Compares the contracts and requests of one client with the venue, and applies the differences in the client's turn.
  * The service applies ends that the venue reports, and opens the venue's contracts that answer our requests. Every
- * other difference opens a break, which staff close, unless an open misfit of the object explains it. The amount of a
- * break is the surplus of the service over the venue, in micro-USDC (A2-22, A2-103, D4, D5, F15).
+ * other difference opens a break, which staff close. The amount of a break is the surplus of the service over the
+ * venue, in micro-USDC (A2-22, A2-103, D4, D5, F15).
  */
 import { Effect } from "effect"
 import { figuresAt } from "../../../machines/contract/contractFigures.ts"
 import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
-import { objectOfRef, ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { openContractMisfit } from "../../../machines/venueChecks/contractChecks.ts"
 import type { VenueAccount, VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -19,9 +19,8 @@ import { contractInTurn, endOf, unknownAtVenue } from "../trading/contract/contr
 import { openContracts } from "../account/contractHoldings.ts"
 import { rfqInTurn } from "../trading/rfq/rfqDecisions.ts"
 import { ownedTurn } from "../account/ownedTurn.ts"
-import { contractNames } from "../trading/rfq/contractVerdict.ts"
 import { endKnown, type EventParts, rfqHandler } from "../trading/rfq/rfqEvents.ts"
-import { hasMisfit, misfitFound } from "../venue/misfits.ts"
+import { misfitFound } from "../venue/misfits.ts"
 import type { ObjectReport } from "../venue/VenueHandler.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
@@ -120,10 +119,7 @@ export const settleDifferences = (
   })
 }
 
-/**
- * Settles one difference. Returns a sentence for staff; null: the difference was applied, no longer exists, or a misfit
- * explains it.
- */
+/** Settles one difference. Returns a sentence for staff; null: the difference was applied, or no longer exists. */
 const settle = (turn: Turn, parts: EventParts, what: What): string | null => {
   switch (what.is) {
     case "notHere":
@@ -141,7 +137,7 @@ const settle = (turn: Turn, parts: EventParts, what: What): string | null => {
     }
     case "requestUnknown": {
       const row = rfqInTurn(turn, what.rfqId)
-      if (row === undefined || row.state !== "OPEN" || hasMisfit(turn, [`rfq:${row.id}`])) return null
+      if (row === undefined || row.state !== "OPEN") return null
       const reason = `The venue does not know request ${row.id}, which is open here.`
       const { partnerId, clientId, state } = row
       const action = "rfq.unknownAtVenue"
@@ -169,7 +165,6 @@ const ofContract = (
     if (end !== null) endKnown(ownedTurn(turn, parts), row, end)
     return null
   }
-  if (hasMisfit(turn, contractNames(row))) return null
   if (what.is === "unknown") {
     unknownAtVenue(turn, row)
     return `The venue does not know contract ${row.id}, which is open here.`
@@ -193,7 +188,6 @@ const notHere = (turn: Turn, parts: EventParts, contract: VenueContract): string
     const fact = { type: "contract", account, sequence: 0, contract } as const
     if (rfqHandler(parts).reported(turn, { id: request.id, at: turn.now, fact })) return null
   }
-  if (named !== null && hasMisfit(turn, [objectOfRef(contract.ref)])) return null
   const ended = request === null ? "" : `, as contract ${request.context.contractId} ended,`
   const reason = `The venue has contract ${contract.id} of ${contract.qty} ${contract.symbol} open${ended} and the service has not.`
   const premium = premiumOf(contract)

@@ -18,7 +18,6 @@ import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { ClientRow } from "../../tables/client.ts"
-import { explains, type MisfitMoves, noMoves } from "./misfitMoves.ts"
 import { lossIn } from "../venue/venueQuarantine.ts"
 
 /** A client's money in the ledger and at the venue. */
@@ -70,14 +69,13 @@ export const standing = (
 }
 
 /**
- * Opens a break for each difference that persists in the turn and that no misfit explains. Returns the sentences of the
- * differences that raise an alarm. `loss`: lost events of the account, which each break names.
+ * Opens a break for each difference that persists in the turn. Returns the sentences of the differences that raise an alarm.
+ * `loss`: lost events of the account, which each break names.
  */
 export const settleMoneyDifferences = (
   turn: Turn,
   differences: ReadonlyArray<MoneyApart>,
-  loss: string | null = null,
-  { money }: MisfitMoves = noMoves
+  loss: string | null = null
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
   // A venue call in flight may explain all differences.
@@ -86,7 +84,7 @@ export const settleMoneyDifferences = (
   if (turn.draft.written("balances").length > 0) return []
   const now = ownMoney({ balances: turn.state.all("balances"), totals: turn.state.one("accountTotals") })
   return differences.flatMap(({ claim, asset, ours, theirs }) => {
-    if (!(now.get(asset)?.eq(ours) ?? ours.isZero()) || explains(money.get(asset), ours, theirs)) return []
+    if (!(now.get(asset)?.eq(ours) ?? ours.isZero())) return []
     const figures = `The ledger has ${decimalText(ours)} ${asset} of the venue, and the venue's own books have ${decimalText(theirs)}.`
     const sentence = loss === null ? figures : `${figures} ${loss}`
     turn.draft.claim(claim, client.id)

@@ -1,9 +1,8 @@
 /**
  * Compares positions, working orders and trades of one client with the venue, and opens breaks in the client's turn. The first
  * pass queries the orders that differ, so that late events are booked before the second pass. A remaining difference opens a
- * break with both figures, unless an open misfit explains it. Its amount is the surplus of the service over the venue, in
- * micro-USDC at the last mark. Breaks of trades and positions pause money out; breaks of working orders do not (A2-94, A2-96,
- * A2-103).
+ * break with both figures. Its amount is the surplus of the service over the venue, in micro-USDC at the last mark. Breaks of
+ * trades and positions pause money out; breaks of working orders do not (A2-94, A2-96, A2-103).
  */
 import { Effect } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
@@ -26,8 +25,6 @@ import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { OrderRow, PositionRow } from "../../tables/order.ts"
 import { orderInTurn, positionInTurn } from "../trading/order/orderDecisions.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
-import { hasMisfit } from "../venue/misfits.ts"
-import { explains, type MisfitMoves, noMoves, type UnbookedTrade } from "./misfitMoves.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { accountEventsAtMost, type Venue, type VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
@@ -133,14 +130,6 @@ const tradesApart = ({ trades }: ComparedOrders): ReadonlyArray<OrderDifference>
   })
 }
 
-/** The trades of orders that the venue alone has. */
-export const unbookedTrades = (differences: ReadonlyArray<OrderDifference>): ReadonlyArray<UnbookedTrade> =>
-  differences.flatMap(({ orderId, what }) =>
-    orderId !== null && what.is === "trade" && what.ours === null && what.theirs !== null
-      ? [{ orderId, trade: what.theirs }]
-      : []
-  )
-
 interface Alarm {
   readonly sentence: string
   /** The value that the service has more than the venue, micro-USDC; negative if the venue has more. */
@@ -148,22 +137,17 @@ interface Alarm {
   readonly pauses: boolean
 }
 
-/**
- * Opens a break for each difference that persists in the turn and that no misfit explains. Returns the sentences of the
- * alarms.
- */
+/** Opens a break for each difference that persists in the turn. Returns the sentences of the alarms. */
 export const settleOrderDifferences = (
   turn: Turn,
-  differences: ReadonlyArray<OrderDifference>,
-  moves: MisfitMoves = noMoves
+  differences: ReadonlyArray<OrderDifference>
 ): ReadonlyArray<string> => {
   const client = turn.state.one("clients")
   // While a venue call is in flight, it may explain every difference, so nothing is applied.
   if (client === undefined || turn.state.all("venueCalls").length > 0) return []
   const whose = { clientId: client.id, partnerId: client.partnerId }
-  return differences.flatMap(({ claim, what, orderId }) => {
-    if (orderId !== null && hasMisfit(turn, [`order:${orderId}`])) return []
-    const alarm = alarmOf(turn, what, moves)
+  return differences.flatMap(({ claim, what }) => {
+    const alarm = alarmOf(turn, what)
     if (alarm === null) return []
     const { sentence, more, pauses } = alarm
     turn.draft.claim(claim, client.id)
@@ -172,14 +156,13 @@ export const settleOrderDifferences = (
   })
 }
 
-/** The break and the sentence for a difference; null if it no longer exists in this turn, or a misfit explains it. */
-const alarmOf = (turn: Turn, what: What, { positions }: MisfitMoves): Alarm | null => {
+/** The break and the sentence for a difference; null if it no longer exists in this turn. */
+const alarmOf = (turn: Turn, what: What): Alarm | null => {
   switch (what.is) {
     case "position": {
       const { symbol, ours, theirs } = what
       const row = positionInTurn(turn, symbol)
       if (!isSame(row?.netQty ?? "0", ours)) return null
-      if (explains(positions.get(symbol), new MoneyDecimal(ours), new MoneyDecimal(theirs))) return null
       const price = priceOf(turn.facts, symbol) ?? row?.avgEntry ?? "0"
       const more = valueOf(new MoneyDecimal(ours).minus(theirs), price)
       return { sentence: `The position in ${symbol} is ${ours} here and ${theirs} at the venue.`, more, pauses: true }

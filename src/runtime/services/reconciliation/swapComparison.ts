@@ -1,8 +1,8 @@
 /**
  * Compares the staking swaps of one client with the venue, and applies the differences in the client's turn. The venue
  * is the authority on acceptance, payments and ends, so the service applies those that it reports. A swap that only one
- * side has opens a break, unless an open misfit of it explains the difference. The amount of the break is the surplus of
- * the service over the venue, in micro-USDC at the last mark (A2-103, D8).
+ * side has opens a break. Its amount is the surplus of the service over the venue, in micro-USDC at the last mark
+ * (A2-103, D8).
  */
 import { Effect } from "effect"
 import { holdingMark, valueAt } from "../../../machines/market/holdingMark.ts"
@@ -11,7 +11,7 @@ import { minorOf } from "../../../machines/shared/Money.ts"
 import { progressOfSwap, swapRef, termsOfSwap } from "../../../machines/swap/Swap.ts"
 import { outstandingOf } from "../../../machines/swap/swapFigures.ts"
 import { lookupLimit, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
-import { objectOfRef, ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import type { VenueSwap } from "../../../machines/venue/swapAtVenue.ts"
 import type { VenueAccount } from "../../../machines/venue/venueObjects.ts"
 import { swapMisfit } from "../../../machines/venueChecks/swapChecks.ts"
@@ -20,7 +20,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { SwapRow } from "../../tables/swap.ts"
 import { swapHandler, type SwapParts } from "../trading/swap/swapEvents.ts"
-import { hasMisfit, misfitFound } from "../venue/misfits.ts"
+import { misfitFound } from "../venue/misfits.ts"
 import { breakOfClient } from "../money/breaks/clientBreaks.ts"
 import type { VenueUnanswered } from "../../ports/Venue.ts"
 import type { ClientRow } from "../../tables/client.ts"
@@ -105,7 +105,7 @@ interface Alarm {
   readonly more: bigint
 }
 
-/** Applies the venue's report of a swap. Null: applied, or a misfit explains the difference; otherwise the alarm. */
+/** Applies the venue's report of a swap. Null: applied; otherwise the alarm. */
 const apply = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: "unknown" }>): Alarm | null => {
   const { theirs: swap } = what
   const named = ownerOfRef(swap.ref)
@@ -124,17 +124,15 @@ const apply = (turn: Turn, parts: SwapParts, what: Exclude<What, { readonly is: 
     swapHandler(parts).reported(turn, { id, at: turn.now, fact })
     return null
   }
-  if (named !== null && hasMisfit(turn, [objectOfRef(swap.ref)])) return null
   const sentence = `The venue has swap ${swap.id} of ${swap.notional} in ${swap.symbol} open and the service has not.`
   const asset = swap.symbol.slice(0, swap.symbol.indexOf("-"))
   return { sentence, more: isCurrency(asset) ? -worthOf(turn, asset, minorOf(swap.notional, asset)) : 0n }
 }
 
-/** The alarm for a swap that the venue does not know; null: it has ended since the pass, or a misfit explains this. */
+/** The alarm for a swap that the venue does not know; null: the swap has ended since the pass. */
 const unknownAtVenue = (turn: Turn, { recall }: SwapParts, swapId: number): Alarm | null => {
   const row = recall.row(turn, "swaps", swapId)
   if (row === null || (row.state !== "OPEN" && row.state !== "DEFAULTED")) return null
-  if (hasMisfit(turn, [`swap:${swapId}`])) return null
   const { partnerId, clientId, state, context } = row
   const sentence = `The venue does not know swap ${row.id}, which is ${state} here.`
   applyEffects(turn, { partnerId, clientId, object: `swap:${row.id}` }, [

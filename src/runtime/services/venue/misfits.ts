@@ -23,7 +23,7 @@ export const misfitReason = (reason: string): string => `it does not fit the req
 
 /** The open misfit of the object with this ref; undefined if there is none. */
 export const misfitOf = (turn: Turn, ref: string): VenueMisfitRow | undefined =>
-  openMisfits(turn).find((row) => row.ref === ref)
+  rowsInTurn(turn, "venueMisfits").find((row) => row.state !== "ENDED" && row.ref === ref)
 
 interface Found {
   readonly ref: string
@@ -107,14 +107,6 @@ export const misfitSentence = ({ ref, context: { reason } }: Pick<VenueMisfitRow
 
 const sentenceOf = (ref: string, reason: string): string =>
   `The venue's report of ${objectOfRef(ref)} does not fit the request: ${reason}.`
-
-/** The open misfits in the turn: each object is read again, or its misfit stands. */
-export const openMisfits = (turn: Turn): ReadonlyArray<VenueMisfitRow> =>
-  rowsInTurn(turn, "venueMisfits").filter(({ state }) => state !== "ENDED")
-
-/** Whether an open misfit of one of these objects explains their difference from the venue. */
-export const hasMisfit = (turn: Turn, objects: ReadonlyArray<string>): boolean =>
-  openMisfits(turn).some((row) => isOfObjects(row, objects))
 
 /** The first standing misfit of one of these objects (KIND:ID); undefined if none stands. */
 export const standingMisfit = (state: SubjectState, objects: ReadonlyArray<string>): VenueMisfitRow | undefined =>
