@@ -60,7 +60,7 @@ export class Board {
     if (changed.includes(true)) this.notify(rfqId)
   }
 
-  /** Sets the reason that the router has accepted none of a request's quotes; null clears it. */
+  /** Sets the reason why the router accepted no quote of a request; null clears it. */
   remark(rfqId: number, note: string | null): void {
     const request = this.requests.get(rfqId)
     if (request !== undefined) request.note = note
