@@ -6,6 +6,7 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
+import { WaitingAccounts, waitsMost } from "../../src/runtime/services/reconciliation/publishedEvents.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { contractSteps } from "../support/contractSteps.ts"
 import { knockOut } from "../support/contractVenue.ts"
@@ -65,6 +66,7 @@ afterEach(async () => {
   world.hide(false)
   isHidden = false
   await connected(true)
+  await contracts.fed()
   await contracts.priced("60000")
 })
 
@@ -80,6 +82,8 @@ const hide = async (how: "stream" | "silence" | "events"): Promise<void> => {
   world.hide(how)
   world.venue.disconnect()
   await connected(how === "silence")
+  // A knock-out during the cut of the market feed would have no exact mark.
+  await contracts.fed()
 }
 
 const uidOf = async (clientId: number): Promise<string> =>
@@ -186,6 +190,15 @@ describe("A2-103: a comparison behind the venue's events", () => {
     eventsAre = "given"
     assert.deepStrictEqual([await reconcile(clientId), await breaksOf(clientId)], [[], before])
   }, 60_000)
+
+  it("waits for the events of an account ten times in a row at most", () => {
+    const waiting = new WaitingAccounts()
+    const waits = (): ReadonlyArray<boolean> => Array.from({ length: waitsMost + 2 }, () => waiting.mayWait(1))
+    const most = [...Array.from({ length: waitsMost }, () => true), false, false]
+    assert.deepStrictEqual(waits(), most)
+    waiting.end(1)
+    assert.deepStrictEqual(waits(), most)
+  })
 
   it.each([
     [

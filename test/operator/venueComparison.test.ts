@@ -57,7 +57,7 @@ beforeEach(async () => {
   await connected(true)
 })
 
-/** Waits until the service knows that it is connected, or not: a comparison waits for no event of a lost connection. */
+/** Waits until the service knows that it is connected, or not. */
 const connected = async (wanted: boolean): Promise<void> => {
   const link = () => service.run(Effect.map(VenueLink, (link) => link.state()))
   await steps.poll(link, (found) => found.connected === wanted)
@@ -67,6 +67,8 @@ const hideEvents = async (): Promise<void> => {
   world.hide("events")
   world.venue.disconnect()
   await connected(false)
+  // The cut ends the market feed too: a knock-out meanwhile would have no exact mark.
+  await steps.fed()
 }
 
 const opened = async (paths: Members = {}): Promise<number> => {

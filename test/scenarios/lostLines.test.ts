@@ -32,7 +32,7 @@ const { service, key } = opened
 const { trader, placed, limit } = orderSteps(service, key, opened)
 
 it("A2-97: a liquidation waits for the trade whose line was lost before it", async () => {
-  expectLog(/quarantined .*reason: 'spoiled'/)
+  expectLog(/quarantined.*reason: 'spoiled'/)
   const [anna, ben] = [await trader("90000.00"), await trader("90000.00")]
   const [account] = (await query(service, `SELECT uid FROM clients WHERE id = ${anna}`)) as ReadonlyArray<{
     uid: string

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
+import { MarketFeed } from "../../src/runtime/services/market/MarketFeed.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { get, withPaths } from "./Builders.ts"
 import { knockOut } from "./contractVenue.ts"
@@ -38,6 +39,12 @@ export const contractSteps = (
     poll,
     /** The market has a live price, this mark if one is named. */
     priced,
+    /** The market feed is connected. */
+    fed: () =>
+      poll(
+        () => service.run(Effect.map(MarketFeed, (feed) => feed.figures())),
+        (feed) => feed.connected
+      ),
     /** A client at level MICA_MIFID with so much collateral, while the market has a live price and the venue is connected. */
     trader: async (amount = "1000.00"): Promise<number> => {
       const clientId = await service.client(key)

@@ -164,10 +164,13 @@ const findsBreaks = async (stated: Stated): Promise<void> => {
   assert.match((await found()) ?? "", /^the equity of client/)
   await bench.query(`UPDATE daily_equities SET equity = equity - 1 ${last}`)
   await bench.query(`UPDATE daily_equities SET unvalued = unvalued + 1 ${last}`)
-  assert.match((await found()) ?? "", /positions and contracts without a mark, and it was/)
+  assert.match((await found()) ?? "", /unvalued positions and contracts, the replay gives/)
   await bench.query(`UPDATE daily_equities SET unvalued = unvalued - 1 ${last}`)
   await bench.query(`UPDATE daily_equities SET held = '{"USDC cash":"1"}' ${last}`)
-  assert.match((await found()) ?? "", /^what client 1 held at the beginning of .* is not what was booked before/)
+  assert.match(
+    (await found()) ?? "",
+    /^the holdings of client 1 at the beginning of .* are stored as .*, earlier bookings give others/
+  )
   await bench.query(`UPDATE daily_equities SET held = NULL ${last}`)
   const [taken] = await bench.query(`DELETE FROM daily_equities ${last} RETURNING day, equity, unvalued`)
   assert.match((await found()) ?? "", /^no equity of client/)

@@ -37,7 +37,7 @@ import {
 import { comparedNouns, settleNouns } from "./comparedNouns.ts"
 import type { NounDifference } from "./NounComparison.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
-import { eventsApplied, notCompared } from "./publishedEvents.ts"
+import { comparedWithout, eventsApplied, notCompared, WaitingAccounts } from "./publishedEvents.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
 /** The pause between two slices of the daily comparison, ms. */
@@ -180,6 +180,7 @@ const countOf = ({ contracts, orders, nouns, money }: Pass): number =>
 class Comparison {
   private readonly parts: Parts
   readonly wanted = new WantedAccounts()
+  private readonly waiting = new WaitingAccounts()
   /** Contracts past their expiry by id. The value is true once the alarm about the contract is logged. */
   private readonly overdue = new Map<number, boolean>()
   private compared = 0
@@ -296,8 +297,8 @@ class Comparison {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return { sentences: [], withoutMoney: false }
-      this.compared++
       let before = yield* this.compareOnce(client)
+      if (before !== null) this.compared++
       const withoutMoney = before?.withoutMoney ?? false
       const sentences = new Set(yield* misfitsOf(this.parts, client))
       for (let pass = 0; before !== null && pass < passesMost && countOf(before) > 0; pass++) {
@@ -316,7 +317,10 @@ class Comparison {
           for (const sentence of yield* Effect.catchDefect(settle, notApplied(uid))) sentences.add(sentence)
         if (both.length === countOf(next)) break
       }
-      if (before === null) sentences.add(yield* notCompared(uid))
+      if (before === null) {
+        this.wanted.wantLater(uid)
+        sentences.add(yield* notCompared(uid))
+      }
       return { sentences: [...sentences], withoutMoney }
     })
   }
@@ -361,11 +365,13 @@ class Comparison {
     })
   }
 
-  /** One comparison pass over a client. Null: events that the venue has published could not be applied, so nothing counts. */
+  /** One comparison pass over a client. Null: the account waits for events that could not be applied. */
   private compareOnce(client: ClientRow): Effect.Effect<Pass | null, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const account = yield* this.parts.venue.account(client.uid)
-      if (!(yield* eventsApplied(this.parts, client, account?.sequence ?? 0))) return null
+      if (yield* eventsApplied(this.parts, client, account?.sequence ?? 0)) this.waiting.end(client.id)
+      else if (this.waiting.mayWait(client.id)) return null
+      else yield* comparedWithout(client.uid)
       const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
       const nouns = yield* Effect.forEach(comparedNouns, ({ find }) => find(this.parts, client, account))
       const orders = orderDifferences(yield* ordersOf(this.parts, client, account))

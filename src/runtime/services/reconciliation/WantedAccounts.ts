@@ -33,6 +33,11 @@ export class WantedAccounts {
     this.want(uid)
   }
 
+  /** Queues an account at the end of the present pause. */
+  wantLater(uid: string): void {
+    if (this.asides.size < most) this.asides.set(uid, true)
+  }
+
   /**
    * Ends the pauses at equal intervals, in an endless loop. An account with further events is queued again and begins a new
    * pause.

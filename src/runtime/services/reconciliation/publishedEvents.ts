@@ -12,6 +12,32 @@ import type { ClientRow } from "../../tables/client.ts"
 /** The longest wait for the events of one account, ms. */
 const eventsMost = 10_000
 
+/** Comparisons in a row that wait for the events of an account; the next one compares it without them. */
+export const waitsMost = 10
+/** Limit on accounts whose waits are counted. An account beyond it is compared at once without its events. */
+const countedMost = 10_000
+
+/**
+ * The accounts whose events could not be applied, so that their comparison waits. A venue that withholds the events of an account
+ * for ever must not hide a difference for ever.
+ */
+export class WaitingAccounts {
+  private readonly waits = new Map<number, number>()
+
+  /** Counts a comparison without the account's events. False: the account has waited long enough. */
+  mayWait(clientId: number): boolean {
+    const waits = this.waits.get(clientId) ?? 0
+    if (waits >= waitsMost || (waits === 0 && this.waits.size >= countedMost)) return false
+    this.waits.set(clientId, waits + 1)
+    return true
+  }
+
+  /** The account's events are applied. */
+  end(clientId: number): void {
+    this.waits.delete(clientId)
+  }
+}
+
 interface Sources {
   readonly stored: RowReads["Service"]
   readonly progress: VenueProgress["Service"]
@@ -35,11 +61,20 @@ export const eventsApplied = (
     Effect.timeoutOrElse({ duration: eventsMost, orElse: () => Effect.succeed(false) })
   )
 
-/** Logs that an account waits for its next slice without these events, and returns a sentence. */
+/** Logs that an account has waited for its events too often. */
+export const comparedWithout = (uid: string): Effect.Effect<void> =>
+  Effect.annotateLogs(
+    Effect.logError(
+      "published events of an account could still not be applied: it is compared without them, so that no difference stays hidden"
+    ),
+    { uid }
+  )
+
+/** Logs that an account waits for these events, and returns a sentence. */
 export const notCompared = (uid: string): Effect.Effect<string> =>
   Effect.as(
     Effect.annotateLogs(
-      Effect.logWarning("published events of an account could not be applied: its comparison waits for the next slice"),
+      Effect.logWarning("published events of an account could not be applied: its comparison is repeated in a minute"),
       { uid }
     ),
     `The venue has published events of ${uid} that could not be applied yet: the account was not compared.`
