@@ -53,7 +53,7 @@ const values: Readonly<Record<string, string>> = {
 }
 const concrete = ({ path, query }: Route): string => {
   const wanted = query.filter(({ wanted }) => wanted !== undefined).map(({ name }) => `${name}=BTC-USDC-PERP`)
-  return `${path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "")}?${wanted.join("&")}`
+  return `${path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "1")}?${wanted.join("&")}`
 }
 
 /** The one answer with more than the envelope (doc 2, GET /ticker; A2-112) has msg, sequence and time besides. */

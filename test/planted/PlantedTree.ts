@@ -4,14 +4,17 @@
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join, relative, resolve } from "node:path"
-import { edits, type Insertion } from "../fixtures/plantedNoun/edits.ts"
+import { basename, dirname, join, relative, resolve } from "node:path"
+import { commandEdits, edits, type Insertion } from "../fixtures/plantedNoun/edits.ts"
 
 const project = resolve(import.meta.dirname, "../..")
 const own = join(project, "test/fixtures/plantedNoun/files")
 
-/** What is copied beside the files of the project's root: whatever else lies there is not the tree. */
-const folders = ["bench", "bin", "cli", "docs", "scripts", "simulator", "src", "test"]
+/** The copied folders, besides the files of the project's root. Other folders there do not belong to the tree. */
+const folders = ["bench", "bin", "cli", "docs", "linters", "scripts", "simulator", "src", "test"]
+
+/** False for installed packages: the copy has links to them. */
+const isOfProject = (path: string): boolean => basename(path) !== "node_modules"
 
 /** Stands in names and texts for the number of the next migration. */
 const numberMark = "NNNN"
@@ -55,10 +58,12 @@ export class PlantedTree {
     const root = mkdtempSync(join(tmpdir(), "brokerage-planted-"))
     for (const entry of readdirSync(project, { withFileTypes: true })) {
       if (entry.isFile() || folders.includes(entry.name)) {
-        cpSync(join(project, entry.name), join(root, entry.name), { recursive: true })
+        cpSync(join(project, entry.name), join(root, entry.name), { recursive: true, filter: isOfProject })
       }
     }
-    symlinkSync(join(project, "node_modules"), join(root, "node_modules"))
+    for (const packages of ["node_modules", "linters/node_modules"]) {
+      symlinkSync(join(project, packages), join(root, packages))
+    }
     const tree = new PlantedTree(root, placesOf())
     for (const path of tree.places) tree.#write(path, tree.#places.get(path)?.planted ?? null)
     return tree
@@ -124,7 +129,7 @@ const placesOf = (): ReadonlyMap<string, Place> => {
     file.replace(/\.txt$/, ""),
     { before: null, planted: readFileSync(join(own, file), "utf8") }
   ])
-  const changed = Object.entries(edits).map(([file, insertions]): readonly [string, Place] => {
+  const changed = Object.entries({ ...edits, ...commandEdits }).map(([file, insertions]): readonly [string, Place] => {
     const before = readFileSync(join(project, file), "utf8")
     return [file, { before, planted: withInsertions(file, before, insertions) }]
   })
