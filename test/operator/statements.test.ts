@@ -95,15 +95,15 @@ describe("operator surface, statement", () => {
       return join(folder, name)
     }
     const cases: ReadonlyArray<readonly [what: string, file: string, status: number, sentence: RegExp]> = [
-      ["a changed byte", file("changed.pdf", changed(pdf, 2_000)), 1, /not what the service says/],
+      ["a changed byte", file("changed.pdf", changed(pdf, 2_000)), 1, /differs from the service's record/],
       ["a changed model", file("changed.json", changed(model, 40)), 1, /Statement not found/],
       [
         "half of a PDF",
         file("half.pdf", pdf.subarray(0, pdf.length / 2)),
         1,
-        /names no statement|not what the service says/
+        /names no statement|differs from the service's record/
       ],
-      ["all but the end of a PDF", file("most.pdf", pdf.subarray(0, -1)), 1, /not what the service says/],
+      ["all but the end of a PDF", file("most.pdf", pdf.subarray(0, -1)), 1, /differs from the service's record/],
       ["half of a model", file("half.json", model.subarray(0, model.length / 2)), 1, /Statement not found/],
       ["no PDF", file("text.txt", "dear reader"), 1, /Statement not found/],
       ["a PDF of something else", file("plain.pdf", "%PDF-1.7\nhello"), 1, /names no statement/],
