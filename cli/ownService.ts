@@ -112,7 +112,8 @@ const firstLine = (child: ChildProcess): Promise<string> =>
   })
 
 /**
- * Lets the running service kill itself at the next pass of a point. Completes once the service has read the point from the file.
+ * Makes the running service kill itself the next time it passes this kill point. Completes once the service has read the
+ * `kill-at` file.
  */
 const dieAt = async (child: ChildProcess, dataDir: string, point: string): Promise<void> => {
   const file = join(dataDir, "kill-at")

@@ -14,8 +14,9 @@ const dayMillis = 86_400_000
 const Process = Schema.Struct({
   /** Standard deviation of a year's returns; 1 is 100 percent. */
   volatility: Schema.optionalKey(between(0, 20)),
-  /** Jumps a year, and the largest as a share of the price. */
+  /** The number of jumps a year. */
   jumps: Schema.optionalKey(between(0, 100_000)),
+  /** The size of the largest jump, as a share of the price. */
   jumpSize: Schema.optionalKey(between(0, 0.9))
 })
 

@@ -45,7 +45,7 @@ export const mature = (parts: WriterParts, swap: Swap): void => {
   const { staking, streams, settings, clock, agenda } = parts
   if (swap.end !== null) return
   const { writers } = settings
-  // The random number is always drawn, so that a tester's default does not shift later random choices.
+  // Drawn also for a writer whose default a tester has ordered, so that later random choices stay the same.
   const drawn = streams.writers.next()
   if (takeDefault(parts) || drawn < writers.default) return staking.fallShort(swap)
   const late = (): void => agenda.add(clock.now + writers.lateMillis, { type: "payment", swapId: swap.id })

@@ -18,7 +18,10 @@ export interface ConnectionLimits {
 /** Whether an address has no limit: that of the local machine, and of hosts that forward requests of many callers. */
 export type Exempt = (address: string) => boolean
 
-/** The default is more than the partners of one installation need, and below the usual limit of an unprivileged process. */
+/**
+ * The default limit on open connections in total: more than the partners of one installation need, and below the number of open
+ * files that an unprivileged process may usually have.
+ */
 const usualTotal = 16_384
 export const usualPerSource = 4_096
 /** File descriptors reserved for the database, files and outgoing connections. */

@@ -58,12 +58,12 @@ export const readBody = (
     if (declared !== null && declared > cap) return resume(Effect.succeed(tooLarge))
     if (bodyless(request)) return resume(Effect.succeed(empty))
     if (request.destroyed) return resume(Effect.succeed(aborted))
-    // HTTP/1.0 has no interim answers (RFC 9110, 10.1.1).
+    // HTTP/1.0 has no interim answers, so such a caller does not wait for one (RFC 9110, 10.1.1).
     const waits = request.headers.expect !== undefined && request.httpVersion !== "1.0"
     if (waits && !response.headersSent) response.writeContinue()
     const limit = limitOf(cap)
     let pieces: Array<Buffer> = []
-    /** HTTP/1.0 has no interim answers, so such a caller does not wait for one (RFC 9110, 10.1.1). */
+    /** The number of bytes that arrived, kept or discarded. */
     let size = 0
     let kept = 0
     let stopWaiting: (() => void) | null = null

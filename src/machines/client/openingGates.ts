@@ -1,6 +1,6 @@
 /**
- * Gates for new risk that requests for quotes and orders share. Each list has its own order (A2-52, A2-91, A2-110, A2-28,
- * A2-49, A1-50, F3).
+ * Gates that refuse new risk, shared by the gate lists of requests for quotes and of orders. Each list runs them in a sequence
+ * of its own (A2-52, A2-91, A2-110, A2-28, A2-49, A1-50, F3).
  */
 import { graverOf, type RiskState } from "../margin/accountRisk.ts"
 import { isFresh, type Mark } from "../market/Facts.ts"

@@ -211,8 +211,8 @@ const limitsOf = ({ order, market, preTrade: { bound } }: JudgedOrder): Readonly
 }
 
 /**
- * Limits the distance of a reduce-only order's trades to the loss that every account outside a close-out can pay. A close-out
- * order may trade as far as its step allows.
+ * Limits how far from the mark, or from its trigger, a reduce-only order may trade. Every account outside a close-out can pay
+ * the loss at that distance. An order of a close-out may trade as far as its step allows.
  */
 export const boundRule: OrderRule = {
   gate: "bound",

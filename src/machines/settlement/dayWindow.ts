@@ -18,8 +18,8 @@ export interface DayWindow {
 }
 
 /**
- * The last day that ends at or before `to`; -1 when there is none. At or after `now` it is the day of `to`, because no row is
- * later.
+ * The last day that ends at or before `to`; -1 when there is none. If `to` is at or after `now`, the day of `to` counts as ended,
+ * because no row is later than `now`.
  */
 const lastWholeDay = (to: number, now: number): number =>
   to >= now ? Math.floor(to / dayMillis) : Math.floor((to + 1) / dayMillis) - 1

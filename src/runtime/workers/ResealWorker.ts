@@ -34,7 +34,8 @@ export interface ResealPace {
 }
 
 /**
- * The default pace. A statement ends within 30 s (statement_timeout), and a content is sealed shortly before its statement.
+ * The default pace. `settleMillis` after a rotation no SQL statement can still write a value of the older key: it ends within 30 s
+ * (statement_timeout), and its content is sealed shortly before it.
  */
 const defaultPace: ResealPace = { pauseMillis: 20, settleMillis: 45_000 }
 

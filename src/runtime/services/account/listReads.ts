@@ -20,7 +20,7 @@ export const rowPage = <T extends TableName>(
   return Effect.map(stored.page(table, tests, onePast(query)), (rows) => cutPage(rows, query.limit, idOf))
 }
 
-/** The rows of a partner, or of one client; null: that client is not the partner's. */
+/** The conditions that select the rows of a partner, or of one client; null: that client is not the partner's. */
 export const ofPartner = (
   host: ActorHost["Service"],
   partnerId: number,

@@ -223,8 +223,8 @@ export class EventIntake {
   }
 
   /**
-   * Reads the account of an unreadable line again, because its sequence shows the missing events. One read covers all
-   * lines so far, so an account that can't be read takes only one place.
+   * Reads an account's events again after an unreadable line: the account's sequence shows which are missing. One read covers
+   * all unreadable lines of the account so far, so an account that can't be read occupies one slot of the intake.
    */
   private readAgain(account: string, number: number | null): Effect.Effect<void> {
     return Effect.suspend(() => {

@@ -71,7 +71,7 @@ class EquityReplay implements Replay<ReplayedEquity> {
     else this.held.set(name, sum)
   }
 
-  /** True if the account must have an equity (STS-28). */
+  /** True if the account holds anything at this midnight, so that its equity must be stored (STS-28). */
   private get holds(): boolean {
     const { cash, held, positions, contracts } = this
     return cash !== 0n || held.size + positions.size + contracts.size > 0

@@ -221,7 +221,7 @@ interface Paying {
 const canBeRequested = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
-/** Refuses money that the partner can request itself, and money that a withdrawal would not let out. */
+/** The refusal of a payout that the partner can request itself, or that the rules of a withdrawal would refuse; else null. */
 const payoutRefusal = (
   { client, partner, account, paused, open }: Paying,
   { currency, minor }: Movement

@@ -23,7 +23,7 @@ import { MisfitReads } from "../../venue/MisfitReads.ts"
 import { VenueLink } from "../../venue/VenueLink.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
-/** A handler for every name that machines and services may set. The types reject a missing handler. */
+/** A handler for every client timer that machines and services may set. Only the sandbox's handlers are optional. */
 type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemTimer>]: TimerHandler } & {
   readonly [N in SandboxTimer]?: TimerHandler
 }
