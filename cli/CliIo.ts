@@ -30,7 +30,7 @@ export interface CliIo {
    * is shown.
    */
   readonly progress: ((line: string | null) => void) | null
-  /** True when this process can open a terminal on which it can ask for a confirmation. */
+  /** True when this process can open a terminal for a confirmation prompt. */
   readonly canPrompt: () => boolean
   /**
    * Puts a yes-or-no question on the controlling terminal, wherever input and output go. `deed`, the text of the planned
