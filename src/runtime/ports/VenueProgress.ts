@@ -17,9 +17,9 @@ export class VenueProgress extends Context.Service<
      */
     isAt(number: number): boolean
     /**
-     * Reads the events of an account that the venue has published and the service has not applied, and applies them. Returns the
+     * Reads the events of an account up to the sequence `to` that the service has not applied, and applies them. Returns the
      * sequence up to which each event is applied, quarantined or recorded as lost; 0 for an account without a client.
      */
-    readAccount(account: string): Effect.Effect<number, DispatchError | VenueUnanswered>
+    readAccount(account: string, to: number): Effect.Effect<number, DispatchError | VenueUnanswered>
   }
 >()("brokerage/runtime/ports/VenueProgress") {}

@@ -8,5 +8,5 @@ import { VenueProgress } from "./VenueProgress.ts"
 export const layerVenueProgressMemory = (
   reached: (number: number) => Effect.Effect<void> = () => Effect.void,
   isAt: (number: number) => boolean = () => true,
-  readAccount: (account: string) => Effect.Effect<number> = () => Effect.succeed(Number.POSITIVE_INFINITY)
+  readAccount: (account: string, to: number) => Effect.Effect<number> = () => Effect.succeed(Number.POSITIVE_INFINITY)
 ): Layer.Layer<VenueProgress> => Layer.succeed(VenueProgress, VenueProgress.of({ reached, isAt, readAccount }))

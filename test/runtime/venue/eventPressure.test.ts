@@ -128,7 +128,7 @@ describe("an account that can't go on", () => {
     const event = { number: 1, at: world.timeline.now, fact }
     world.venue.events.push(event)
     world.venue.send(event)
-    world.run(5_000)
+    world.run(10_000)
     assert.deepStrictEqual(
       [aside(world), sequence(world), mark(world)],
       [["its sequence lies beyond what the venue has of its account"], undefined, 1]

@@ -55,7 +55,7 @@ export const eventsApplied = (
   Effect.gen(function* () {
     const [row] = yield* stored.among("venueAccounts", [id])
     if ((row?.sequence ?? 0) >= sequence) return true
-    return (yield* progress.readAccount(uid)) >= sequence
+    return (yield* progress.readAccount(uid, sequence)) >= sequence
   }).pipe(
     Effect.retry({ while: ({ _tag }) => _tag === "VenueUnanswered", schedule: Schedule.spaced("1 second") }),
     Effect.timeoutOrElse({ duration: eventsMost, orElse: () => Effect.succeed(false) })

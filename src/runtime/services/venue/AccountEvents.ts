@@ -24,10 +24,8 @@ const waitingAtOnce = 256
 /** Limit on the events in one response of the venue. */
 const fetchPage = 1_000
 const beyond = "its sequence lies beyond what the venue has of its account"
-/** The number of attempts to fetch the events of a gap. After them the events count as lost. */
-const fetches = 3
-/** The pause before the read that decides whether published events are lost. */
-const lossPause = "250 millis"
+/** The pauses between reads of missing events. Events that are still absent after the last pause count as lost. */
+const lossPauses = ["250 millis", "5 seconds"] as const
 
 type Apart = (what: QuarantineEntry) => Effect.Effect<void>
 /** The stream that an event comes from. The results of its events are reported here. */
@@ -44,6 +42,8 @@ interface ReadOnce {
   readonly clientId: number
   /** The account's sequence number up to which the service has read its events. */
   readonly after: number
+  /** The number of events right after `after` that the venue has given and that are unreadable. */
+  readonly unreadable: number
   /** True if no event up to `after` is missing. */
   readonly isThrough: boolean
 }
@@ -165,19 +165,24 @@ export class AccountEvents {
   }
 
   /**
-   * Like `readAgain`, in one attempt. Raises an alarm for events that the venue has published but no longer keeps.
-   * Returns the sequence up to which each event is applied, quarantined or recorded as lost; 0 for an account without a
-   * client.
+   * Like `readAgain`, in one attempt. Raises an alarm for events that the venue has published but does not give at two reads 5 s
+   * apart. `to`: the sequence at which the read ends; without it, the venue's sequence at the first read. An account with an event
+   * after each read would otherwise be read for ever. Returns the sequence up to which each event is applied, quarantined or
+   * recorded as lost; 0 for an account without a client.
    */
-  readWhole(account: string, apart: Apart): Effect.Effect<number, DispatchError | VenueUnanswered> {
+  readWhole(
+    account: string,
+    apart: Apart,
+    to = Number.POSITIVE_INFINITY
+  ): Effect.Effect<number, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
-      for (let before = -1; ;) {
+      for (let wanted = to, before = -1, idle = 0; ;) {
         const once = yield* this.readOnce(account, apart)
+        if (once === null) return 0
+        const { after, clientId, unreadable } = once
+        if (after >= wanted) return after
         const there = yield* this.parts.venue.account(account)
         const sequence = there?.sequence ?? 0
-        if (once === null) return 0
-        if (sequence === once.after) return sequence
-        const { after, clientId } = once
         // The venue has reset its books of the account and counts the account's events from the start again. Events are dropped
         // until their sequence reaches the service's.
         if (sequence < after) {
@@ -185,15 +190,18 @@ export class AccountEvents {
           yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
           return after
         }
-        // Other events arrived during this read, so another round reads them.
-        if (after === before) {
-          const isUnproven = there === null || there.money === null
-          yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: sequence }, isUnproven)
-          yield* this.readOnce(account, apart, sequence)
-          return sequence
-        }
+        wanted = Math.min(wanted, sequence)
+        if (after + unreadable >= wanted) return after + unreadable
+        idle = after === before ? idle + 1 : 0
         before = after
-        yield* Effect.sleep(lossPause)
+        const pause = lossPauses[idle]
+        if (pause === undefined) {
+          const isUnproven = there === null || there.money === null
+          yield* this.decisions.lose(clientId, eventsNotKept, { account, after, to: wanted }, isUnproven)
+          yield* this.readOnce(account, apart, wanted)
+          return wanted
+        }
+        yield* Effect.sleep(pause)
       }
     })
   }
@@ -208,8 +216,8 @@ export class AccountEvents {
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clients.of(account)
         if (clientId === null) return null
-        const isThrough = yield* this.fetch(clientId, account, apart, to)
-        return { clientId, after: yield* this.decisions.sequenceOf(clientId), isThrough }
+        const fetched = yield* this.fetch(clientId, account, apart, to)
+        return { clientId, after: yield* this.decisions.sequenceOf(clientId), ...fetched }
       })
     ).pipe(
       Effect.catchDefect((defect) =>
@@ -297,11 +305,12 @@ export class AccountEvents {
     const { account } = event.fact
     return Effect.gen({ self: this }, function* () {
       const wrong = yield* this.decisions.judge.wrongWith(event)
-      for (let tries = 0; tries < fetches; tries++) {
-        yield* this.fetch(clientId, account, apart)
-        const now = yield* this.decisions.one(clientId, event, wrong, false)
+      for (const pause of [...lossPauses, null]) {
+        const { unreadable } = yield* this.fetch(clientId, account, apart)
+        const given = (yield* this.decisions.sequenceOf(clientId)) + unreadable
+        const now = yield* this.decisions.one(clientId, event, wrong, given >= event.fact.sequence - 1)
         if (now.is !== "gap") return
-        yield* Effect.sleep(250 << tries)
+        if (pause !== null) yield* Effect.sleep(pause)
       }
       const there = yield* this.parts.venue.account(account)
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(quarantinedOf(event, beyond))
@@ -315,14 +324,15 @@ export class AccountEvents {
 
   /**
    * Fetches and applies the new events of an account. Unreadable events are quarantined and skipped. Events up to the
-   * sequence `to` are applied even after a gap. False: later events wait behind a gap that the venue does not fill.
+   * sequence `to` are applied even after a gap. `isThrough` is false if later events wait behind a gap that the venue does not
+   * fill; `unreadable` counts the unreadable events after the last applied one.
    */
   private fetch(
     clientId: number,
     account: string,
     apart: Apart,
     to = 0
-  ): Effect.Effect<boolean, DispatchError | VenueUnanswered> {
+  ): Effect.Effect<Pick<ReadOnce, "isThrough" | "unreadable">, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let from = yield* this.decisions.sequenceOf(clientId); ;) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
@@ -353,7 +363,7 @@ export class AccountEvents {
         }
         const isThrough = yield* this.decisions.all(clientId, run)
         const reached = yield* this.decisions.sequenceOf(clientId)
-        if (missed.length < fetchPage || reached <= from) return isThrough
+        if (missed.length < fetchPage || reached <= from) return { isThrough, unreadable: isThrough ? unread : 0 }
         from = reached
       }
     })

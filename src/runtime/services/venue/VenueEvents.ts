@@ -62,7 +62,7 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
             VenueProgress.of({
               reached: (number) => intake.reached(number),
               isAt: (number) => intake.isAt(number),
-              readAccount: (account) => accounts.readWhole(account, intake.aside)
+              readAccount: (account, to) => accounts.readWhole(account, intake.aside, to)
             })
           )
         )
