@@ -55,12 +55,12 @@ export interface WorkingOrder {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
   /** The unfilled quantity. */
-  readonly left: string
+  readonly left: string | Scaled
   /**
    * The limit price, or the price bound of a market order. A conditional order without a limit has its trigger price here.
    * Null: a MARKET order without a bound.
    */
-  readonly price: string | null
+  readonly price: string | Scaled | null
   /** For a conditional market order: the largest distance of its trades from the mark at which it triggers, basis points. */
   readonly boundBps: number | null
   /**

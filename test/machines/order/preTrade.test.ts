@@ -9,7 +9,15 @@ import { type PerpPreTrade, preTrade, type PreTradeOrder } from "../../../src/ma
 import { formatAmount } from "../../../src/machines/shared/Money.ts"
 import { contractOf, factsWith, micro } from "../../fixtures/contracts.ts"
 import { openingCase } from "../../fixtures/goldenTrading.ts"
-import { fraction, naiveExposures, naiveLoss, naiveMargin, naiveTurnover, zero } from "../../fixtures/naiveTrading.ts"
+import {
+  fraction,
+  naiveExposures,
+  naiveLoss,
+  naiveMargin,
+  type NaiveOrder,
+  naiveTurnover,
+  zero
+} from "../../fixtures/naiveTrading.ts"
 import {
   holdingOf,
   naiveTiers,
@@ -323,14 +331,14 @@ describe("F13 against a second working out", () => {
         }
         const figures = preTrade(input)
 
-        const marginWith = (more: ReadonlyArray<WorkingOrder>): bigint => {
+        const marginWith = (more: ReadonlyArray<NaiveOrder>): bigint => {
           const { now, worst } = naiveExposures(position.netQty, mark, [...working, ...more], terms.slippageBps)
           const [then, already] = [worst, now].map((value) => naiveMargin(value, terms.leverage, naiveTiers(terms)))
           return (already?.ceil(6) ?? 0n) + (then?.minus(already ?? then).ceil(6) ?? 0n)
         }
         const required = marginWith([orderOf(side, qty, price)]) - marginWith([])
         const before = marginWith([])
-        const turnoverWith = (more: ReadonlyArray<WorkingOrder>): bigint => {
+        const turnoverWith = (more: ReadonlyArray<NaiveOrder>): bigint => {
           const all = [...working, ...more]
           return naiveTurnover(position.netQty, mark, all, { ...terms, tiedUp: marginWith(more) })
         }

@@ -9,7 +9,8 @@ import type { PerpHolding } from "../../../machines/margin/perpRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { AssetClass, MarketTerms } from "../../../machines/market/marketTerms.ts"
 import { isWorking } from "../../../machines/order/Order.ts"
-import { decimalText, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { scaled } from "../../../machines/shared/Exact.ts"
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { assetClasses } from "../../../machines/venue/VenueMarket.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowsOf } from "../../engine/mailbox/SubjectState.ts"
@@ -125,19 +126,30 @@ export const positionOf = ({ symbol, netQty, avgEntry, netCost, realizedPnl }: P
   realizedPnl
 })
 
+/** Stored orders as inputs of their margin. A row never changes, so each is converted once. */
+const workings = new WeakMap<OrderRow, WorkingOrder>()
+
 /** A stored order as input of its margin (F6). */
-export const workingOf = ({
+export const workingOf = (row: OrderRow): WorkingOrder => {
+  let found = workings.get(row)
+  if (found === undefined) workings.set(row, (found = convertedOf(row)))
+  return found
+}
+
+const convertedOf = ({
   symbol,
   context: { side, qty, filledQty, lastTradeId, venuePrice, boundBps, amending, trigger, triggeredAt, reduceOnly }
-}: OrderRow): WorkingOrder => ({
-  symbol,
-  side,
-  // Judgements cover all orders of an account, so an order without trades, the usual case, skips the decimal
-  // arithmetic.
-  left: lastTradeId === 0 ? qty : decimalText(new MoneyDecimal(qty).minus(filledQty)),
-  price: venuePrice ?? trigger?.price ?? null,
-  // The venue may already apply the new bound of an amendment in flight, so the larger bound counts.
-  boundBps: triggeredAt === null && boundBps !== null ? Math.max(boundBps, amending?.boundBps ?? 0) : null,
-  ...(trigger?.source === "MARK" && triggeredAt === null ? { firesAt: trigger } : {}),
-  reduceOnly
-})
+}: OrderRow): WorkingOrder => {
+  const price = venuePrice ?? trigger?.price ?? null
+  return {
+    symbol,
+    side,
+    // An order without trades, the usual case, skips the decimal arithmetic.
+    left: scaled(lastTradeId === 0 ? qty : new MoneyDecimal(qty).minus(filledQty)),
+    price: price === null ? null : scaled(price),
+    // The venue may already apply the new bound of an amendment in flight, so the larger bound counts.
+    boundBps: triggeredAt === null && boundBps !== null ? Math.max(boundBps, amending?.boundBps ?? 0) : null,
+    ...(trigger?.source === "MARK" && triggeredAt === null ? { firesAt: trigger } : {}),
+    reduceOnly
+  }
+}

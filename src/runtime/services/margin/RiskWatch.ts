@@ -12,6 +12,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { ExposureReads } from "../../ports/ExposureReads.ts"
 import { subscribe } from "../../subscriptions.ts"
+import type { OrderRow } from "../../tables/order.ts"
 import { leverageTermsOf } from "../account/perpHoldings.ts"
 import { clientSubject } from "../account/clientState.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
@@ -47,6 +48,13 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
     })
   )
 }
+
+/**
+ * Whether the account's known ranges may be too wide after this commit of an order. An order that ends or is being cancelled
+ * makes the other orders no dearer.
+ */
+const mayCostMore = (row: OrderRow): boolean =>
+  row.context.family === "PERP" && row.state !== "PENDING_CANCEL" && isWorking(row)
 
 class Watch {
   readonly index: RiskIndex
@@ -96,7 +104,7 @@ class Watch {
       positions: ({ clientId, state }) => this.touch(clientId, state === "OPEN"),
       balances: ({ clientId, currency }) => this.touch(clientId, false, currency === "USDC"),
       clients: ({ id }) => this.touch(id),
-      orders: (row) => this.touch(row.clientId, isWorking(row), row.context.family === "PERP"),
+      orders: (row) => mayCostMore(row) && this.touch(row.clientId, true),
       barrierContracts: touch,
       leverages: touch,
       riskMonitors: touch,
