@@ -21,6 +21,8 @@ import { cliFailure, exitStatus } from "./CliIo.ts"
 export interface OwnService extends OwnProcesses {
   readonly dataDir: string
   readonly url: string
+  /** File of its certificate authority, PEM. */
+  readonly ca: string
   /** The key of the service's first ADMIN. */
   readonly operatorKey: string
   /** Sends SIGTERM, then SIGKILL after a timeout. May be called repeatedly. */
@@ -39,6 +41,7 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
   const dataDir = mkdtempSync(join(tmpdir(), "brokerage-scenarios-"))
   let child = spawnService(dataDir, 0)
   let url = ""
+  let ca = ""
   let port = 0
   /** The restart in progress; a stop waits for it. */
   let restarting: Promise<void> = Promise.resolve()
@@ -59,7 +62,9 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
   }
   try {
     const ready = await Promise.race([firstLine(child), stopped.then(() => Promise.reject(interrupted))])
-    url = (JSON.parse(ready) as { readonly url: string }).url
+    const line = JSON.parse(ready) as { readonly url: string; readonly caFile: string }
+    url = line.url
+    ca = line.caFile
     port = Number(new URL(url).port)
   } catch (error) {
     const logEnd = readFileSync(logOf(dataDir), "utf8").slice(-2_000)
@@ -74,6 +79,7 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
   return {
     dataDir,
     url,
+    ca,
     operatorKey: readFileSync(join(dataDir, "operator.key"), "utf8").trim(),
     stop,
     restart: () => (restarting = restart()),

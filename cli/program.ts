@@ -96,7 +96,7 @@ export const buildProgram = (cli: Cli): Command => {
   addSimPartnerCommands(sim, cli)
   addSimVenueCommands(sim, cli)
   addSimVenueServeCommand(sim, cli)
-  addSimRunCommands(sim, cli)
+  addSimRunCommands(sim, cli, () => buildProgram(cli))
   addSimVerifyCommand(sim, cli)
   addDryRunOptions(program)
   addCompletionCommand(program, cli)

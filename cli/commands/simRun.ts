@@ -1,6 +1,7 @@
 /**
- * `brokerage sim list` and `sim run`: runs scenarios on the running sandbox, or on a temporary one when none runs. With
- * --json it prints one document; on a terminal it shows a live view (operator surface, Developers and QA).
+ * `brokerage sim list` and `sim run`: runs scenarios on the running sandbox, or on a temporary one when none runs or when the
+ * running one has the demo. With --json it prints one document; on a terminal it shows a live view (operator surface,
+ * Developers and QA).
  */
 import { type Command, Option } from "commander"
 import { existsSync, writeFileSync } from "node:fs"
@@ -10,7 +11,7 @@ import type { Scenario, Step } from "../../simulator/scenarios/runner/Scenario.t
 import type { Observed, World } from "../../simulator/scenarios/runner/World.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
-import { defaultDataDir, findConnection } from "../connection.ts"
+import { type Connection, defaultDataDir, findConnection } from "../connection.ts"
 import { whole } from "../options.ts"
 import type { CallService } from "../OperatorClient.ts"
 import type { OwnService } from "../ownService.ts"
@@ -22,25 +23,29 @@ interface RunFlags {
   readonly keep?: boolean
   readonly record?: string
   readonly own?: boolean
+  readonly here?: boolean
 }
 
-/** Adds the commands `list` and `run` under `sim`. */
-export const addSimRunCommands = (sim: Command, cli: Cli): void => {
+/** Adds the commands `list` and `run` under `sim`. `buildProgram` makes the command tree that checks the lines of scenarios. */
+export const addSimRunCommands = (sim: Command, cli: Cli, buildProgram: () => Command): void => {
   sim
     .command("list")
     .description("scenarios that come with the service")
     .action((_: object, command: Command) => cli.attempt(command, (globals) => list(cli, globals)))
   sim
     .command("run")
-    .description("run scenarios on the running sandbox, or on a temporary one; exits 1 when one fails")
+    .description(
+      "run scenarios; exits 1 when one fails. They play on the running sandbox, or on a temporary one when none runs or when it has the partner DEMO (serve --demo), which then stays as it is"
+    )
     .argument("<NAME|FILE...>", "an id, the beginning of one, a group such as custody, or a YAML file")
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .option("--junit <file>", "write the results as JUnit XML")
     .option("--record <file>", "write the partners' requests, answers and events, as JSON lines")
-    .option("--own", "run on a temporary service, even if one is running")
+    .addOption(new Option("--own", "play on a temporary service, even if one is running").conflicts("here"))
+    .option("--here", "play on the running service, even if it has the demo: partners, prices and clock change")
     .option("--keep", "keep the data directory of the temporary service")
     .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
-      cli.attempt(command, (globals) => run(cli, words, flags, globals))
+      cli.attempt(command, (globals) => run(cli, words, flags, globals, buildProgram))
     )
 }
 
@@ -66,19 +71,43 @@ const list = async (cli: Cli, globals: Globals): Promise<void> => {
 const wrong = (complaints: ReadonlyArray<string>): CliFailure =>
   cliFailure(exitStatus.usage, 4000, complaints.join("\n"))
 
-const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, globals: Globals): Promise<void> => {
+/** The faults of scenarios that show before they play, as `FILE:LINE: ...`. */
+const faultsOf = async (
+  buildProgram: () => Command,
+  scenarios: ReadonlyArray<Scenario>
+): Promise<ReadonlyArray<string>> => {
+  const [{ checkScenario }, { commandCheck }] = await Promise.all([
+    import("../../simulator/scenarios/runner/checkScenario.ts"),
+    import("../checkCommand.ts")
+  ])
+  const check = commandCheck(buildProgram())
+  return scenarios.flatMap((scenario) =>
+    checkScenario(scenario, check).map(({ line, sentence }) => `${scenario.file}:${line}: ${sentence}`)
+  )
+}
+
+const run = async (
+  cli: Cli,
+  words: ReadonlyArray<string>,
+  flags: RunFlags,
+  globals: Globals,
+  buildProgram: () => Command
+): Promise<void> => {
   const { findScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
   const { scenarios: found, complaints, byName } = findScenarios(words)
-  if (complaints.length > 0) throw wrong(complaints)
+  const faults = [...complaints, ...(await faultsOf(buildProgram, found))]
+  if (faults.length > 0) throw wrong(faults)
   // The files are opened before the run, so that a run of minutes does not end without a place for its results.
   if (flags.junit !== undefined) writeResults("junit", flags.junit, "a", "")
   if (flags.record !== undefined) writeResults("record", flags.record, "w", "")
   const seed = flags.seed ?? Date.now() % 4_294_967_296
   // From here on, a signal ends the run properly and removes everything that it started.
   const stopped = cli.io.stopped()
-  const running = flags.own !== true && (await isRunning(cli, globals))
+  const place = await placeFor(cli, flags, globals)
+  const running = place.type === "running"
   if (running) await refuseSecondKey(cli, found, globals)
   const { scenarios, leftOut } = running ? withoutOwn(found, byName) : { scenarios: found, leftOut: [] }
+  if (globals.json !== true) cli.io.stdout(`${placeText(place)}\n`)
   const played: Array<ScenarioResult> = []
   const kept: Array<string> = []
   for (const lot of running ? [scenarios] : lotsOf(scenarios)) {
@@ -91,7 +120,7 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const failed = results.filter(({ ok }) => !ok).length
   if (flags.junit !== undefined) await writeJunit(flags.junit, results, seed)
   if (globals.json === true) {
-    cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, leftOut, scenarios: results })}\n`)
+    cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, own: !running, leftOut, scenarios: results })}\n`)
   } else cli.io.stdout(summaryText(results, seed, leftOut, kept))
   if (failed > 0) cli.status = exitStatus.refused
 }
@@ -117,8 +146,6 @@ const playLot = async (
   scenarios: ReadonlyArray<Scenario>,
   { flags, globals, seed, running, stopped }: LotParts
 ): Promise<{ readonly results: ReadonlyArray<ScenarioResult>; readonly dataDir: string | null } | null> => {
-  // The start of a sandbox takes seconds, so this line shows that the command is at work.
-  if (!running && globals.json !== true) cli.io.stdout("Starting a temporary sandbox for this run.\n")
   const own = running ? null : await startOwn(flags.keep === true, stopped)
   try {
     const place = own === null ? globals : placeOf(own, globals)
@@ -148,12 +175,10 @@ const withoutOwn = (
 }
 
 /** Options that connect to the run's own service, whatever service the command line or the environment names. */
-const placeOf = ({ dataDir, url, operatorKey }: OwnService, globals: Globals): Globals => ({
-  ...globals,
-  dataDir,
-  url,
-  operatorKey
-})
+const placeOf = (
+  { dataDir, url, operatorKey, ca }: OwnService,
+  { operatorKeyFile: _file, profile: _profile, ...globals }: Globals
+): Globals => ({ ...globals, dataDir, url, operatorKey, ca })
 
 const writeJunit = async (file: string, results: ReadonlyArray<ScenarioResult>, seed: number): Promise<void> => {
   const { junitOf } = await import("../../simulator/scenarios/runner/junit.ts")
@@ -187,23 +212,50 @@ const summaryText = (
   ].join("\n")
 }
 
+/** The service that the scenarios play on. `demo`: the address of a running service that is left alone; null without one. */
+type Place = { readonly type: "running"; readonly url: string } | { readonly type: "own"; readonly demo: string | null }
+
+const placeText = (place: Place): string => {
+  if (place.type === "running") return `The scenarios play on ${place.url}.`
+  const own = "The scenarios play on a temporary sandbox, which starts now"
+  return place.demo === null ? `${own}.` : `${own}. The demo at ${place.demo} stays as it is (--here plays on it).`
+}
+
 /**
- * True if a service runs. A service that the options or the environment name by url must respond, otherwise the command
- * fails. A service that the data directory names may have ended.
+ * The running service, unless it has the demo's partner or the flags decide. A service that --here, the options or the
+ * environment name must respond, otherwise the command fails. A service that the data directory names may have ended.
  */
-const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
-  const named = globals.url !== undefined || (cli.io.env.BROKERAGE_URL ?? "") !== ""
-  if (!named && !existsSync(join(globals.dataDir ?? defaultDataDir, "service.json"))) return false
-  const found = findConnection(globals, cli.io)
+const placeFor = async (cli: Cli, { own, here }: RunFlags, globals: Globals): Promise<Place> => {
+  if (own === true) return { type: "own", demo: null }
+  const named =
+    here === true ||
+    [globals.url, globals.profile, cli.io.env.BROKERAGE_URL, cli.io.env.BROKERAGE_PROFILE].some(
+      (value) => value !== undefined && value !== ""
+    )
+  if (!named && !existsSync(join(globals.dataDir ?? defaultDataDir, "service.json"))) return { type: "own", demo: null }
+  const found = { ...findConnection(globals, cli.io), dryRun: false }
   const { callService } = await import("../OperatorClient.ts")
   try {
     await callService(found, (api) => api.clock.show())
-    return true
+    if (here === true || !(await hasDemo(callService, found))) return { type: "running", url: found.url }
+    return { type: "own", demo: found.url }
   } catch (error) {
     if (named || !(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
-    return false
+    return { type: "own", demo: null }
   }
 }
+
+/** Whether the service has the partner of `serve --demo`; it keeps that partner when it later starts without the option. */
+const hasDemo = async (callService: CallService, connection: Connection): Promise<boolean> => {
+  try {
+    await callService(connection, (api) => api.partner.show({ params: { partner: "DEMO" } }))
+    return true
+  } catch (error) {
+    if (error instanceof CliFailure && error.envelope.code === partnerNotFound) return false
+    throw error
+  }
+}
+const partnerNotFound = 4004
 
 /**
  * Refuses scenarios whose commands wait for a second key: such a scenario would stop half way, and leave its partner and

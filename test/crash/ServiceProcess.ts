@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly killAt?: { readonly point: string; readonly times: number }
   /** Hosts that webhooks may go to although they are not public (`--allow-webhook-host`). */
   readonly webhookHosts?: ReadonlyArray<string>
+  /** A sandbox with the demo's partner and client (`--demo`). */
+  readonly demo?: true
   /** Another venue than the simulated one of its own (`--venue-url`, `--venue-key-file`). */
   readonly venue?: { readonly url: string; readonly keyFile: string }
 }
@@ -108,6 +110,7 @@ export const spawnService = (options: ServiceOptions): ChildProcess => {
         "--json",
         ...(options.databaseUrl === undefined ? [] : ["--database-url", options.databaseUrl]),
         ...(options.killAt === undefined ? [] : ["--kill-at", `${options.killAt.point}:${options.killAt.times}`]),
+        ...(options.demo === true ? ["--demo"] : []),
         ...(options.venue === undefined
           ? []
           : ["--venue-url", options.venue.url, "--venue-key-file", options.venue.keyFile]),

@@ -3,6 +3,7 @@
  * service of the command's own, of which nothing is left afterwards (operator surface, sim run).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Redacted } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -12,6 +13,8 @@ import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { isDeep, played } from "../support/every.ts"
+import { startRealService } from "../support/RealService.ts"
+import { makeTestDatabase } from "../support/TestDatabase.ts"
 import { eventually } from "../runtime/engine/eventually.ts"
 
 const ids = allScenarios()
@@ -68,4 +71,49 @@ describe("sim run --own", () => {
     },
     90_000
   )
+})
+
+describe("sim run beside a demo", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "brokerage-beside-"))
+  const stops: Array<() => Promise<void>> = []
+  afterAll(async () => {
+    for (const stop of stops.toReversed()) await stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  /** A scenario that onboards and moves money, one that moves the clock, one that moves a price. */
+  const three = ["SC-CUS-02", "SC-WHK-01", "SC-ORD-07"]
+
+  it("plays in a world of its own and leaves the demo as it is, byte for byte; --here plays on it", async () => {
+    const database = await makeTestDatabase()
+    stops.push(database.drop)
+    const demo = await startRealService({ dataDir, databaseUrl: Redacted.value(database.url), demo: true })
+    stops.push(demo.stop)
+    await demo.done("sim", "venue", "price", "BTC-USDC-PERP", "40000")
+    await demo.done("sim", "venue", "fault", "stale-marks", "--for", "1d")
+    const state = async () => {
+      const venue = await demo.done("sim", "venue", "show")
+      const lists = ["partner list", "client list", "queue", "order list 1", "position list 1", "ledger list 1"]
+      const more = ["key list DEMO", "webhook deliveries DEMO", "approval list", "audit tail", "settlement list"]
+      return {
+        held: venue.markets.map(({ symbol, held }: Record<string, unknown>) => ({ symbol, held })),
+        faults: venue.faults.map(({ kind, route }: Record<string, unknown>) => ({ kind, route })),
+        clock: (await demo.done("sim", "clock", "show")).offsetMillis,
+        lists: await Promise.all([...lists, ...more].map((line) => demo.done(...line.split(" "))))
+      }
+    }
+    // The moment of a read is no part of the state.
+    const written = async () => JSON.stringify(await state(), (name, value) => (name === "asOf" ? null : value))
+    const before = await written()
+    const run = await runRecorded(["sim", "run", ...three, "--seed", "1", "--data-dir", dataDir])
+    assert.strictEqual(run.status, 0, `${run.stdout}${run.stderr}`)
+    assert.match(
+      run.stdout,
+      /^The scenarios play on a temporary sandbox, which starts now\. The demo at https:\S+ stays /
+    )
+    assert.strictEqual(await written(), before)
+    assert.deepStrictEqual(readdirSync(folder), [])
+    const here = await demo.cli("sim", "run", "SC-PLT-03", "--here")
+    assert.deepStrictEqual([here.status, here.json.own], [0, false], here.stderr)
+    assert.notStrictEqual(await written(), before)
+  }, 180_000)
 })

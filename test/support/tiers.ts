@@ -41,7 +41,7 @@ interface Row {
 const pureAmongServices = [
   "test/guarantees/{houseNeverPays,lateObjects,riskIndex}.test.ts",
   "test/operator/whenAway.test.ts",
-  "test/scenarios/{killStep,yamlForm,yamlRunner}.test.ts"
+  "test/scenarios/{killStep,yamlCheck,yamlForm,yamlRunner}.test.ts"
 ]
 /** Service files in folders of pure files. */
 const servicesAmongPure = [

@@ -47,7 +47,8 @@ export const readScenario = (file: string, text: string): Scenario | ReadonlyArr
   return reader.complaints.length === 0 && scenario !== null ? scenario : shortened(reader.complaints)
 }
 
-const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complaint> => {
+/** Each fault once, in order of lines, at most `mostComplaints`. */
+export const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complaint> => {
   const different = new Map(complaints.map((each) => [`${each.line}: ${each.sentence}`, each]))
   const all = [...different.values()].toSorted((a, b) => a.line - b.line)
   const [next] = all.slice(mostComplaints)

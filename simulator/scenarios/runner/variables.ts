@@ -88,6 +88,10 @@ const signed = (offset: string): number => (offset.startsWith("-") ? -1 : 1) * m
 const reference =
   /\$\$|\$\{([a-z][a-zA-Z0-9-]{0,30})\}|\$(now|today)(?![a-zA-Z0-9.])([+-][0-9]{1,9}(?:ms|[smhd]))?|\$([a-zA-Z][a-zA-Z0-9]*(?:\.[a-zA-Z0-9]+)*)/g
 
+/** Names of the variables in a text that a step has to set: `$anna.clientUid` without the dollar sign. */
+export const namesIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(reference)].flatMap(([, , , , name]) => name ?? [])
+
 /** The member at a path of names and indexes; undefined if absent. */
 export const memberAt = (value: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>(

@@ -168,6 +168,9 @@ const described: ReadonlyArray<readonly [name: string, description: EventDescrip
   ...feedEvents.map(({ name, ...description }) => [name, description] as const)
 ]
 
+/** Names of all events that the service publishes. */
+export const eventNames: ReadonlyArray<string> = described.map(([name]) => name)
+
 /** The `webhooks` member of the OpenAPI document, by event. */
 export const webhookItems = (): Readonly<Record<string, object>> =>
   Object.fromEntries(
