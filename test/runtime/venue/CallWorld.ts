@@ -36,6 +36,7 @@ export const uidOf = (clientId: number): string => `ACM-${String(clientId).padSt
 
 type Services =
   | ActorHost
+  | Venue
   | BusinessClock
   | VenueGateway
   | Journal

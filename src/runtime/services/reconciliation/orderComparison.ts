@@ -220,12 +220,15 @@ interface Sources {
   readonly venue: Venue["Service"]
 }
 
-/** Reads orders, positions and trades of a client from stored rows and from the venue. Takes no turn. */
+/**
+ * Reads orders, positions and trades of a client from stored rows and from the venue. Takes no turn. Trades that the venue does
+ * not give are left out.
+ */
 export const ordersOf = (
   { stored, venue }: Sources,
   { id: clientId }: ClientRow,
   account: VenueAccount | null
-): Effect.Effect<ComparedOrders, Unavailable | VenueUnanswered> =>
+): Effect.Effect<ComparedOrders, Unavailable> =>
   Effect.gen(function* () {
     const ofClient = { column: "client_id", value: clientId } as const
     const positions = yield* stored.page(
@@ -243,17 +246,30 @@ export const ordersOf = (
     const theirPositions = account?.positions ?? []
     // Without a position on either side, the trades of both sides net to zero. They are then not queried.
     const isTrader = positions.length > 0 || theirPositions.length > 0
-    return {
-      clientId,
-      positions,
-      orders,
-      theirPositions,
-      theirOrders: account?.orders ?? [],
-      trades: account === null || !isTrader ? noTrades : yield* tradesOf({ stored, venue }, clientId, account)
-    }
+    const trades =
+      account === null || !isTrader
+        ? noTrades
+        : yield* Effect.catchTag(
+            tradesOf({ stored, venue }, clientId, account),
+            "VenueUnanswered",
+            withoutTrades(account)
+          )
+    return { clientId, positions, orders, theirPositions, theirOrders: account?.orders ?? [], trades }
   })
 
 const noTrades: ComparedOrders["trades"] = { ours: [], theirs: [] }
+
+/** A venue that withholds the events of an account must not hide the differences of its positions, orders and money. */
+const withoutTrades =
+  ({ account: uid }: VenueAccount) =>
+  ({ reason }: VenueUnanswered): Effect.Effect<ComparedOrders["trades"]> =>
+    Effect.as(
+      Effect.annotateLogs(
+        Effect.logWarning("the trades of an account could not be read at the venue: everything else of it is compared"),
+        { uid, reason }
+      ),
+      noTrades
+    )
 
 const tradesOf = (
   { stored, venue }: Sources,
