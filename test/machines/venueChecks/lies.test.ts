@@ -279,13 +279,20 @@ describe("A2-115: a venue that lies", () => {
       [true, true, false]
     )
     assert.isNull(misfit(takenTo - 5_001, anyTime), "a look-up brings old times")
-    const corrected = { ...event, pastLead: 700, lag: 300 }
-    assert.deepStrictEqual(
-      [takenTo - 6_000, takenTo - 6_001].map((time) => misfit(time, corrected) === null),
-      [true, false],
-      "the clock has led by 700 ms, and lags by 300 ms since its correction"
-    )
   })
+
+  it.each(Object.entries(newTimes))(
+    "%s: only the venue's own trade gains no time from a corrected clock",
+    (kind, misfit) => {
+      // The clock has led by 700 ms, and lags by 300 ms since its correction.
+      const corrected = { ...anyTime, takenTo, pastLead: 700, lag: 300 }
+      const limit = takenTo - (kind === "own trade" ? 5_000 : 6_000)
+      assert.deepStrictEqual(
+        [limit, limit - 1].map((time) => misfit(time, corrected) === null),
+        [true, false]
+      )
+    }
+  )
 
   it("an event may repeat a time, and the time of an expiry is a frozen term", () => {
     const venueTime = { ...anyTime, takenTo: at + 3_600_000 }
