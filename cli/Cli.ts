@@ -4,7 +4,6 @@
  */
 import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
-import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals, isRefusal } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
 import { Progress } from "./progress.ts"
@@ -21,20 +20,20 @@ export interface CallOptions<A> {
    * A confirmation question, put on the terminal below the result of a dry run and before the call. `--yes` skips it; without
    * a terminal the call needs `--yes`. A function first reads figures from the service by dry runs; null means no question.
    */
-  readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
+  readonly confirm?: string | ((client: OperatorClient) => Promise<string | null>)
   /**
    * Text above the dry run, such as the requesting operator. False when the call has no dry run, and the question is complete
    * without one.
    */
-  readonly deed?: false | ((client: OperatorClient) => Effect.Effect<View, unknown>)
+  readonly deed?: false | ((client: OperatorClient) => Promise<View>)
   /** The object (KIND:ID) of a decision. When another operator has decided it already, the refusal names that operator. */
-  readonly about?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
+  readonly about?: string | ((client: OperatorClient) => Promise<string | null>)
   /** The object (KIND:ID) of the view; its decisions are listed below the view. */
   readonly decided?: (data: A) => string
   /** True when this call changes nothing although the command can: `--dry-run` then makes no difference. */
   readonly reads?: boolean
   /** Progress of the call, polled while it runs; null when there is none to show. */
-  readonly progress?: (client: OperatorClient) => Effect.Effect<string | null, unknown>
+  readonly progress?: (client: OperatorClient) => Promise<string | null>
   /** A failure of the command that is reported after its answer is printed, or null. */
   readonly failed?: (data: A) => CliFailure | null
   /** Renders a refusal's data below its sentence; null to show only the sentence. */
@@ -63,7 +62,7 @@ export class Cli {
   /** Calls the service once and prints the answer on stdout. */
   async call<A>(
     command: Command,
-    request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
+    request: (client: OperatorClient) => Promise<Success<A>>,
     view: Shown<A>,
     options: CallOptions<A> = {}
   ): Promise<void> {
@@ -182,7 +181,7 @@ export class Cli {
    */
   async watch<A>(
     command: Command,
-    request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
+    request: (client: OperatorClient) => Promise<Success<A>>,
     view: (data: A) => View
   ): Promise<void> {
     const { json } = command.optsWithGlobals<Globals>()
@@ -265,7 +264,7 @@ export class Cli {
    */
   private async confirmFirst<A>(
     { globals, query }: Service,
-    request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
+    request: (client: OperatorClient) => Promise<Success<A>>,
     view: Shown<A>,
     { confirm, deed, about }: CallOptions<A>
   ): Promise<Success<A> | null> {
@@ -341,7 +340,7 @@ export class Cli {
 /** The service that a command's call used, with the options of that command line: further queries go to it. */
 interface Service {
   readonly globals: Globals
-  readonly query: <A>(use: (client: OperatorClient) => Effect.Effect<A, unknown>) => Promise<A>
+  readonly query: <A>(use: (client: OperatorClient) => Promise<A>) => Promise<A>
 }
 
 /** Columns of the text above a confirmation prompt when stdout is no terminal. The prompt's own terminal may be wider. */

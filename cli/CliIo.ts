@@ -148,6 +148,13 @@ export const servedStatus = (ended: Promise<"stopped" | "usurped">): Promise<Exi
     }
   )
 
+/** The answer, or `otherwise` when the service refuses the call or can't be reached. */
+export const orElse = <A, B>(answer: Promise<A>, otherwise: B): Promise<A | B> =>
+  answer.catch((error: unknown) => {
+    if (!(error instanceof CliFailure)) throw error
+    return otherwise
+  })
+
 /** True when the service refused the command. Other failures are an unreachable service or wrong usage. */
 export const isRefusal = ({ status, envelope }: CliFailure): boolean =>
   status === exitStatus.refused && envelope.code !== 5030

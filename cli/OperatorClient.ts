@@ -1,20 +1,45 @@
 /**
- * The typed client of the operator surface over TLS, made from the contract. It is loaded only for a command that calls the
- * service, so that help and local commands start fast.
+ * The typed client of the operator surface over TLS. Its types come from the contract, its routes from the table that is
+ * generated from it: to load the contract itself would cost most of a command's processor time (decision 0038).
  */
-import { NodeHttpClient } from "@effect/platform-node"
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { HttpApi, HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { OperatorApi } from "../src/http/api/OperatorApi.ts"
-import { OperatorAuthorization } from "../src/http/api/operator/OperatorSecurity.ts"
-import { parseExact, restoreExact } from "../src/machines/shared/exactJson.ts"
-import { type CliFailure, cliFailure, CliFailure as Failure, type Envelope, exitStatus } from "./CliIo.ts"
+import type { Effect, Stream } from "effect"
+import type { HttpApi, HttpApiClient, HttpApiEndpoint } from "effect/http-api"
+import type { IncomingMessage } from "node:http"
+import { Agent, request } from "node:https"
+import type { OperatorApi } from "../src/http/api/OperatorApi.ts"
+import { parseExact } from "../src/machines/shared/exactJson.ts"
+import { operatorRoutes, type OperatorRoute } from "./operatorRoutes.ts"
+import { cliFailure, CliFailure, type Envelope, exitStatus } from "./CliIo.ts"
 import type { Connection } from "./connection.ts"
 import type { Would } from "./dryRun.ts"
 import type { Change } from "./views/changes.ts"
 
-export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
+/** One function for each command. It rejects with a CliFailure: refused (1) or unreachable (3). */
+export type OperatorClient = {
+  readonly [Group in Groups as Group["identifier"]]: {
+    readonly [Verb in keyof Group["endpoints"]]: Call<Group["endpoints"][Verb]>
+  }
+}
+
+type Groups = typeof OperatorApi extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
+type Call<Endpoint> = Endpoint extends HttpApiEndpoint.ConstraintRequest
+  ? (
+      request: HttpApiEndpoint.ClientRequest<
+        Endpoint["~Params"],
+        Endpoint["~Query"],
+        Endpoint["~Payload"],
+        Endpoint["~Headers"],
+        "decoded-only",
+        never
+      >
+    ) => Promise<Received<HttpApiClient.Client.MethodReturn<Endpoint, never, never, "decoded-only", never>>>
+  : never
+type Received<Returned> =
+  Returned extends Effect.Effect<infer A, infer _E, infer _R>
+    ? A extends Stream.Stream<infer Chunk, infer _SE, infer _SR>
+      ? AsyncIterable<Chunk>
+      : A
+    : never
 
 /** A successful answer: the envelope with code 0, and the members that a command that writes adds to it. */
 export interface Success<A> {
@@ -26,148 +51,156 @@ export interface Success<A> {
   readonly changes?: ReadonlyArray<Change>
 }
 
-/**
- * The contract without the client's own validation: the service validates the fields after the role check, with sentences for
- * operators.
- */
-const unchecked = OperatorApi.annotate(HttpApi.PayloadParseOptions, { disableChecks: true }).annotate(
-  HttpApi.QueryParseOptions,
-  { disableChecks: true }
-)
-
 /** Runs calls on a connection. Rejects with a CliFailure: refused (1) or unreachable (3). */
-export type CallService = <A>(
-  connection: Connection,
-  use: (client: OperatorClient) => Effect.Effect<A, unknown>
-) => Promise<A>
+export type CallService = <A>(connection: Connection, use: (client: OperatorClient) => Promise<A>) => Promise<A>
 
 /** For a command with one call: all sockets close after the call. */
-export const callService: CallService = (connection, use) =>
-  answerOf(Effect.scoped(Effect.flatMap(openClient(connection, false), use)))
+export const callService: CallService = async (connection, use) => {
+  const agent = agentOf(connection, false)
+  try {
+    return await use(clientOf(connection, agent))
+  } finally {
+    agent.destroy()
+  }
+}
 
 /**
- * For a command with many calls, because building the client and the TLS handshake cost more than a call. Each connection has
- * one client, and its sockets stay open until `close`.
+ * For a command with many calls, because the TLS handshake costs more than a call. The sockets of each connection stay open
+ * until `close`.
  */
-export const keepServices = (): { readonly call: CallService; readonly close: () => Promise<void> } => {
-  const scope = Scope.makeUnsafe()
-  const clients = new Map<string, Promise<OperatorClient>>()
-  const clientOf = (connection: Connection): Promise<OperatorClient> => {
+export const keepServices = (): { readonly call: CallService; readonly close: () => void } => {
+  const kept = new Map<string, { readonly agent: Agent; readonly client: OperatorClient }>()
+  const opened = (connection: Connection): OperatorClient => {
     const { url, operatorKey, ca, dryRun } = connection
     const name = JSON.stringify([url, operatorKey, ca, dryRun])
-    const known = clients.get(name)
-    if (known !== undefined) return known
-    const made = Effect.runPromise(Scope.provide(openClient(connection, true), scope))
-    clients.set(name, made)
-    return made
+    const known = kept.get(name)
+    if (known !== undefined) return known.client
+    const agent = agentOf(connection, true)
+    const client = clientOf(connection, agent)
+    kept.set(name, { agent, client })
+    return client
   }
   return {
-    call: async (connection, use) => answerOf(use(await clientOf(connection))),
-    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+    call: (connection, use) => use(opened(connection)),
+    close: () => {
+      for (const { agent } of kept.values()) agent.destroy()
+      kept.clear()
+    }
   }
 }
 
-const openClient = (
-  { url, operatorKey, ca, dryRun }: Connection,
-  keepAlive: boolean
-): Effect.Effect<OperatorClient, never, Scope.Scope> => {
-  const key = Redacted.make(operatorKey)
-  const authorization = HttpApiMiddleware.layerClient(OperatorAuthorization, ({ next, request }) =>
-    next(
-      HttpClientRequest.bearerToken(
-        dryRun === true ? HttpClientRequest.setUrlParam(request, "dryRun", "true") : request,
-        key
-      )
+const agentOf = ({ ca }: Connection, keepAlive: boolean): Agent =>
+  new Agent({ keepAlive, ...(ca === null ? {} : { ca }) })
+
+/** The members of a call, as the contract types them. */
+interface Given {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly payload?: Readonly<Record<string, unknown>>
+}
+
+const clientOf = (connection: Connection, agent: Agent): OperatorClient => {
+  const verbs = (noun: string) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, verb) =>
+          (given: Given = {}) =>
+            call(connection, agent, routeOf(`${noun} ${String(verb)}`), given)
+      }
     )
-  )
-  const agent = NodeHttpClient.layerNodeHttpOptions({ keepAlive, ...(ca === null ? {} : { ca }) })
-  return Effect.flatMap(Layer.build(Layer.merge(authorization, agent)), (context) =>
-    Effect.provideContext(HttpApiClient.make(unchecked, { baseUrl: url, ...exactly }), context)
-  )
+  return new Proxy({}, { get: (_, noun) => verbs(String(noun)) }) as OperatorClient
 }
 
-/** The raw body of the answer that is being decoded. */
-const Body = Context.Reference<{ text: string }>("brokerage/cli/Body", { defaultValue: () => ({ text: "" }) })
-
-/** Restores the digits of numbers and the order of members, which the client's decoder loses. */
-const exactly = {
-  transformClient: HttpClient.transformResponse(
-    Effect.map(
-      (response: HttpClientResponse.HttpClientResponse): HttpClientResponse.HttpClientResponse =>
-        new Proxy(response, {
-          get: (_, name) => (name === "arrayBuffer" && isJson(response) ? keepBody(response) : member(response, name))
-        })
-    )
-  ),
-  transformResponse: <A, E, R>(decoded: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
-      const body = { text: "" }
-      return Effect.tap(Effect.provideService(decoded, Body, body), (answer) =>
-        Effect.sync(() => {
-          if (body.text !== "") restoreExact(answer, parseExact(body.text))
-        })
-      )
-    })
+const routeOf = (command: string): OperatorRoute => {
+  const route = operatorRoutes[command]
+  if (route === undefined) throw new Error(`the operator contract has no ${command}: run npm run generate`)
+  return route
 }
 
-/** Whether an answer is JSON; metrics and files are not. */
-const isJson = ({ headers }: HttpClientResponse.HttpClientResponse): boolean =>
-  headers["content-type"]?.startsWith("application/json") === true
-
-const keepBody = ({
-  arrayBuffer
-}: HttpClientResponse.HttpClientResponse): HttpClientResponse.HttpClientResponse["arrayBuffer"] =>
-  Effect.tap(arrayBuffer, (bytes) => Effect.map(Body, (body) => void (body.text = new TextDecoder().decode(bytes))))
-
-const member = (response: HttpClientResponse.HttpClientResponse, name: string | symbol): unknown => {
-  const found: unknown = Reflect.get(response, name, response)
-  return typeof found === "function" ? found.bind(response) : found
+const call = async (connection: Connection, agent: Agent, route: OperatorRoute, given: Given): Promise<unknown> => {
+  const isGet = route.method === "GET"
+  const response = await send(connection, agent, route, given)
+  const { statusCode = 0 } = response
+  const isDone = statusCode >= 200 && statusCode < 300
+  const { answer: shape } = route
+  if (isDone && shape === "bytes") return bytesOf(response)
+  const chunks: Array<Uint8Array> = []
+  for await (const chunk of bytesOf(response, isGet)) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString("utf8")
+  if (isDone && shape === "text") return text
+  // Numbers of an answer keep their digits, and objects the order of their members.
+  const answer = isDone ? parsed(parseExact, text) : parsed(JSON.parse, text)
+  if (isDone && isRecord(answer) && answer.code === 0 && isOfShape(answer.data, shape)) return answer
+  throw !isDone && isEnvelope(answer) ? new CliFailure(exitStatus.refused, plain(answer)) : strange
 }
 
-const answerOf = async <A>(program: Effect.Effect<A, unknown>): Promise<A> => {
-  const result = await Effect.runPromise(
-    Effect.result(Effect.catch(program, (error) => Effect.flatMap(failureOf(error), Effect.fail)))
-  )
-  if (result._tag === "Failure") throw result.failure
-  return result.success
-}
-
-interface HttpFailure {
-  readonly _tag: "HttpClientError"
-  readonly reason: {
-    readonly _tag: string
-    readonly request?: { readonly method: string }
-    readonly cause?: unknown
-    readonly response?: Answered
+/** Sends the request. The service validates its fields, with sentences for operators. */
+const send = (
+  { url, operatorKey, dryRun }: Connection,
+  agent: Agent,
+  { method, path, query, payload }: OperatorRoute,
+  given: Given
+): Promise<IncomingMessage> => {
+  const target = new URL(`${url}${path.replaceAll(/:(\w+)/g, (_, name: string) => segment(given.params?.[name]))}`)
+  for (const [name, value] of Object.entries(picked(given.query, query)))
+    target.searchParams.append(name, String(value))
+  if (dryRun === true) target.searchParams.set("dryRun", "true")
+  const body = given.payload === undefined || payload === null ? "" : JSON.stringify(picked(given.payload, payload))
+  const headers = {
+    authorization: `Bearer ${operatorKey}`,
+    accept: "application/json",
+    ...(body === "" ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
   }
-}
-
-interface Answered {
-  readonly status: number
-  readonly json: Effect.Effect<unknown, unknown>
-}
-
-const failureOf = (error: unknown): Effect.Effect<CliFailure> => {
-  if (isEnvelope(error)) return Effect.succeed(new Failure(exitStatus.refused, plain(error)))
-  if ((error as HttpFailure)?._tag !== "HttpClientError") return Effect.succeed(strange)
-  const { reason } = error as HttpFailure
-  const { response } = reason
-  if (response === undefined) {
-    const wrote = reason.request?.method !== "GET"
-    return Effect.succeed(wrote && isBroken(reason.cause) ? broken : unreachable(reason.cause))
-  }
-  // A status outside the contract is still a refusal when its body is an envelope.
-  return Effect.match(response.json, {
-    onSuccess: (body) => (isEnvelope(body) ? new Failure(exitStatus.refused, plain(body)) : strange),
-    onFailure: () => strange
+  return new Promise((resolve, reject) => {
+    const sent = request(target, { agent, method, headers }, resolve)
+    sent.on("error", (error) => reject(failureOf(error, method === "GET")))
+    sent.end(body)
   })
 }
 
+const segment = (value: string | undefined): string => {
+  // A URL removes these segments even when they are encoded.
+  if (value === undefined || value === "." || value === "..") throw new Error("Invalid path parameter.")
+  return encodeURIComponent(value)
+}
+
+/** The members that the contract has, in its order: a command may have options that the service does not know. */
+const picked = (values: Readonly<Record<string, unknown>> = {}, names: ReadonlyArray<string>): object =>
+  Object.fromEntries(names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])))
+
+/** The body of an answer in pieces. When the connection breaks, it rejects with a CliFailure. */
+async function* bytesOf(response: IncomingMessage, isGet = true): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response as AsyncIterable<Uint8Array>
+  } catch (error) {
+    throw failureOf(error, isGet)
+  }
+}
+
+/** The value of a JSON text; undefined when it is none. */
+const parsed = (parse: (text: string) => unknown, text: string): unknown => {
+  try {
+    return parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** True when the value has every member that views of this version may read. */
+const isOfShape = (value: unknown, shape: OperatorRoute["answer"]): boolean =>
+  typeof shape !== "object"
+    ? value !== undefined
+    : Array.isArray(shape)
+      ? Array.isArray(value) && value.every((each) => isOfShape(each, shape[0]))
+      : isRecord(value) && Object.entries(shape).every(([name, member]) => isOfShape(value[name], member))
+
 const isEnvelope = (value: unknown): value is Envelope =>
-  typeof value === "object" &&
-  value !== null &&
-  typeof (value as Envelope).code === "number" &&
-  typeof (value as Envelope).msg === "string"
+  isRecord(value) && typeof value.code === "number" && typeof value.msg === "string"
 
 const plain = ({ code, msg, error, data }: Envelope): Envelope =>
   data === undefined ? { code, msg, error } : { code, msg, error, data }
@@ -179,26 +212,22 @@ const strange = cliFailure(
 )
 
 /** The connection broke during the call, so a command that writes may have run. */
-const broken = new Failure(exitStatus.unreachable, {
+const broken = new CliFailure(exitStatus.unreachable, {
   code: 5030,
   msg: "The connection broke before the answer came: check the audit before repeating the command.",
   error: "The connection broke before the answer came: check the audit before repeating the command.",
   data: { outcomeUnknown: true }
 })
 
-const isBroken = (cause: unknown): boolean =>
-  ["ECONNRESET", "EPIPE"].includes(String((cause as { readonly code?: unknown } | undefined)?.code ?? ""))
-
-const unreachable = (cause: unknown): CliFailure =>
-  cliFailure(
+const failureOf = (error: unknown, isGet: boolean): CliFailure => {
+  const code = String((error as { readonly code?: unknown }).code ?? "")
+  if (!isGet && (code === "ECONNRESET" || code === "EPIPE")) return broken
+  const isTrustError = code.includes("CERT") || code.includes("SIGNATURE") || code.includes("ISSUER")
+  return cliFailure(
     exitStatus.unreachable,
     5030,
-    isTrustError(cause)
+    isTrustError
       ? "The certificate of the service is not trusted: name its authority with --ca."
       : "The service can not be reached. Is it running?"
   )
-
-const isTrustError = (cause: unknown): boolean => {
-  const code = String((cause as { readonly code?: unknown } | undefined)?.code ?? "")
-  return code.includes("CERT") || code.includes("SIGNATURE") || code.includes("ISSUER")
 }

@@ -1,5 +1,4 @@
 /** The question before `kyc clear`, with every candidate of the open cases that the command would clear (F26; D1). */
-import { Effect } from "effect"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { type Candidate, candidateName, type Entry } from "./views/candidates.ts"
 
@@ -7,21 +6,21 @@ import { type Candidate, candidateName, type Entry } from "./views/candidates.ts
  * The question is always put, because a cleared client can trade. `client` is a phrase for the client; `cases` are the cases to
  * clear.
  */
-export const clearQuestion = (
+export const clearQuestion = async (
   api: OperatorClient,
   client: string,
   cases: ReadonlyArray<number>
-): Effect.Effect<string, unknown> =>
-  Effect.map(
-    Effect.forEach(cases, (caseId) => candidateLines(api, caseId)),
-    (lines) => questionOf(client, lines.flat())
-  )
+): Promise<string> => {
+  const lines = []
+  for (const caseId of cases) lines.push(...(await candidateLines(api, caseId)))
+  return questionOf(client, lines)
+}
 
-const candidateLines = (api: OperatorClient, caseId: number): Effect.Effect<ReadonlyArray<string>, unknown> =>
-  Effect.map(api.case.show({ params: { caseId: String(caseId) } }), ({ data: { details, entries } }) => {
-    const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
-    return candidates.map((each) => `  case ${caseId}, ${candidateText(each, entries)}`)
-  })
+const candidateLines = async (api: OperatorClient, caseId: number): Promise<ReadonlyArray<string>> => {
+  const { details, entries } = (await api.case.show({ params: { caseId: String(caseId) } })).data
+  const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
+  return candidates.map((each) => `  case ${caseId}, ${candidateText(each, entries)}`)
+}
 
 const candidateText = (candidate: Candidate, entries: ReadonlyArray<Entry>): string => {
   const { entryId, list, score } = candidate

@@ -3,7 +3,6 @@
  * surface, rules for every command).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
-import { Effect } from "effect"
 import type { Cli } from "./Cli.ts"
 import { cliFailure, exitStatus, type Globals } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
@@ -100,8 +99,8 @@ export const answerMoments = async (cli: Cli, command: Command): Promise<void> =
 }
 
 /** The service's business time, read by a query that every role may send, in a sandbox and outside. */
-const businessTime = (api: OperatorClient): Effect.Effect<number, unknown> =>
-  Effect.map(api.queue.show({ query: { limit: 1 } }), ({ data }) => data.asOf)
+const businessTime = async (api: OperatorClient): Promise<number> =>
+  (await api.queue.show({ query: { limit: 1 } })).data.asOf
 
 interface MomentRules {
   readonly direction?: Direction

@@ -2,7 +2,7 @@
  * Resolves the ids of a view to names (codes of partners, labels of operator keys). The names are queried once, and only if
  * the view needs them.
  */
-import { Effect } from "effect"
+import { orElse } from "./CliIo.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import type { Names } from "./views/cellText.ts"
 import { Named, type View, Words } from "./views/View.ts"
@@ -24,18 +24,13 @@ export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
 }
 
 /** The names of the needed kinds. Where the service refuses the query, the view shows ids. */
-export const readNames = (api: OperatorClient, kinds: ReadonlySet<Named["kind"]>): Effect.Effect<Names> =>
-  Effect.all({
-    partner: kinds.has("partner")
-      ? api.partner.list().pipe(
-          Effect.map(({ data }) => new Map(data.partners.map(({ partnerId, code }) => [partnerId, code]))),
-          Effect.orElseSucceed(() => noNames.partner)
-        )
-      : Effect.succeed(noNames.partner),
-    operator: kinds.has("operator")
-      ? api.operator.list().pipe(
-          Effect.map(({ data }) => new Map(data.operators.map(({ operatorId, label }) => [operatorId, label]))),
-          Effect.orElseSucceed(() => noNames.operator)
-        )
-      : Effect.succeed(noNames.operator)
-  })
+export const readNames = async (api: OperatorClient, kinds: ReadonlySet<Named["kind"]>): Promise<Names> => ({
+  partner: kinds.has("partner") ? await orElse(partnerCodes(api), noNames.partner) : noNames.partner,
+  operator: kinds.has("operator") ? await orElse(operatorLabels(api), noNames.operator) : noNames.operator
+})
+
+const partnerCodes = async (api: OperatorClient): Promise<Names["partner"]> =>
+  new Map((await api.partner.list()).data.partners.map(({ partnerId, code }) => [partnerId, code]))
+
+const operatorLabels = async (api: OperatorClient): Promise<Names["operator"]> =>
+  new Map((await api.operator.list()).data.operators.map(({ operatorId, label }) => [operatorId, label]))

@@ -1,52 +1,81 @@
-/** The command tree, with one file per noun. Building it imports only commander and tokens, so it is fast (operator surface). */
-import { Command } from "commander"
-import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
-import { addApprovalCommands } from "./commands/approval.ts"
-import { addAtlasCommand } from "./commands/atlas.ts"
-import { addAuditCommands } from "./commands/audit.ts"
-import { addBreakCommands } from "./commands/break.ts"
-import { addClientCommands } from "./commands/client.ts"
-import { addCollateralCommands } from "./commands/collateral.ts"
-import { addComplianceCommands } from "./commands/compliance.ts"
-import { addCompletionCommand } from "./commands/completion.ts"
-import { addDepositCommands } from "./commands/deposit.ts"
-import { addDocumentCommands } from "./commands/document.ts"
-import { addEncryptionCommands } from "./commands/encryption.ts"
-import { addExplainCommands } from "./commands/explain.ts"
-import { addInterfirmCommands } from "./commands/interfirm.ts"
-import { addLedgerCommands } from "./commands/ledger.ts"
-import { addMachineCommands } from "./commands/machine.ts"
-import { addMarketCommands } from "./commands/market.ts"
-import { addMetricsCommand } from "./commands/metrics.ts"
-import { addOperatorCommands } from "./commands/operator.ts"
-import { addPartnerCommands } from "./commands/partner.ts"
-import { addQueueCommand } from "./commands/queue.ts"
-import { addScreeningCommands } from "./commands/screening.ts"
-import { addServeCommand } from "./commands/serve.ts"
-import { addSettlementCommands } from "./commands/settlement.ts"
-import { addSimCommands } from "./commands/sim.ts"
-import { addSimNamesCommand } from "./commands/simNames.ts"
-import { addSimResetCommand } from "./commands/simReset.ts"
-import { addSimPartnerCommands } from "./commands/simPartner.ts"
-import { addSimVenueCommands } from "./commands/simVenue.ts"
-import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
-import { addSimRunCommands } from "./commands/simRun.ts"
-import { addSimVerifyCommand } from "./commands/simVerify.ts"
-import { addStatementCommands } from "./commands/statement.ts"
-import { addSwapCommands } from "./commands/swap.ts"
-import { addTradeCommands } from "./commands/trade.ts"
-import { addVenueCommands } from "./commands/venue.ts"
-import { addWatchCommand } from "./commands/watch.ts"
-import { addWebhookCommands } from "./commands/webhook.ts"
-import { addWithdrawalCommands } from "./commands/withdrawal.ts"
+/** The command tree, with one file per noun. A command line loads only the file of its noun (decision 0038). */
+import { Command, CommanderError } from "commander"
 import type { Cli } from "./Cli.ts"
+import { addCompletionCommand } from "./commands/completion.ts"
 import { defaultDataDir } from "./connection.ts"
 import { addDryRunOptions } from "./dryRun.ts"
 import { helpText } from "./helpText.ts"
 
-/** Builds the command tree. Options of the root apply to every command, at any position. */
-export const buildProgram = (cli: Cli): Command => {
-  const program = new Command("brokerage")
+/** `whole` builds the tree of all commands. */
+type Add = (program: Command, cli: Cli, whole: () => Promise<Command>) => unknown
+
+/** The nouns that each file adds, in the order of the help. */
+const files: ReadonlyArray<readonly [nouns: string, load: () => Promise<Add>]> = [
+  ["serve", async () => (await import("./commands/serve.ts")).addServeCommand],
+  ["queue", async () => (await import("./commands/queue.ts")).addQueueCommand],
+  ["watch", async () => (await import("./commands/watch.ts")).addWatchCommand],
+  ["partner key", async () => (await import("./commands/partner.ts")).addPartnerCommands],
+  ["client", async () => (await import("./commands/client.ts")).addClientCommands],
+  ["kyc case", async () => (await import("./commands/compliance.ts")).addComplianceCommands],
+  ["screening", async () => (await import("./commands/screening.ts")).addScreeningCommands],
+  ["document", async () => (await import("./commands/document.ts")).addDocumentCommands],
+  ["encryption", async () => (await import("./commands/encryption.ts")).addEncryptionCommands],
+  ["appropriateness", async () => (await import("./commands/appropriateness.ts")).addAppropriatenessCommands],
+  ["deposit", async () => (await import("./commands/deposit.ts")).addDepositCommands],
+  ["withdrawal", async () => (await import("./commands/withdrawal.ts")).addWithdrawalCommands],
+  ["break", async () => (await import("./commands/break.ts")).addBreakCommands],
+  ["rfq contract order position margin closeout", async () => (await import("./commands/trade.ts")).addTradeCommands],
+  ["swap", async () => (await import("./commands/swap.ts")).addSwapCommands],
+  ["statement", async () => (await import("./commands/statement.ts")).addStatementCommands],
+  ["explain", async () => (await import("./commands/explain.ts")).addExplainCommands],
+  ["ledger", async () => (await import("./commands/ledger.ts")).addLedgerCommands],
+  ["collateral", async () => (await import("./commands/collateral.ts")).addCollateralCommands],
+  ["settlement", async () => (await import("./commands/settlement.ts")).addSettlementCommands],
+  ["interfirm", async () => (await import("./commands/interfirm.ts")).addInterfirmCommands],
+  ["delivery webhook", async () => (await import("./commands/webhook.ts")).addWebhookCommands],
+  ["operator", async () => (await import("./commands/operator.ts")).addOperatorCommands],
+  ["approval", async () => (await import("./commands/approval.ts")).addApprovalCommands],
+  ["audit", async () => (await import("./commands/audit.ts")).addAuditCommands],
+  ["market", async () => (await import("./commands/market.ts")).addMarketCommands],
+  ["machine", async () => (await import("./commands/machine.ts")).addMachineCommands],
+  ["atlas", async () => (await import("./commands/atlas.ts")).addAtlasCommand],
+  ["venue", async () => (await import("./commands/venue.ts")).addVenueCommands],
+  ["metrics", async () => (await import("./commands/metrics.ts")).addMetricsCommand],
+  ["sim", async () => (await import("./commands/simTools.ts")).addSimToolCommands]
+]
+
+/**
+ * Builds the command tree. Options of the root apply to every command, at any position. With the arguments of a command line
+ * the tree has only the files of its noun; without a known noun, as for help and completion, it has all of them.
+ */
+export const buildProgram = async (cli: Cli, args: ReadonlyArray<string> = []): Promise<Command> => {
+  const noun = nounOf(args)
+  const ofNoun = files.filter(([nouns]) => nouns.split(" ").includes(noun))
+  const isWhole = ofNoun.length === 0
+  const adds = await Promise.all((isWhole ? files : ofNoun).map(([, load]) => load()))
+  const program = rootCommand()
+  for (const add of adds) add(program, cli, () => buildProgram(cli))
+  addDryRunOptions(program)
+  if (isWhole) addCompletionCommand(program, cli)
+  return program
+}
+
+/** The first argument that is neither an option nor its value; empty without any. */
+const nounOf = (args: ReadonlyArray<string>): string => {
+  const root = rootCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined })
+  try {
+    return root.parseOptions([...args]).operands[0] ?? ""
+  } catch (error) {
+    // The whole tree reports the wrong usage.
+    if (error instanceof CommanderError) return ""
+    throw error
+  }
+}
+
+const rootCommand = (): Command =>
+  new Command("brokerage")
     .description("Runs and operates the partner brokerage.")
     .option("--json", "print one JSON document")
     .option("--yes", "skip the confirmation")
@@ -59,46 +88,3 @@ export const buildProgram = (cli: Cli): Command => {
     .option("--wide", "on a terminal: every column, and nothing cut")
     .option("--utc", "on a terminal: times in UTC instead of your own zone")
     .configureHelp(helpText)
-  addServeCommand(program, cli)
-  addQueueCommand(program, cli)
-  addWatchCommand(program, cli)
-  addPartnerCommands(program, cli)
-  addClientCommands(program, cli)
-  addComplianceCommands(program, cli)
-  addScreeningCommands(program, cli)
-  addDocumentCommands(program, cli)
-  addEncryptionCommands(program, cli)
-  addAppropriatenessCommands(program, cli)
-  addDepositCommands(program, cli)
-  addWithdrawalCommands(program, cli)
-  addBreakCommands(program, cli)
-  addTradeCommands(program, cli)
-  addSwapCommands(program, cli)
-  addStatementCommands(program, cli)
-  addExplainCommands(program, cli)
-  addLedgerCommands(program, cli)
-  addCollateralCommands(program, cli)
-  addSettlementCommands(program, cli)
-  addInterfirmCommands(program, cli)
-  addWebhookCommands(program, cli)
-  addOperatorCommands(program, cli)
-  addApprovalCommands(program, cli)
-  addAuditCommands(program, cli)
-  addMarketCommands(program, cli)
-  addMachineCommands(program, cli)
-  addAtlasCommand(program, cli)
-  addVenueCommands(program, cli)
-  addMetricsCommand(program, cli)
-  const sim = addSimCommands(program, cli)
-  addSimResetCommand(sim, cli)
-  addSimAnswersCommand(sim, cli)
-  addSimNamesCommand(sim, cli)
-  addSimPartnerCommands(sim, cli)
-  addSimVenueCommands(sim, cli)
-  addSimVenueServeCommand(sim, cli)
-  addSimRunCommands(sim, cli, () => buildProgram(cli))
-  addSimVerifyCommand(sim, cli)
-  addDryRunOptions(program)
-  addCompletionCommand(program, cli)
-  return program
-}

@@ -1,5 +1,4 @@
 /** The open cases that `kyc clear` shows and then clears (F26; D1). */
-import { Effect } from "effect"
 import { given } from "./options.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { time, words, type Words } from "./views/View.ts"
@@ -22,25 +21,24 @@ interface Details {
 const mostCases = 500
 
 /** Reads revision and open cases and passes each case to `show` as a line, oldest first. */
-export const readCases = (
+export const readCases = async (
   api: OperatorClient,
   client: string,
   show: (line: Words) => void
-): Effect.Effect<ReadCase, unknown> =>
-  Effect.gen(function* () {
-    // The package is read before the cases, so that a revision filed between the two reads is refused and not cleared with
-    // them.
-    const { kycPackage } = (yield* api.client.show({ params: { client } })).data
-    const { cases } = (yield* api.case.list({ query: { open: "true", client, limit: mostCases } })).data
-    const open = cases.toReversed().map((each) => ({ ...each, details: (each.details ?? {}) as Details }))
-    for (const { caseId, reason, openedAt, details } of open) {
-      const count = details.candidates?.length ?? 0
-      const found = count === 0 ? "" : `, ${count} ${count === 1 ? "candidate" : "candidates"}`
-      show(words`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
-    }
-    return {
-      cases: open.map(({ caseId }) => caseId),
-      screeningRun: Math.max(0, ...open.map(({ details }) => details.screeningRunId ?? 0)),
-      ...given({ revision: kycPackage?.revision })
-    }
-  })
+): Promise<ReadCase> => {
+  // The package is read before the cases, so that a revision filed between the two reads is refused and not cleared with
+  // them.
+  const { kycPackage } = (await api.client.show({ params: { client } })).data
+  const { cases } = (await api.case.list({ query: { open: "true", client, limit: mostCases } })).data
+  const open = cases.toReversed().map((each) => ({ ...each, details: (each.details ?? {}) as Details }))
+  for (const { caseId, reason, openedAt, details } of open) {
+    const count = details.candidates?.length ?? 0
+    const found = count === 0 ? "" : `, ${count} ${count === 1 ? "candidate" : "candidates"}`
+    show(words`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
+  }
+  return {
+    cases: open.map(({ caseId }) => caseId),
+    screeningRun: Math.max(0, ...open.map(({ details }) => details.screeningRunId ?? 0)),
+    ...given({ revision: kycPackage?.revision })
+  }
+}

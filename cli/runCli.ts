@@ -18,7 +18,7 @@ export const runCli: RunLine = async (args, io, callService) => {
     return exitStatus.done
   }
   const cli = new Cli(io, runCli, callService)
-  const program = buildProgram(cli)
+  const program = await buildProgram(cli, args)
   // Commander's messages on wrong usage. They are printed unchanged, or inside one envelope with --json.
   const complaints: Array<string> = []
   const helpColumns = () => io.size()?.columns ?? pipedColumns

@@ -1,6 +1,5 @@
 /** `brokerage approval …`: grants and refusals by a second operator (operator surface, Four eyes). */
 import type { Command } from "commander"
-import { Effect } from "effect"
 import { approvalStatuses, type ApprovalStatus } from "../../src/machines/operator/Approval.ts"
 import type { Cli } from "../Cli.ts"
 import { given, limitOption, tokenOption } from "../options.ts"
@@ -52,8 +51,7 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
             : stack(text(`Granted: ${ran} has run.`), resultView(result)),
         {
           about: `approval:${approvalId}`,
-          deed: (client) =>
-            Effect.map(client.approval.show({ params: { approvalId } }), ({ data }) => approvalView(data)),
+          deed: async (client) => approvalView((await client.approval.show({ params: { approvalId } })).data),
           confirm: aboutApproval(approvalId, (it) => `Grant ${it}? Its command runs at once.`)
         }
       )

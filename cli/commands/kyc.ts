@@ -1,6 +1,5 @@
 /** `brokerage kyc …`: reads a client's KYC file and decides on it (operator surface, Back office; D1, D2). */
 import { type Command, Option } from "commander"
-import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
 import type { Globals } from "../CliIo.ts"
 import { clearQuestion } from "../clearQuestion.ts"
@@ -50,30 +49,21 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
   const { note, revision, screeningRun, case: named } = options
   const globals = command.optsWithGlobals<Globals>()
   let reviewed: ReadCase | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
-  const review = (api: OperatorClient): Effect.Effect<ReadCase, unknown> =>
-    Effect.suspend(() =>
-      reviewed === null
-        ? Effect.tap(
-            readCases(api, c, (line) =>
-              globals.json === true ? undefined : cli.io.stderr(`${cli.line(globals, line)}\n`)
-            ),
-            (seen) => Effect.sync(() => void (reviewed = seen))
-          )
-        : Effect.succeed(reviewed)
-    )
+  const review = async (api: OperatorClient): Promise<ReadCase> =>
+    (reviewed ??= await readCases(api, c, (line) =>
+      globals.json === true ? undefined : cli.io.stderr(`${cli.line(globals, line)}\n`)
+    ))
   return cli.call(
     command,
-    (api) =>
-      Effect.flatMap(review(api), (seen) =>
-        api.kyc.clear({ params: { client: c }, payload: { ...seen, ...given({ note, revision }) } })
-      ),
+    async (api) =>
+      api.kyc.clear({ params: { client: c }, payload: { ...(await review(api)), ...given({ note, revision }) } }),
     clientView,
     {
       about: lastCase(c),
-      confirm: (api) =>
-        Effect.flatMap(review(api), ({ cases }) =>
-          Effect.flatMap(clientText(api, c), (called) => clearQuestion(api, called, cases))
-        )
+      confirm: async (api) => {
+        const { cases } = await review(api)
+        return clearQuestion(api, await clientText(api, c), cases)
+      }
     }
   )
 }
@@ -84,11 +74,10 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
  */
 const lastCase =
   (client: string) =>
-  (api: OperatorClient): Effect.Effect<string | null, unknown> =>
-    Effect.map(api.case.list({ query: { client, limit: 1 } }), ({ data }) => {
-      const [newest] = data.cases
-      return newest === undefined ? null : `case:${newest.caseId}`
-    })
+  async (api: OperatorClient): Promise<string | null> => {
+    const [newest] = (await api.case.list({ query: { client, limit: 1 } })).data.cases
+    return newest === undefined ? null : `case:${newest.caseId}`
+  }
 
 export const addKycCommands = (program: Command, cli: Cli): void => {
   const kyc = program.command("kyc").description("compliance decisions on a client's KYC")

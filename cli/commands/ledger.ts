@@ -1,6 +1,5 @@
 /** `brokerage ledger …`: corrections and the verification of the books (operator surface, Back office). */
 import type { Command } from "commander"
-import { Effect } from "effect"
 import { postingTypes } from "../../src/machines/postingRules.ts"
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
@@ -71,10 +70,10 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
           ),
         {
           failed: firstBreak,
-          progress: (api) =>
-            Effect.map(api.ledger.verifying(), ({ data }) =>
-              data === null ? null : `ledger verify: ${data.done} of ${data.of} checks, now: ${data.check}`
-            )
+          progress: async (api) => {
+            const { data } = await api.ledger.verifying()
+            return data === null ? null : `ledger verify: ${data.done} of ${data.of} checks, now: ${data.check}`
+          }
         }
       )
     )

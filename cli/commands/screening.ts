@@ -1,6 +1,5 @@
 /** `brokerage screening …`: the service's own watch list and published lists (operator surface, Back office; F26). */
 import { type Command, Option } from "commander"
-import { Effect } from "effect"
 import { maxPlaces } from "../../src/machines/screening/WatchImport.ts"
 import { watchLists } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
@@ -182,10 +181,7 @@ const importList = async (cli: Cli, command: Command, path: string, options: Imp
   // A dry run only announces the file: its pieces need an import, which a dry run does not start.
   const announce = { count, source, version, hash: file.hash, report: file.report }
   const sent = (api: OperatorClient) =>
-    Effect.ensuring(
-      sendList(api, file, options.allowShrink === true, onSent),
-      Effect.sync(() => progress.end())
-    )
+    sendList(api, file, options.allowShrink === true, onSent).finally(() => progress.end())
   const send = (api: OperatorClient) => (dryRun === true ? api.screening.import({ payload: announce }) : sent(api))
   await cli.call(command, send, fields, {
     deed: false,

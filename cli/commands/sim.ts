@@ -1,6 +1,5 @@
 /** `brokerage sim …`: commands for the sandbox (operator surface, Developers and QA). */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander"
-import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"
 import { parseDate, refuseSeconds } from "../moment.ts"
@@ -67,21 +66,20 @@ const momentOption = (given: string): number => {
 }
 
 /** Advances the clock. For a timer that is due already, it advances by one millisecond. */
-const advance = (
+const advance = async (
   api: OperatorClient,
   advanceMillis: number | undefined,
   { to }: Advance
-): Effect.Effect<Success<Moved>, unknown> =>
-  Effect.gen(function* () {
-    if (advanceMillis !== undefined) return yield* api.clock.advance({ payload: { advanceMillis } })
-    if (to !== undefined) return yield* api.clock.advance({ payload: { to } })
-    const { now, next } = (yield* api.clock.show()).data
-    const [first] = next
-    if (first === undefined) return yield* Effect.fail({ code: 4092, msg: nothingDue, error: nothingDue })
-    return yield* api.clock.advance({ payload: { advanceMillis: Math.max(1, first.dueAt - now) } })
-  })
+): Promise<Success<Moved>> => {
+  if (advanceMillis !== undefined) return api.clock.advance({ payload: { advanceMillis } })
+  if (to !== undefined) return api.clock.advance({ payload: { to } })
+  const { now, next } = (await api.clock.show()).data
+  const [first] = next
+  if (first === undefined) throw nothingDue
+  return api.clock.advance({ payload: { advanceMillis: Math.max(1, first.dueAt - now) } })
+}
 
-const nothingDue = "No event is due: the clock does not move."
+const nothingDue = cliFailure(exitStatus.refused, 4092, "No event is due: the clock does not move.")
 
 /** The service counts at most this many further timers; the view then adds that more may follow. */
 const mostCounted = 1_000

@@ -1,8 +1,8 @@
 /** `brokerage sim reset`: resets a sandbox to its first state (operator surface, Developers and QA; decision 30). */
 import type { Command } from "commander"
-import { Effect, Schedule } from "effect"
+import { setTimeout as pause } from "node:timers/promises"
 import type { Cli } from "../Cli.ts"
-import { cliFailure, exitStatus } from "../CliIo.ts"
+import { cliFailure, exitStatus, orElse } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
 import type { OperatorClient, Success } from "../OperatorClient.ts"
 import { fields, stack, text, time, type View } from "../views/View.ts"
@@ -16,8 +16,8 @@ interface Reset {
 }
 
 /** Timeout of the restart: PostgreSQL and the venue take seconds to start. */
-const patience = "2 minutes"
-const pollMillis = "200 millis"
+const patienceMillis = 120_000
+const pollMillis = 200
 
 export const addSimResetCommand = (sim: Command, cli: Cli): void => {
   sim
@@ -34,7 +34,7 @@ export const addSimResetCommand = (sim: Command, cli: Cli): void => {
         if (!data.sandbox) throw sandboxOnly
         await cli.call(command, reset, resetView, {
           confirm: "Reset this sandbox? Its content can't be restored.",
-          deed: (api) => Effect.map(api.sim.reset(), (answer) => resetView(answer.data)),
+          deed: (api) => api.sim.reset().then(({ data }) => resetView(data)),
           failed: ({ resetting, dryRun }) => (resetting && dryRun === undefined ? notYet : null)
         })
       })
@@ -54,18 +54,19 @@ const notYet = cliFailure(
 )
 
 /** Requests the reset and waits until the service has restarted. */
-const reset = (api: OperatorClient): Effect.Effect<Success<Reset>, unknown> =>
-  Effect.gen(function* () {
-    const requested = yield* api.sim.reset()
-    if (requested.data.dryRun === true) return requested
-    const begun = api.sim.life().pipe(
-      Effect.filterOrFail(({ data }) => data.resets > requested.data.resets),
-      Effect.retry(Schedule.spaced(pollMillis)),
-      Effect.timeoutOption(patience)
-    )
-    const life = yield* begun
-    return { code: 0, data: life._tag === "None" ? requested.data : { ...requested.data, ...life.value.data } }
-  })
+const reset = async (api: OperatorClient): Promise<Success<Reset>> => {
+  const requested = await api.sim.reset()
+  if (requested.data.dryRun === true) return requested
+  const isOver = pause(patienceMillis, "over" as const, { ref: false })
+  for (;;) {
+    // While the service restarts, its answers are failures.
+    const life = await Promise.race([orElse(api.sim.life(), null), isOver])
+    if (life === "over") return { code: 0, data: requested.data }
+    if (life !== null && life.data.resets > requested.data.resets)
+      return { code: 0, data: { ...requested.data, ...life.data } }
+    await pause(pollMillis)
+  }
+}
 
 const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>
   dryRun === true

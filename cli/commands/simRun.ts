@@ -26,8 +26,8 @@ interface RunFlags {
   readonly here?: boolean
 }
 
-/** Adds the commands `list` and `run` under `sim`. `buildProgram` makes the command tree that checks the lines of scenarios. */
-export const addSimRunCommands = (sim: Command, cli: Cli, buildProgram: () => Command): void => {
+/** Adds the commands `list` and `run` under `sim`. `allCommands` builds the command tree that checks the lines of scenarios. */
+export const addSimRunCommands = (sim: Command, cli: Cli, allCommands: () => Promise<Command>): void => {
   sim
     .command("list")
     .description("scenarios that come with the service")
@@ -45,7 +45,7 @@ export const addSimRunCommands = (sim: Command, cli: Cli, buildProgram: () => Co
     .option("--here", "play on the running service, even if it has the demo: partners, prices and clock change")
     .option("--keep", "keep the data directory of the temporary service")
     .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
-      cli.attempt(command, (globals) => run(cli, words, flags, globals, buildProgram))
+      cli.attempt(command, (globals) => run(cli, words, flags, globals, allCommands))
     )
 }
 
@@ -73,14 +73,14 @@ const wrong = (complaints: ReadonlyArray<string>): CliFailure =>
 
 /** The faults of scenarios that show before they play, as `FILE:LINE: ...`. */
 const faultsOf = async (
-  buildProgram: () => Command,
+  allCommands: () => Promise<Command>,
   scenarios: ReadonlyArray<Scenario>
 ): Promise<ReadonlyArray<string>> => {
   const [{ checkScenario }, { commandCheck }] = await Promise.all([
     import("../../simulator/scenarios/runner/checkScenario.ts"),
     import("../checkCommand.ts")
   ])
-  const check = commandCheck(buildProgram())
+  const check = commandCheck(await allCommands())
   return scenarios.flatMap((scenario) =>
     checkScenario(scenario, check).map(({ line, sentence }) => `${scenario.file}:${line}: ${sentence}`)
   )
@@ -91,11 +91,11 @@ const run = async (
   words: ReadonlyArray<string>,
   flags: RunFlags,
   globals: Globals,
-  buildProgram: () => Command
+  allCommands: () => Promise<Command>
 ): Promise<void> => {
   const { findScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
   const { scenarios: found, complaints, byName } = findScenarios(words)
-  const faults = [...complaints, ...(await faultsOf(buildProgram, found))]
+  const faults = [...complaints, ...(await faultsOf(allCommands, found))]
   if (faults.length > 0) throw wrong(faults)
   // The files are opened before the run, so that a run of minutes does not end without a place for its results.
   if (flags.junit !== undefined) writeResults("junit", flags.junit, "a", "")
@@ -330,7 +330,7 @@ const play = async (
     )
   } finally {
     watcher.close()
-    await services.close()
+    services.close()
   }
 }
 

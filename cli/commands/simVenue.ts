@@ -1,6 +1,5 @@
 /** `brokerage sim venue …`: test commands for the simulated venue (operator surface, Developers and QA; C1). */
 import { Argument, type Command, Option } from "commander"
-import type { Effect } from "effect"
 import {
   dealerMoods,
   executionReasons,
@@ -25,7 +24,7 @@ const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, for which BTC-PERP i
 /** Removes a leading plus, because the wire allows only a minus or no sign. */
 const signed = (text: string): string => text.replace(/^\+/, "")
 
-type VenueCall = (api: OperatorClient) => Effect.Effect<Success<typeof VenueCommandAnswer.Type>, unknown>
+type VenueCall = (api: OperatorClient) => Promise<Success<typeof VenueCommandAnswer.Type>>
 
 /** Adds `venue` with its commands under `sim`, and returns it. */
 export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {

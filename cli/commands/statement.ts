@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync, statSync } from "node:fs"
 import { type Command, Option } from "commander"
-import { Effect, Stream } from "effect"
-import { statementKinds } from "../../src/machines/statement/Statement.ts"
+import { statementKinds } from "../../src/machines/statement/statementTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
@@ -165,16 +164,12 @@ const save = (cli: Cli, statementId: string, { format, output }: GetOptions, com
     const { callService } = await import("../OperatorClient.ts")
     const bytes = await intoFile(output, async (write) => {
       let size = 0
-      await callService(connection, (api) =>
-        Effect.flatMap(api.statement.get({ params: { statementId }, query: { format } }), (stream) =>
-          Stream.runForEach(stream, (chunk) =>
-            Effect.sync(() => {
-              write(chunk)
-              size += chunk.length
-            })
-          )
-        )
-      )
+      await callService(connection, async (api) => {
+        for await (const chunk of await api.statement.get({ params: { statementId }, query: { format } })) {
+          write(chunk)
+          size += chunk.length
+        }
+      })
       return size
     })
     return cli.show(globals, { statementId: Number(statementId), format, output, bytes }, fields)

@@ -50,7 +50,7 @@ export const addWatchCommand = (program: Command, cli: Cli): void => {
               .join("\n")}\n`
           )
         } finally {
-          await services.close()
+          services.close()
         }
       })
     )

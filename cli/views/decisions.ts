@@ -1,5 +1,5 @@
 /** The decisions on an object, from its audit rows: requester, decider, time and note (operator surface, `… show`). */
-import { Effect } from "effect"
+import { orElse } from "../CliIo.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { shortPrints } from "./shortPrints.ts"
 import { type Cell, operatorNamed, stack, table, text, time, type View } from "./View.ts"
@@ -35,15 +35,17 @@ const argumentOf: Readonly<Record<string, string>> = {
 }
 
 /** The decisions on an object (KIND:ID), oldest first. Null when the audit can't be read: the view is then shown without them. */
-export const decisionsOn = (api: OperatorClient, object: string): Effect.Effect<View | null> =>
-  Effect.gen(function* () {
-    const { entries } = (yield* api.audit.tail({ query: { object, limit: mostDecisions } })).data
-    const isGuarded = argumentOf[kindOf(object)] !== undefined
-    const approvals: ReadonlyArray<Requested> = isGuarded
-      ? (yield* api.approval.list({ query: { limit: mostApprovals } })).data.approvals
-      : []
-    return decisionsView(entries, (entry) => requesterOf(object, entry, approvals))
-  }).pipe(Effect.orElseSucceed(() => null))
+export const decisionsOn = (api: OperatorClient, object: string): Promise<View | null> =>
+  orElse(readDecisions(api, object), null)
+
+const readDecisions = async (api: OperatorClient, object: string): Promise<View> => {
+  const { entries } = (await api.audit.tail({ query: { object, limit: mostDecisions } })).data
+  const isGuarded = argumentOf[kindOf(object)] !== undefined
+  const approvals: ReadonlyArray<Requested> = isGuarded
+    ? (await api.approval.list({ query: { limit: mostApprovals } })).data.approvals
+    : []
+  return decisionsView(entries, (entry) => requesterOf(object, entry, approvals))
+}
 
 /** The decisions as a table. `asker` gives the requester of a decision under four eyes. */
 export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entry) => Cell = () => null): View =>

@@ -2,7 +2,6 @@
  * Actions of `watch`. Each is first shown as a dry run and then executed exactly as shown. Of two concurrent decisions, the
  * service refuses the second (operator surface, watch).
  */
-import { Effect } from "effect"
 import { type CallService, type OperatorClient } from "../OperatorClient.ts"
 import { CliFailure, isRefusal } from "../CliIo.ts"
 import type { Connection } from "../connection.ts"
@@ -42,7 +41,7 @@ interface Done {
 
 type Tried = Done & { readonly dryRun: Would }
 
-type Act = (api: OperatorClient) => Effect.Effect<Done, unknown>
+type Act = (api: OperatorClient) => Promise<Done>
 
 /** Makes the dry run of an action. Rejects with a CliFailure when it is refused, or when the service is unreachable. */
 export const rehearse = async (call: CallService, connection: Connection, intent: Intent): Promise<Rehearsed> => {
@@ -194,15 +193,14 @@ interface LookedAtCase {
 }
 
 /** The client's open cases with their candidates; exactly these cases are cleared. */
-const reviewAll = (api: OperatorClient, { item }: Intent): Effect.Effect<LookedAtCase, unknown> =>
-  Effect.gen(function* () {
-    const lines: Array<Words> = []
-    const seen = yield* readCases(api, String(item.clientId), (line) => void lines.push(line))
-    const near = yield* Effect.forEach(seen.cases, (caseId) =>
-      Effect.map(api.case.show({ params: { caseId: String(caseId) } }), ({ data: { details, entries } }) => {
-        const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
-        return candidates.length === 0 ? [] : [text(`case ${caseId}`), candidatesTable(candidates, entries)]
-      })
-    )
-    return { seen, view: stack(...lines.map((line) => text(line)), ...near.flat()) }
-  })
+const reviewAll = async (api: OperatorClient, { item }: Intent): Promise<LookedAtCase> => {
+  const lines: Array<Words> = []
+  const seen = await readCases(api, String(item.clientId), (line) => void lines.push(line))
+  const near: Array<View> = []
+  for (const caseId of seen.cases) {
+    const { details, entries } = (await api.case.show({ params: { caseId: String(caseId) } })).data
+    const { candidates = [] } = (details ?? {}) as { readonly candidates?: ReadonlyArray<Candidate> }
+    if (candidates.length > 0) near.push(text(`case ${caseId}`), candidatesTable(candidates, entries))
+  }
+  return { seen, view: stack(...lines.map((line) => text(line)), ...near) }
+}

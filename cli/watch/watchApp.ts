@@ -2,7 +2,6 @@
  * The live screen of `watch`. It takes a snapshot of the service every two seconds, draws it, and executes the actions that
  * keys start. When the service does not respond, the screen shows this and retries (operator surface, watch).
  */
-import { Effect } from "effect"
 import { render } from "ink"
 import { setTimeout as pause } from "node:timers/promises"
 import { createElement } from "react"
@@ -71,20 +70,19 @@ const inTime = async <A>(answer: Promise<A>, late: CliFailure): Promise<A> => {
 }
 
 /** Reads everything that the screen shows as one snapshot: queue, metrics, open close-outs and the newest audit entries. */
-export const readWatched = (api: OperatorClient): Effect.Effect<Look, unknown> =>
-  Effect.gen(function* () {
-    const queue = (yield* api.queue.show({ query: { limit: queueLimit } })).data
-    const text = yield* api.metrics.show()
-    const { closeouts } = (yield* api.closeout.list({ query: { open: "true", limit: closeOutLimit } })).data
-    const { entries } = (yield* api.audit.tail({ query: { limit: happenedLimit } })).data
-    return {
-      aheadMillis: queue.asOf - Date.now(),
-      queue,
-      figures: readFigures(text, performance.now()),
-      closeouts,
-      happened: entries
-    }
-  })
+export const readWatched = async (api: OperatorClient): Promise<Look> => {
+  const queue = (await api.queue.show({ query: { limit: queueLimit } })).data
+  const text = await api.metrics.show()
+  const { closeouts } = (await api.closeout.list({ query: { open: "true", limit: closeOutLimit } })).data
+  const { entries } = (await api.audit.tail({ query: { limit: happenedLimit } })).data
+  return {
+    aheadMillis: queue.asOf - Date.now(),
+    queue,
+    figures: readFigures(text, performance.now()),
+    closeouts,
+    happened: entries
+  }
+}
 
 /** Draws until `q`, Ctrl-C or a signal. Rejects when the first snapshot fails, so that a wrong address ends the command. */
 export const watchLive = async (world: WatchWorld): Promise<void> => {

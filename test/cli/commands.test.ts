@@ -15,12 +15,14 @@ const files = new Map(
     .map((path) => [path.slice(root.length + 1), readFileSync(path, "utf8")] as const)
 )
 
-/** Names after `export const add` that no other file calls, each with its file. */
+/** Names after `export const add` that no other file calls or loads for the tree, each with its file. */
 const unwired = (texts: ReadonlyMap<string, string>): ReadonlyArray<string> =>
   [...texts].flatMap(([file, text]) =>
     file.startsWith("commands/")
       ? [...text.matchAll(/^export const (add\w+)/gm)].flatMap(([, name = ""]) =>
-          [...texts].some(([other, its]) => other !== file && its.includes(`${name}(`)) ? [] : [`${file}: ${name}`]
+          [...texts].some(([other, its]) => other !== file && (its.includes(`${name}(`) || its.includes(`.${name}]`)))
+            ? []
+            : [`${file}: ${name}`]
         )
       : []
   )

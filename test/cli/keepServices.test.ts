@@ -54,6 +54,6 @@ describe("calls of the service from the command line", () => {
     assert.strictEqual(await socketsOf(services.call), 1)
     await services.call({ ...connection, operatorKey: "bok_two" }, (api) => api.clock.show())
     assert.deepStrictEqual(authorizations.slice(-2), ["Bearer bok_one", "Bearer bok_two"])
-    await services.close()
+    services.close()
   })
 })

@@ -4,7 +4,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Argument, Command, Option } from "commander"
-import { Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import type { Schema } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -38,11 +37,11 @@ const wideService =
       const schema = answers.get(command)
       if (schema === undefined) throw new Error(`no such endpoint: ${command}`)
       const { dryRun: would, ...wide } = widestOf(schema, rows) as { readonly dryRun?: unknown }
-      return Effect.succeed(dryRun === true ? { ...wide, dryRun: would } : { ...wide, code: 0 })
+      return Promise.resolve(dryRun === true ? { ...wide, dryRun: would } : { ...wide, code: 0 })
     }
     const group = (noun: string) => new Proxy({}, { get: (_, verb) => () => answer(`${noun} ${String(verb)}`) })
     const client = new Proxy({}, { get: (_, noun) => group(String(noun)) })
-    return Effect.runPromise(use(client as OperatorClient)) as never
+    return use(client as OperatorClient)
   }
 
 interface Leaf {
@@ -50,13 +49,15 @@ interface Leaf {
   readonly command: Command
 }
 
+const program = await buildProgram(new Cli(recordingIo().io))
+
 const leaves = (): ReadonlyArray<Leaf> => {
   const found: Array<Leaf> = []
   const visit = (command: Command, path: ReadonlyArray<string>): void => {
     if (command.commands.length === 0) found.push({ path, command })
     for (const child of command.commands) visit(child, [...path, child.name()])
   }
-  visit(buildProgram(new Cli(recordingIo().io)), [])
+  visit(program, [])
   return found
 }
 

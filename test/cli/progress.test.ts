@@ -1,6 +1,5 @@
 /** How far a command is (operator surface): frames on a terminal, a line now and then elsewhere, nothing with --json. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { amountLine, Progress } from "../../cli/progress.ts"
 import { sendList } from "../../cli/sendList.ts"
 import type { OperatorClient } from "../../cli/OperatorClient.ts"
@@ -72,7 +71,7 @@ describe("operator surface, progress", () => {
 
   it("an import tells how many entries are in after each piece, from where an earlier run came to", async () => {
     const state = { importId: 1, status: "OPEN", received: 2 }
-    const answer = () => Effect.succeed({ code: 0, data: { ...state } })
+    const answer = () => Promise.resolve({ code: 0, data: { ...state } })
     const api = {
       screening: {
         import: answer,
@@ -103,7 +102,7 @@ describe("operator surface, progress", () => {
       false,
       (received) => void told.push(received)
     )
-    await Effect.runPromise(sent)
+    await sent
     assert.deepStrictEqual(told, [3, 4, 5])
   })
 })

@@ -2,7 +2,6 @@
  * What a person sees: aligned columns, no colours outside a terminal or under NO_COLOR, nothing that commands the terminal.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { Cli } from "../../cli/Cli.ts"
 import { namesIn } from "../../cli/names.ts"
 import { fields, joined, Moment, Named, stack, table, text, time, words } from "../../cli/views/View.ts"
@@ -96,8 +95,8 @@ describe("operator surface, human output", () => {
         after: "PENDING",
         reason
       }
-      const api = { audit: { tail: () => Effect.succeed({ code: 0, data: { entries: [entry] } }) } }
-      const view = await Effect.runPromise(lastRuling(api as never, "approval:3"))
+      const api = { audit: { tail: () => Promise.resolve({ code: 0, data: { entries: [entry] } }) } }
+      const view = await lastRuling(api as never, "approval:3")
       return view === null ? "" : render(view, plainScreen)
     }
     assert.strictEqual(

@@ -3,7 +3,6 @@
  * else decides, and the screen as ink draws it on a terminal that is resized.
  */
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Effect } from "effect"
 import { renderToString } from "ink"
 import { PassThrough } from "node:stream"
 import { createElement } from "react"
@@ -345,7 +344,7 @@ describe("watch, its deeds", () => {
   }
   const asked = { command: "withdrawal pay", args: { requestId: "4", clientUid: "ACM-00000005" }, deed }
   const answered = (data: object, changes: ReadonlyArray<object>) =>
-    Effect.succeed({ code: 0, data, dryRun: would, changes })
+    Promise.resolve({ code: 0, data, dryRun: would, changes })
   const step = (object: string, before: string, after: string) => ({ object, action: "x", before, after })
   const api = {
     partner: { list: () => answered({ partners: [] }, []) },
@@ -368,7 +367,7 @@ describe("watch, its deeds", () => {
         ])
     }
   }
-  const call: CallService = (_, use) => Effect.runPromise(use(api as never) as Effect.Effect<never>)
+  const call: CallService = (_, use) => use(api as never)
   const shownFor = async (waiting: WaitingRow, ...keys: ReadonlyArray<Key>) => {
     const { wish } = typed(begin([waiting]), ...keys)
     if (wish?.kind !== "rehearse") throw new Error("nothing was asked for")

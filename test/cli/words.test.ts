@@ -14,12 +14,14 @@ interface Described {
   readonly command: Command
 }
 
+const program = await buildProgram(new Cli(recordingIo().io))
+
 const commands = (): ReadonlyArray<Described> => {
   const visit = (command: Command, path: string): ReadonlyArray<Described> => [
     { path, command },
     ...command.commands.flatMap((child) => visit(child, `${path} ${child.name()}`.trim()))
   ]
-  return visit(buildProgram(new Cli(recordingIo().io)), "")
+  return visit(program, "")
 }
 
 const all = commands()

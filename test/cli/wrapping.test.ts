@@ -4,7 +4,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Command } from "commander"
-import { Effect } from "effect"
 import { Cli } from "../../cli/Cli.ts"
 import { CliFailure, type Envelope, exitStatus } from "../../cli/CliIo.ts"
 import type { CallService } from "../../cli/OperatorClient.ts"
@@ -14,6 +13,8 @@ import { runCli } from "../../cli/runCli.ts"
 import { wrapText, wrapWords } from "../../cli/views/wrapWords.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
 
+const program = await buildProgram(new Cli(recordingIo().io))
+
 /** The help of every command as it is laid out for so many columns. */
 const helpAt = (columns: number): ReadonlyArray<readonly [path: string, help: string]> => {
   const found: Array<readonly [string, string]> = []
@@ -21,7 +22,7 @@ const helpAt = (columns: number): ReadonlyArray<readonly [path: string, help: st
     found.push([path, command.configureOutput({ getOutHelpWidth: () => columns }).helpInformation()])
     for (const child of command.commands) visit(child, `${path} ${child.name()}`)
   }
-  visit(buildProgram(new Cli(recordingIo().io)), "brokerage")
+  visit(program, "brokerage")
   return found
 }
 
@@ -74,8 +75,8 @@ describe("operator surface, what is said on a terminal", () => {
   const plain =
     "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
   const check = "Please check the highlighted fields."
-  const adjust = buildProgram(new Cli(recordingIo().io))
-    .commands.find((command) => command.name() === "ledger")
+  const adjust = program.commands
+    .find((command) => command.name() === "ledger")
     ?.commands.find((command) => command.name() === "adjust")
 
   it.each<readonly [string, Omit<Envelope, "error" | "code">, ReadonlyArray<string>]>([
@@ -141,10 +142,9 @@ describe("operator surface, what is said on a terminal", () => {
     const asked: Array<unknown> = []
     const list = ({ query }: { readonly query: object }) => {
       asked.push(query)
-      return Effect.succeed({ code: 0, data: { contracts: [], rfqs: [], hasMore: false, nextBefore: null } })
+      return Promise.resolve({ code: 0, data: { contracts: [], rfqs: [], hasMore: false, nextBefore: null } })
     }
-    const service: CallService = (_, use) =>
-      Effect.runPromise(use({ contract: { list }, rfq: { list } } as never)) as never
+    const service: CallService = (_, use) => use({ contract: { list }, rfq: { list } } as never)
     const line = (words: string) => `${words} --json --url https://127.0.0.1:1 --operator-key k`.split(" ")
     for (const words of ["contract list 5", "rfq list --client 5", "contract list 5 --client 5", "rfq list"])
       assert.strictEqual((await printedAt(80, line(words), service)).status, exitStatus.done)
@@ -157,15 +157,15 @@ describe("operator surface, what is said on a terminal", () => {
     const asked: Array<string> = []
     const service: CallService = (_, use) => {
       const api = {
-        queue: { show: () => (asked.push("clock"), Effect.succeed({ code: 0, data: { asOf: 10_000_000 } })) },
+        queue: { show: () => (asked.push("clock"), Promise.resolve({ code: 0, data: { asOf: 10_000_000 } })) },
         audit: {
           tail: ({ query }: { readonly query: { readonly since: number } }) => {
             asked.push(String(query.since))
-            return Effect.succeed({ code: 0, data: { entries: [], nextAfter: 0 } })
+            return Promise.resolve({ code: 0, data: { entries: [], nextAfter: 0 } })
           }
         }
       }
-      return Effect.runPromise(use(api as never)) as never
+      return use(api as never)
     }
     const line = (since: string) =>
       `audit tail --since ${since} --json --url https://127.0.0.1:1 --operator-key k`.split(" ")

@@ -47,8 +47,9 @@ describe("sandbox outcomes", () => {
   })
 })
 
+const program = await buildProgram(new Cli(recordingIo().io))
+
 describe("sandbox outcomes, commands", () => {
-  const program = buildProgram(new Cli(recordingIo().io))
   const lines = [
     ...new Set(sandboxOutcomes.flatMap(({ how }) => [...how.matchAll(/`([^`]+)`/g)].map(([, line]) => line)))
   ]

@@ -380,6 +380,8 @@ describe("operator surface, --dry-run", () => {
   })
 })
 
+const program = await buildProgram(new Cli(recordingIo().io))
+
 /** The leaves of the command line that offer a dry run, by their last two words. */
 const offering = (): ReadonlyArray<string> => {
   const found: Array<string> = []
@@ -387,7 +389,7 @@ const offering = (): ReadonlyArray<string> => {
     if (command.options.some(({ long }) => long === "--dry-run")) found.push(path.slice(-2).join(" "))
     for (const child of command.commands) visit(child, [...path, child.name()])
   }
-  visit(buildProgram(new Cli(recordingIo().io)), [])
+  visit(program, [])
   return found
 }
 

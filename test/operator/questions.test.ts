@@ -5,7 +5,6 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
-import { Effect } from "effect"
 import { clearQuestion } from "../../cli/clearQuestion.ts"
 import { exitStatus } from "../../cli/CliIo.ts"
 import { runRecorded } from "./operatorHarness.ts"
@@ -135,11 +134,11 @@ describe("operator surface, kyc clear over what screening found", () => {
     const api = {
       case: {
         show: ({ params }: { readonly params: { readonly caseId: string } }) =>
-          Effect.succeed({ code: 0, data: shown[params.caseId] })
+          Promise.resolve({ code: 0, data: shown[params.caseId] })
       }
     }
     assert.strictEqual(
-      await Effect.runPromise(clearQuestion(api as never, "client 5", [4, 9])),
+      await clearQuestion(api as never, "client 5", [4, 9]),
       `Screening has found client 5 on watch lists, or near them:
   case 4, entry 7 of EU (SANCTIONS): Ann B, 1970-01-01, score 0.900
   case 9, entry 8 (PEP): score 0.900

@@ -54,7 +54,7 @@ const audited = async () =>
     (row) => `${row.action} ${row.reason}`
   )
 /** The operator's API directly, for what the command would never send. */
-const call = <A>(use: (api: OperatorClient) => Effect.Effect<{ readonly data: A }, unknown>) =>
+const call = <A>(use: (api: OperatorClient) => Promise<{ readonly data: A }>) =>
   callService(
     { url: service.url, operatorKey: service.keys.COMPLIANCE, ca: readFileSync(service.caFile, "utf8") } as Parameters<
       typeof callService

@@ -14,7 +14,7 @@ import { readScenario } from "../../simulator/scenarios/runner/readScenario.ts"
 import { eventNames } from "../../src/http/api/webhookEvents.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
 
-const check = commandCheck(buildProgram(new Cli(recordingIo().io)))
+const check = commandCheck(await buildProgram(new Cli(recordingIo().io)))
 
 const faults = (text: string): ReadonlyArray<string> => {
   const scenario = readScenario("x.yaml", text)

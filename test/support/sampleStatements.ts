@@ -1,6 +1,7 @@
 /** Statements of every kind as a renderer is given them: of any number of rows, with texts that are hostile, and the widest figures. */
 import { createHash } from "node:crypto"
-import { currentRenderer, schemaOf, type StatementKind } from "../../src/machines/statement/Statement.ts"
+import { currentRenderer, schemaOf } from "../../src/machines/statement/Statement.ts"
+import type { StatementKind } from "../../src/machines/statement/statementTokens.ts"
 import type { ModelRow, SectionFacts, Skeleton } from "../../src/machines/statement/StatementModel.ts"
 import type { JobHead, Piece } from "../../src/runtime/adapters/statements/protocol.ts"
 import { framesOf, rowText, skeletonOf } from "../../src/runtime/services/statements/model/modelText.ts"

@@ -5,12 +5,7 @@
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-
-export const statementKinds = ["ACCOUNT", "COSTS", "TRANSACTIONS", "TAX", "CLIENT_ASSETS"] as const
-export type StatementKind = (typeof statementKinds)[number]
-
-export const isStatementKind = (name: string): name is StatementKind =>
-  (statementKinds as ReadonlyArray<string>).includes(name)
+import { type StatementKind, statementKinds } from "./statementTokens.ts"
 
 export const statementStates = ["GENERATED", "SUPERSEDED"] as const
 

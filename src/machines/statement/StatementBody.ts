@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
-import { isStatementKind, type StatementKind, statementKinds } from "./Statement.ts"
+import { isStatementKind, type StatementKind, statementKinds } from "./statementTokens.ts"
 
 const labels = {
   kind: "The kind",

@@ -4,7 +4,8 @@
  */
 import type { Json } from "../shared/Json.ts"
 import { londonTimeOf } from "./londonDay.ts"
-import type { StatementKind, StatementVersion } from "./Statement.ts"
+import type { StatementVersion } from "./Statement.ts"
+import type { StatementKind } from "./statementTokens.ts"
 import type { ModelHead, SectionFacts } from "./StatementModel.ts"
 
 export interface PdfEntry {

@@ -3,7 +3,7 @@
  * A text that a spreadsheet would interpret as a formula gets an apostrophe. Numbers, times and ids never get one, so a
  * negative amount stays a number (A2-74, STS-30).
  */
-import type { StatementKind } from "./Statement.ts"
+import type { StatementKind } from "./statementTokens.ts"
 import type { ModelHead, ModelRow, SectionFacts } from "./StatementModel.ts"
 
 type CellKind = "text" | "number" | "time" | "id"

@@ -3,7 +3,7 @@
  * assets of the quarter, and costs and tax of the year. Due times are London's for British tax and UTC for the others. Unix
  * ms (A2-68, STS-26, STS-28, STS-29).
  */
-import type { StatementKind } from "./Statement.ts"
+import type { StatementKind } from "./statementTokens.ts"
 import { type RequestedPeriod, calendarYear, type Period, quarterOf, taxPeriod } from "./statementPeriod.ts"
 
 /** Jobs due at the same moment run in this order. */

@@ -5,7 +5,7 @@
  */
 import { accept, invalidFields, refuse, type Verdict } from "../shared/Refusal.ts"
 import { statementLimits } from "../shared/Limits.ts"
-import type { StatementKind } from "./Statement.ts"
+import type { StatementKind } from "./statementTokens.ts"
 import type { StatementRequest } from "./StatementBody.ts"
 
 export interface Period {

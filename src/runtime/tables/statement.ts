@@ -2,7 +2,7 @@
  * Statements, and their models: the row identifies the statement, the model is a separate text in sealed pieces, never kept in
  * memory (doc 2, Statements; D20, STS-16, STS-22).
  */
-import type { StatementKind } from "../../machines/statement/Statement.ts"
+import type { StatementKind } from "../../machines/statement/statementTokens.ts"
 import { type MachineRow, machineColumns, table } from "./Table.ts"
 
 export interface StatementRow extends MachineRow<"statement"> {

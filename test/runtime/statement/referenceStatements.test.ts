@@ -6,12 +6,8 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import {
-  currentRenderer,
-  renderers,
-  type StatementKind,
-  statementKinds
-} from "../../../src/machines/statement/Statement.ts"
+import { currentRenderer, renderers } from "../../../src/machines/statement/Statement.ts"
+import { type StatementKind, statementKinds } from "../../../src/machines/statement/statementTokens.ts"
 import type { Rendering } from "../../../src/runtime/adapters/statements/protocol.ts"
 import { renderCsv } from "../../../src/runtime/adapters/statements/renderCsv.ts"
 import { renderPdf } from "../../../src/runtime/adapters/statements/renderPdf.ts"

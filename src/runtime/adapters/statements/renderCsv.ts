@@ -1,7 +1,7 @@
 /** The CSV of a statement, piece by piece (A2-74, STS-30). */
 import canonicalize from "canonicalize"
 import { csvColumns, csvCommon, csvEdges, csvHead, csvLine } from "../../../machines/statement/statementCsv.ts"
-import type { StatementKind } from "../../../machines/statement/Statement.ts"
+import type { StatementKind } from "../../../machines/statement/statementTokens.ts"
 import type { ModelRow } from "../../../machines/statement/StatementModel.ts"
 import { rowsOfPiece } from "./pieceRows.ts"
 import type { Rendering } from "./protocol.ts"

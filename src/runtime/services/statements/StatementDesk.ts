@@ -4,11 +4,8 @@ import { Context, Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
-import {
-  type StatementKind,
-  type StatementRow as StatementWire,
-  statementRowOf
-} from "../../../machines/statement/Statement.ts"
+import { type StatementRow as StatementWire, statementRowOf } from "../../../machines/statement/Statement.ts"
+import type { StatementKind } from "../../../machines/statement/statementTokens.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { PageQuery } from "../../store/paging.ts"

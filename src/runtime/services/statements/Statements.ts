@@ -8,11 +8,8 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { statementLimits } from "../../../machines/shared/Limits.ts"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
-import {
-  type StatementKind,
-  type StatementRow as StatementWire,
-  statementRowOf
-} from "../../../machines/statement/Statement.ts"
+import { type StatementRow as StatementWire, statementRowOf } from "../../../machines/statement/Statement.ts"
+import type { StatementKind } from "../../../machines/statement/statementTokens.ts"
 import { decodeStatement, type StatementRequest } from "../../../machines/statement/StatementBody.ts"
 import { type RequestedPeriod, periodOf, taxYearAt } from "../../../machines/statement/statementPeriod.ts"
 import { requestedTaxPeriod } from "../../../machines/statement/taxYears.ts"

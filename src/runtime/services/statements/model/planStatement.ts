@@ -1,6 +1,6 @@
 /** The plan of each kind of statement: its sections, and the reads of their rows (A2-69..A2-73). */
 import type { Effect } from "effect"
-import type { StatementKind } from "../../../../machines/statement/Statement.ts"
+import type { StatementKind } from "../../../../machines/statement/statementTokens.ts"
 import type { Building, Plan, Wrong } from "./Building.ts"
 import { planAccount } from "./planAccount.ts"
 import { planAssets } from "./planAssets.ts"
