@@ -11,7 +11,7 @@ import { waitsMost } from "../../../src/runtime/services/reconciliation/publishe
 import { QuoteBoard } from "../../../src/runtime/services/trading/rfq/QuoteBoard.ts"
 import { MisfitReads } from "../../../src/runtime/services/venue/MisfitReads.ts"
 import { OutOfSync } from "../../../src/runtime/services/venue/OutOfSync.ts"
-import { CallWorld, type CallProcess, uidOf } from "./CallWorld.ts"
+import { CallWorld, type CallProcess } from "./CallWorld.ts"
 import { account } from "./eventWorld.ts"
 
 /** The pause before the comparison of a waiting account is repeated, ms. */
@@ -92,5 +92,20 @@ describe("A2-103: a venue that withholds the events of an account", () => {
     assert.deepStrictEqual([read.exit, alarms(world)], [Exit.succeed([waits]), []])
     world.run(4 * minute)
     assert.deepStrictEqual(alarms(world), ["The position in BTC-USDC-PERP is 0 here and 1 at the venue."])
+  })
+
+  it("hold no other account: reads stop after 8 unanswered ones, and each account is compared in its turn", () => {
+    const clients = Array.from({ length: 60 }, (_, n) => n + 1)
+    const { world, process, queries, comparison } = withheld(clients, Effect.delay(refused, "8 seconds"))
+    const read = process.run(comparison.compareAll())
+    // Without a stop: 60 accounts, 8 at a time, 10 s each.
+    world.run(25_000)
+    assert.deepStrictEqual(
+      Exit.map(read.exit ?? Exit.die("pending"), ({ accounts }) => accounts),
+      Exit.succeed(60)
+    )
+    assert.isAtMost(queries.count, 30)
+    world.run((waitsMost + 2) * minute)
+    assert.lengthOf(alarms(world), 60)
   })
 })

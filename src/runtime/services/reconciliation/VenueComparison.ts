@@ -37,7 +37,7 @@ import {
 import { comparedNouns, settleNouns } from "./comparedNouns.ts"
 import type { NounDifference } from "./NounComparison.ts"
 import { misfitsOf, notApplied } from "./misfitReads.ts"
-import { comparedWithout, eventsApplied, notCompared, WaitingAccounts } from "./publishedEvents.ts"
+import { comparedWithout, EventReads, eventsApplied, notCompared, WaitingAccounts } from "./publishedEvents.ts"
 import { WantedAccounts } from "./WantedAccounts.ts"
 
 /** The pause between two slices of the daily comparison, ms. */
@@ -270,8 +270,9 @@ class Comparison {
 
   /** Compares accounts. An account that can't be compared now waits for its next slice. */
   private compareAll(uids: ReadonlyArray<string>): Effect.Effect<void> {
+    const reads = new EventReads()
     const one = (uid: string) =>
-      Effect.catchCause(this.compare(uid), (cause) =>
+      Effect.catchCause(this.compare(uid, reads), (cause) =>
         Effect.annotateLogs(
           Effect.logWarning("an account could not be compared with the venue; it waits for its next slice", cause),
           { uid }
@@ -288,23 +289,25 @@ class Comparison {
         "clients",
         rows.slice(0, accountsAtMost).map(({ clientId }) => clientId)
       )
-      const found = yield* Effect.forEach(clients, ({ uid }) => this.compare(uid), { concurrency: atOnce })
+      const reads = new EventReads()
+      const found = yield* Effect.forEach(clients, ({ uid }) => this.compare(uid, reads), { concurrency: atOnce })
       return reconciled(found, rows.length > accountsAtMost)
     })
   }
 
-  compare(uid: string): Effect.Effect<ComparedAccount, DispatchError | VenueUnanswered> {
+  /** Compares one account. `reads`: those of the accounts that are compared together. */
+  compare(uid: string, reads = new EventReads()): Effect.Effect<ComparedAccount, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
       if (client === undefined) return { sentences: [], withoutMoney: false }
-      let before = yield* this.compareOnce(client)
+      let before = yield* this.compareOnce(client, reads)
       if (before !== null) this.compared++
       const withoutMoney = before?.withoutMoney ?? false
       const sentences = new Set(yield* misfitsOf(this.parts, client))
       for (let pass = 0; before !== null && pass < passesMost && countOf(before) > 0; pass++) {
         this.fetchOrders(client.id, before.orders)
         yield* Effect.sleep(passPause)
-        const next: Pass | null = yield* this.compareOnce(client)
+        const next: Pass | null = yield* this.compareOnce(client, reads)
         const both = next === null ? [] : claimsOfBoth(before, next)
         before = next
         if (next === null) break
@@ -319,7 +322,7 @@ class Comparison {
       }
       if (before === null) {
         this.wanted.wantLater(uid)
-        sentences.add(yield* notCompared(uid))
+        sentences.add(yield* notCompared(uid, reads))
       }
       return { sentences: [...sentences], withoutMoney }
     })
@@ -366,15 +369,18 @@ class Comparison {
   }
 
   /** One comparison pass over a client. Null: the account waits for events that could not be applied. */
-  private compareOnce(client: ClientRow): Effect.Effect<Pass | null, DispatchError | VenueUnanswered> {
+  private compareOnce(
+    client: ClientRow,
+    reads: EventReads
+  ): Effect.Effect<Pass | null, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const account = yield* this.parts.venue.account(client.uid)
-      if (yield* eventsApplied(this.parts, client, account?.sequence ?? 0)) this.waiting.end(client.id)
+      if (yield* eventsApplied(this.parts, client, account?.sequence ?? 0, reads)) this.waiting.end(client.id)
       else if (this.waiting.mayWait(client.id)) return null
       else yield* comparedWithout(client.uid)
       const contracts = differencesOf(yield* contractsOf(this.parts, client, account))
       const nouns = yield* Effect.forEach(comparedNouns, ({ find }) => find(this.parts, client, account))
-      const orders = orderDifferences(yield* ordersOf(this.parts, client, account))
+      const orders = orderDifferences(yield* ordersOf(this.parts, client, account, !reads.areStopped))
       const money = moneyDifferences(yield* moneyOf(this.parts.stored, client, account))
       return { contracts, orders, nouns, money, withoutMoney: account !== null && account.money === null }
     })

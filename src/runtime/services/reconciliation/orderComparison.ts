@@ -222,12 +222,13 @@ interface Sources {
 
 /**
  * Reads orders, positions and trades of a client from stored rows and from the venue. Takes no turn. Trades that the venue does
- * not give are left out.
+ * not give are left out. `areTradesRead`: false while the venue answers no reads of events, which contain the trades.
  */
 export const ordersOf = (
   { stored, venue }: Sources,
   { id: clientId }: ClientRow,
-  account: VenueAccount | null
+  account: VenueAccount | null,
+  areTradesRead = true
 ): Effect.Effect<ComparedOrders, Unavailable> =>
   Effect.gen(function* () {
     const ofClient = { column: "client_id", value: clientId } as const
@@ -247,7 +248,7 @@ export const ordersOf = (
     // Without a position on either side, the trades of both sides net to zero. They are then not queried.
     const isTrader = positions.length > 0 || theirPositions.length > 0
     const trades =
-      account === null || !isTrader
+      account === null || !isTrader || !areTradesRead
         ? noTrades
         : yield* Effect.catchTag(
             tradesOf({ stored, venue }, clientId, account),

@@ -38,6 +38,32 @@ export class WaitingAccounts {
   }
 }
 
+/** Unanswered reads in a row after which a group of accounts is compared without further reads. */
+const unansweredMost = 8
+
+/**
+ * The reads of events for accounts that are compared together. Each unanswered read takes 10 s, so a venue that answers none would
+ * hold a slice of 500 accounts for ten minutes. After 8 in a row the other accounts wait for a minute without a read.
+ */
+export class EventReads {
+  private unanswered = 0
+
+  get areStopped(): boolean {
+    return this.unanswered >= unansweredMost
+  }
+
+  /** Counts a read. `answered`: the sequence that it has reached; null: the venue has not answered in time. */
+  count(answered: number | null): Effect.Effect<void> {
+    if (this.areStopped) return Effect.void
+    this.unanswered = answered === null ? this.unanswered + 1 : 0
+    return this.areStopped
+      ? Effect.logWarning(
+          "the venue answers no reads of published events: the other accounts of this slice are not read, and wait a minute"
+        )
+      : Effect.void
+  }
+}
+
 interface Sources {
   readonly stored: RowReads["Service"]
   readonly progress: VenueProgress["Service"]
@@ -45,21 +71,27 @@ interface Sources {
 
 /**
  * Applies the events of an account up to the sequence of a snapshot. Reads them from the venue, because its stream may be slow,
- * silent or disconnected. False: they could not be read and applied in time.
+ * silent or disconnected. False: they could not be read and applied in time, or the reads are stopped.
  */
 export const eventsApplied = (
   { stored, progress }: Sources,
   { id, uid }: ClientRow,
-  sequence: number
+  sequence: number,
+  reads: EventReads
 ): Effect.Effect<boolean, DispatchError | VenueUnanswered> =>
   Effect.gen(function* () {
     const [row] = yield* stored.among("venueAccounts", [id])
     if ((row?.sequence ?? 0) >= sequence) return true
-    return (yield* progress.readAccount(uid, sequence)) >= sequence
-  }).pipe(
-    Effect.retry({ while: ({ _tag }) => _tag === "VenueUnanswered", schedule: Schedule.spaced("1 second") }),
-    Effect.timeoutOrElse({ duration: eventsMost, orElse: () => Effect.succeed(false) })
-  )
+    if (reads.areStopped) return false
+    const reached = yield* progress
+      .readAccount(uid, sequence)
+      .pipe(
+        Effect.retry({ while: ({ _tag }) => _tag === "VenueUnanswered", schedule: Schedule.spaced("1 second") }),
+        Effect.timeoutOrElse({ duration: eventsMost, orElse: () => Effect.succeed(null) })
+      )
+    yield* reads.count(reached)
+    return reached !== null && reached >= sequence
+  })
 
 /** Logs that an account has waited for its events too often. */
 export const comparedWithout = (uid: string): Effect.Effect<void> =>
@@ -71,11 +103,16 @@ export const comparedWithout = (uid: string): Effect.Effect<void> =>
   )
 
 /** Logs that an account waits for these events, and returns a sentence. */
-export const notCompared = (uid: string): Effect.Effect<string> =>
+export const notCompared = (uid: string, reads: EventReads): Effect.Effect<string> =>
   Effect.as(
-    Effect.annotateLogs(
-      Effect.logWarning("published events of an account could not be applied: its comparison is repeated in a minute"),
-      { uid }
-    ),
+    // One line stands for all accounts without a read.
+    reads.areStopped
+      ? Effect.void
+      : Effect.annotateLogs(
+          Effect.logWarning(
+            "published events of an account could not be applied: its comparison is repeated in a minute"
+          ),
+          { uid }
+        ),
     `The venue has published events of ${uid} that could not be applied yet: the account was not compared.`
   )
