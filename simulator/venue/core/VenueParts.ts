@@ -1,6 +1,7 @@
 /** The parts of one venue and their connections: trades become events, public trades and klines; ends become payments. */
 import { SeededRandom } from "../../partner/SeededRandom.ts"
-import type { NounList, NounObject, NounObjects, VenueNounName } from "../../../src/machines/venue/venueNouns.ts"
+import type { NounList, NounObject, VenueNounName } from "../../../src/machines/venue/venueNouns.ts"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
 import type { Account } from "./Account.ts"
 import { Agenda } from "./Agenda.ts"
@@ -303,18 +304,21 @@ export class VenueParts {
   }
 
   /** Objects of nouns by the ids of a known ref, for its outcome. */
-  nounsShown(ids: Pick<Known, VenueNounName>): NounObjects {
+  nounsShown(ids: Pick<Known, VenueNounName>): Pick<VenueOutcome, VenueNounName> {
     return Object.fromEntries(
       this.nouns.map(({ name, books }) => {
         const id = ids[name]
         return [name, id === undefined ? null : books.shown(id)]
       })
-    )
+    ) as Pick<VenueOutcome, VenueNounName>
   }
 
   /** The account's objects of nouns that have not ended, by the name of their list. */
   nounsListed(account: Account): Pick<VenueAccount, NounList> {
-    return Object.fromEntries(this.nouns.map(({ list, books }) => [list, books.listed(account)]))
+    return Object.fromEntries(this.nouns.map(({ list, books }) => [list, books.listed(account)])) as Pick<
+      VenueAccount,
+      NounList
+    >
   }
 
   publishNoun<N extends VenueNounName>(noun: N, accountId: number, object: NounObject<N>): void {

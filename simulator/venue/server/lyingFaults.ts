@@ -38,7 +38,7 @@ const lied = <Message>(
   return message
 }
 
-const targetOf = ({ order, rfq, contract, swap = null }: VenueOutcome): Target => {
+const targetOf = ({ order, rfq, contract, swap }: VenueOutcome): Target => {
   if (contract !== null) return { route: "accept", symbol: contract.symbol }
   if (swap !== null) return { route: "take", symbol: swap.symbol }
   if (rfq !== null) return { route: "rfq", symbol: rfq.symbol }

@@ -34,7 +34,7 @@ export interface HoldingDifference {
 }
 
 /** The open holdings at the venue. Flat positions, and contracts and swaps that have ended, are no holdings. */
-export const venueHoldings = ({ positions, orders, contracts, swaps = [] }: VenueAccount): ReadonlyArray<Holding> => [
+export const venueHoldings = ({ positions, orders, contracts, swaps }: VenueAccount): ReadonlyArray<Holding> => [
   ...positions
     .filter(({ netQty }) => /[1-9]/.test(netQty))
     .map(({ symbol, netQty }): Holding => ({ kind: "position", name: symbol, figure: netQty })),

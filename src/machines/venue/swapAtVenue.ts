@@ -41,5 +41,6 @@ export const swapAtVenue = {
   letters: "S",
   list: "swaps",
   write: "take",
+  isRequired: true,
   calls: { takeOffer: Schema.Struct({ ref: Ref, account: Ref, offerId: VenueId, qty: DecimalText }) }
 } as const

@@ -21,6 +21,11 @@ interface VenueNoun {
   readonly list: string
   /** The name of the write that makes one, in answers of `explain`. */
   readonly write: string
+  /**
+   * True: each account and outcome has the noun's member, or is malformed. False: a venue may lack the noun, because it was
+   * connected before; an absent member then reports none.
+   */
+  readonly isRequired: boolean
   /** Its calls by name, with their parameters: `ref`, `account`, and those of the noun. */
   readonly calls: Readonly<Record<string, Schema.Top>>
 }
@@ -60,14 +65,20 @@ export const nounCalls = Object.assign({}, ...entries.map(([, { calls }]) => cal
   }[VenueNounName]
 }
 
+const member = ({ isRequired }: VenueNoun, schema: Schema.Top): Schema.Top =>
+  isRequired ? schema : Schema.optionalKey(schema)
+type Member<N extends VenueNounName, S extends Schema.Top> = Nouns[N]["isRequired"] extends true
+  ? S
+  : Schema.optionalKey<S>
+
 /** The members of an outcome: the object that the call made. */
-export const nounsMade = byNoun(({ object }, name) => [name, Schema.optionalKey(Schema.NullOr(object))]) as {
-  readonly [N in VenueNounName]: Schema.optionalKey<Schema.NullOr<Nouns[N]["object"]>>
+export const nounsMade = byNoun((noun, name) => [name, member(noun, Schema.NullOr(noun.object))]) as {
+  readonly [N in VenueNounName]: Member<N, Schema.NullOr<Nouns[N]["object"]>>
 }
 
 /** The members of an account: its objects that have not ended. */
-export const nounsListed = byNoun(({ object, list }) => [list, Schema.optionalKey(Schema.Array(object))]) as {
-  readonly [N in VenueNounName as NounList<N>]: Schema.optionalKey<Schema.$Array<Nouns[N]["object"]>>
+export const nounsListed = byNoun((noun) => [noun.list, member(noun, Schema.Array(noun.object))]) as {
+  readonly [N in VenueNounName as NounList<N>]: Member<N, Schema.$Array<Nouns[N]["object"]>>
 }
 
 export type NounWrite = Nouns[VenueNounName]["write"]

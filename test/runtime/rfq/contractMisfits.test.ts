@@ -24,7 +24,7 @@ const hour = 3_600_000
 /** Late enough that no later mark can decide. */
 const later = 12 * hour
 const none = { reason: null, at: 40, order: null, rfq: null, swap: null }
-const outcomeOf = (shown: VenueContract): DefiniteOutcome => ({
+const outcomeOf = (shown: VenueContract): DefiniteOutcome & VenueOutcome => ({
   ...none,
   ref: contract.ref,
   outcome: "EXECUTED",

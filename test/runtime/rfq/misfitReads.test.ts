@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { bandOfMarks } from "../../../src/machines/market/PriceBand.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import { readPauses } from "../../../src/machines/venueChecks/VenueMisfit.ts"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { rowsInTurn } from "../../../src/runtime/engine/mailbox/turnRows.ts"
@@ -39,7 +40,7 @@ const rowsOf = { among: () => Effect.succeed(stored) } as Partial<RowReads["Serv
 const parts = { ...partsInMemory, recall: new Recall(rowsOf) }
 const handlers = { ...handlersInMemory, rfq: rfqHandler(parts) }
 
-const executed = (shows: VenueContract): DefiniteOutcome => ({
+const executed = (shows: VenueContract): DefiniteOutcome & VenueOutcome => ({
   ref: contract.ref,
   outcome: "EXECUTED",
   reason: null,

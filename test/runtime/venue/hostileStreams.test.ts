@@ -7,6 +7,8 @@ import { Effect, Result, Stream } from "effect"
 import type { RequestListener, ServerResponse } from "node:http"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
 import { eventLine, lineLimit, venueLines } from "../../../src/runtime/adapters/venue/venueLines.ts"
+import { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
 import { Venue, type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { market, stakingMarket } from "../../support/ScriptedVenue.ts"
 import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
@@ -238,6 +240,42 @@ describe("pages of a hostile venue", () => {
         ["P-2", "VOID"]
       ]
     )
+  })
+
+  describe("an answer that lacks a member", () => {
+    /** Each member of the answer, but for those that a venue may leave out, is left out once. */
+    const without = (whole: object, mayLack: ReadonlyArray<string>): ReadonlyArray<object> => {
+      const members = Object.entries(whole)
+      return members
+        .filter(([name]) => !mayLack.includes(name))
+        .map(([left]) => Object.fromEntries(members.filter(([name]) => name !== left)))
+    }
+
+    it("A2-115: an account is unanswered, and never one without such objects", async () => {
+      const lists = { positions: [], orders: [], contracts: [], swaps: [] }
+      const whole = { account, sequence: 3, ...lists, money: null }
+      assert.sameMembers(Object.keys(whole), Object.keys(VenueAccount.fields))
+      const read = (answer: object) => reading(answer, (venue) => Effect.result(venue.account(account)))
+      assert.deepStrictEqual<unknown>(await read(whole), Result.succeed(whole))
+      for (const answer of without(whole, ["money"])) {
+        const unanswered = Result.fail(new VenueUnanswered({ reason: "an answer that can't be read" }))
+        assert.deepStrictEqual<unknown>(await read(answer), unanswered, JSON.stringify(answer))
+      }
+    })
+
+    it("A2-115: an outcome leaves its ref unknown", async () => {
+      const objects = { order: null, rfq: null, contract: null, swap: null }
+      const whole = { ref: "P-1", outcome: "VOID", reason: null, at: 1, ...objects }
+      const mayLack = ["events", "fills"]
+      assert.sameMembers([...Object.keys(whole), ...mayLack], Object.keys(VenueOutcome.fields))
+      const read = async (answer: object): Promise<ReadonlyArray<string>> => {
+        const found = await reading({ outcomes: [answer] }, (venue) => venue.lookup(["P-1"]))
+        return found.map(({ outcome }) => outcome)
+      }
+      assert.deepStrictEqual(await read(whole), ["VOID"])
+      for (const answer of without(whole, mayLack))
+        assert.deepStrictEqual(await read(answer), ["UNKNOWN"], JSON.stringify(answer))
+    })
   })
 
   it.each([

@@ -13,13 +13,14 @@ import type {
   VenueQuote,
   VenueRfq
 } from "../../../machines/venue/venueObjects.ts"
-import { nounNames, type NounObjects } from "../../../machines/venue/venueNouns.ts"
+import { nounNames, type NounObjects, type VenueNounName } from "../../../machines/venue/venueNouns.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueCallRow } from "../../tables/venue.ts"
 import type { Verdict } from "./verdict.ts"
 
-/** A final outcome. UNKNOWN is not final. */
-export type DefiniteOutcome = VenueOutcome & { readonly outcome: "EXECUTED" | "REFUSED" | "VOID" }
+/** A final outcome, of a message or derived from an event. UNKNOWN is not final. */
+export type DefiniteOutcome = Omit<VenueOutcome, VenueNounName> &
+  NounObjects & { readonly outcome: "EXECUTED" | "REFUSED" | "VOID" }
 
 /** The outcome of an object's call. */
 export interface CallEnd {
