@@ -210,5 +210,6 @@ export const generatedFiles: ReadonlyArray<string> = [
   "docs/openapi.json",
   "docs/sandbox.md",
   "src/http/api/operator/commandTable.ts",
+  "cli/operatorRoutes.json",
   "src/runtime/migrations/schema.sql"
 ]
