@@ -38,6 +38,7 @@ const files: ReadonlyArray<readonly [nouns: string, load: () => Promise<Add>]> =
   ["audit", async () => (await import("./commands/audit.ts")).addAuditCommands],
   ["market", async () => (await import("./commands/market.ts")).addMarketCommands],
   ["machine", async () => (await import("./commands/machine.ts")).addMachineCommands],
+  ["tour", async () => (await import("./commands/tour.ts")).addTourCommand],
   ["atlas", async () => (await import("./commands/atlas.ts")).addAtlasCommand],
   ["venue", async () => (await import("./commands/venue.ts")).addVenueCommands],
   ["metrics", async () => (await import("./commands/metrics.ts")).addMetricsCommand],

@@ -1,6 +1,6 @@
 /**
  * Writes every generated file; with --check it exits 1 and lists those that are not current: command table, machine pages,
- * OpenAPI document, error table, sandbox page, WebAssembly code, schema dump. Each generator is a script with the same flag.
+ * OpenAPI document, error table, sandbox page, tour, WebAssembly code, schema dump. Each generator is a script with the same flag.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
@@ -10,6 +10,7 @@ const generators = [
   "generateMachines.ts",
   "generateOpenApi.ts",
   "generateSandbox.ts",
+  "generateTour.ts",
   "generateWasm.ts",
   "dumpSchema.ts"
 ]

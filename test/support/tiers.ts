@@ -67,7 +67,7 @@ const processes = [
   "test/scenarios/{examples,firstHour,yamlFiles,yamlOwn}.test.ts",
   "test/simulation/simulation.test.ts",
   "test/venue/{fullDisk,serverProcess}.test.ts",
-  "test/webhooks/demoService.test.ts"
+  "test/webhooks/{demoService,tour}.test.ts"
 ]
 /** Crash files that judge recorded books: nothing is killed in them. */
 const audits = ["test/crash/{balanceHistory,simPartner,tradeAudit,webhookAudit}.test.ts"]
