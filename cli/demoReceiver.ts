@@ -7,7 +7,7 @@ import { Effect, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { listenAsPartner } from "../simulator/partner/listenAsPartner.ts"
 import { receiverTls } from "./receiverTls.ts"
-import { deliveryLine } from "./views/deliveryLine.ts"
+import { demoDeliveryLine } from "./views/deliveryLine.ts"
 
 export interface DemoReceiverOptions {
   /** URL of the running service. */
@@ -27,15 +27,15 @@ export interface DemoReceiverOptions {
 export const demoReceiver = ({ url, caFile, dataDir, key, print }: DemoReceiverOptions): Effect.Effect<void> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const receiver = yield* listenAsPartner({
+      yield* listenAsPartner({
         url,
         key: Redacted.make(key),
         ...(caFile === null ? {} : { ca: readFileSync(caFile, "utf8") }),
         tls: yield* receiverTls(dataDir, null),
         port: 0,
-        onDelivery: (delivery) => print(deliveryLine(delivery))
+        onDelivery: (delivery) => print(demoDeliveryLine(delivery))
       })
-      print(`\nThe demo partner's webhooks arrive at ${receiver.url} and are shown here.`)
+      print("Webhooks of the partner, received here, signature checked:")
       return yield* Effect.never
     })
   ).pipe(Effect.catch((error) => Effect.sync(() => print(`\nThe demo runs without webhooks: ${sentenceOf(error)}`))))

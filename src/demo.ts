@@ -1,13 +1,12 @@
 /**
- * `serve --demo`: makes a partner firm under PARTNER custody with a key and one client that may trade, once, and prints command
- * lines that work each time they are pasted. The data directory keeps the facts that the lines need (demo.json 0600,
- * demo-client.json).
+ * `serve --demo`: makes a partner firm under PARTNER custody with a key and one client that may trade, once. The data directory keeps
+ * its key (demo.json, and demo.curl as options of curl, both 0600) and a body to onboard with (demo-client.json).
  */
 import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { sampleOnboarding } from "./machines/kyc/sampleOnboarding.ts"
 import type { Verdict } from "./machines/shared/Refusal.ts"
-import { type DataFiles, readIfThere, type ServiceFile } from "./runtime/adapters/dataDirectory.ts"
+import { type DataFiles, readIfThere } from "./runtime/adapters/dataDirectory.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { questionnaire1 } from "./machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "./machines/appropriateness/scoring.ts"
@@ -26,7 +25,19 @@ import { Partners } from "./runtime/services/lifecycle/Partners.ts"
 const DemoFile = Schema.fromJsonString(
   Schema.Struct({ partnerId: Schema.Int, code: Schema.String, key: Schema.String, clientId: Schema.Int })
 )
-export type Demo = typeof DemoFile.Type & { readonly clientFile: string; readonly tag: string }
+export type Demo = typeof DemoFile.Type & {
+  readonly clientFile: string
+  /** Distinguishes the requests of this start from those of earlier ones. */
+  readonly tag: string
+  /** The client as it is after the start; null if it does not exist. */
+  readonly client: {
+    readonly name: string
+    readonly state: string
+    readonly level: string
+    /** USDC, micro units. */
+    readonly cash: bigint
+  } | null
+}
 
 const caller: OperatorCaller = {
   keyId: 0,
@@ -49,8 +60,11 @@ const granted = <A, E, R>(
       : Effect.fail(new DemoRefused({ step, why: JSON.stringify(verdict.refusal) }))
   )
 
-/** The demo of this data directory, read back or made at the first start. A new client body is written at every start. */
-export const prepareDemo = (files: DataFiles) =>
+/**
+ * The demo of this data directory, read back or made at the first start. A new client body and the options of curl are written
+ * at every start. `caFile`: the authority of the service's certificate; null when the system must trust the certificate.
+ */
+export const prepareDemo = (files: DataFiles, caFile: string | null) =>
   Effect.gen(function* () {
     const clock = yield* BusinessClock
     const tag = randomBytes(4).toString("hex")
@@ -58,8 +72,32 @@ export const prepareDemo = (files: DataFiles) =>
     const kept = readIfThere(files.demo)
     const demo = kept === null ? yield* makeDemo(files, tag) : yield* Schema.decodeUnknownEffect(DemoFile)(kept)
     yield* equip(demo, tag)
-    return { ...demo, clientFile: files.demoClient, tag } satisfies Demo
+    writeWhole(files.demoCurl, curlOptions(demo.key, caFile))
+    const client = yield* (yield* ActorHost).read(clientSubject(demo.clientId), (state) => {
+      const row = state.one("clients")
+      if (row === undefined) return null
+      return {
+        name: row.displayName,
+        state: row.state,
+        level: row.level,
+        cash: usdcBalance(state)?.cash ?? 0n
+      }
+    })
+    return { ...demo, clientFile: files.demoClient, tag, client } satisfies Demo
   })
+
+/** The options of `curl -K`, so that no command line holds the key. */
+const curlOptions = (key: string, caFile: string | null): string =>
+  [
+    ...(caFile === null ? [] : [`cacert = ${curlText(caFile)}`]),
+    `header = ${curlText(`Authorization: Bearer ${key}`)}`,
+    "silent",
+    "show-error",
+    String.raw`write-out = "\n"`,
+    ""
+  ].join("\n")
+
+const curlText = (text: string): string => `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`
 
 const makeDemo = (files: DataFiles, tag: string) =>
   Effect.gen(function* () {
@@ -105,7 +143,7 @@ const makeDemo = (files: DataFiles, tag: string) =>
   })
 
 /**
- * Cash below which the demo client deposits, and the amount of a deposit: enough for a hundred contracts like the printed one.
+ * Cash below which the demo client deposits, and the amount of a deposit: enough for a hundred contracts of 0.01 BTC.
  */
 const leastCash = 500_000_000n
 const brought = "1000.00"
@@ -137,96 +175,3 @@ const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
     const report = { partnerRef: `demo-${tag}`, direction: "DEPOSIT", amount: brought }
     yield* granted("report collateral", (yield* CollateralReports).report(by, clientId, report, storeNothing))
   })
-
-/** The default data directory. */
-const usualDataDir = ".brokerage"
-
-/** The printed request for a contract, which is accepted automatically at a dealer's first quote. */
-const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
-
-/**
- * The printed orders buy at the market and offer the same quantity above it, so that repeated pastes need no additional margin.
- */
-const bought = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.001"}'
-const offered = '{"symbol":"BTC-USDC-PERP","side":"SELL","type":"LIMIT","qty":"0.001","price":"60500"}'
-
-/** The printed take, which lends USDC to the offer with the shortest tenor. */
-const lent = '{"qty":"100"}'
-
-/**
- * The printed request for a statement, from a month ago to a time past every possible clock jump. A future end counts as the
- * moment of the request.
- */
-const stated = `{"kind":"ACCOUNT","from":'$((($(date +%s)-2592000)*1000))',"to":'$((($(date +%s)+25920000)*1000))'}`
-
-/** The printed order that ends in a close-out: at a price of 40000 its loss is twice the deposit. */
-const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
-
-/** The text for a newcomer: the key, and lines to paste. The commands name `dataDir` unless it is the default. */
-export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): string => {
-  const command = (line: string) =>
-    `  npx --no-install brokerage ${line}${dataDir === usualDataDir ? "" : ` --data-dir '${dataDir}'`}`
-  const curl = `curl -sS --cacert '${service.caFile ?? ""}' -H 'Authorization: Bearer ${demo.key}'`
-  const client = `${service.url}/partner/v1/clients`
-  return [
-    `Demo partner ${demo.code}, key ${demo.key}`,
-    "",
-    "Onboard a client:",
-    `  ${curl} -H 'Idempotency-Key: onboard-${demo.tag}' --data @'${demo.clientFile}' ${client}`,
-    "",
-    `Report collateral for the demo client ${demo.clientId}:`,
-    `  ${curl} -H 'Idempotency-Key: deposit-${demo.tag}' --data '{"partnerRef":"deposit-${demo.tag}","direction":"DEPOSIT","amount":"250.00"}' ${client}/${demo.clientId}/collateral`,
-    "",
-    "Read its ledger:",
-    `  ${curl} ${client}/${demo.clientId}/ledger`,
-    "",
-    "Read a market; move it, and read it again:",
-    `  ${curl} '${service.url}/partner/v1/ticker?symbol=BTC-USDC-PERP'`,
-    command("sim venue price BTC-USDC-PERP 60000"),
-    "",
-    "Buy at the market; offer it above, and show position and margin; send the",
-    "price there, and read what was traded:",
-    command("sim venue price BTC-USDC-PERP 60000"),
-    `  ${curl} -H "Idempotency-Key: market-$(date +%s)" --data '${bought}' ${client}/${demo.clientId}/orders`,
-    `  ${curl} -H "Idempotency-Key: limit-$(date +%s)" --data '${offered}' ${client}/${demo.clientId}/orders`,
-    `  ${curl} ${client}/${demo.clientId}/positions`,
-    `  ${curl} ${client}/${demo.clientId}/margin`,
-    command("sim venue price BTC-USDC-PERP 60600"),
-    `  ${curl} '${client}/${demo.clientId}/trades?limit=2'`,
-    "",
-    "Hold a price; open a contract, knocked out below 59000; send the price there",
-    "(webhooks say what became of it):",
-    command("sim venue price BTC-USDC-KO 60000"),
-    `  ${curl} -H "Idempotency-Key: contract-$(date +%s)" --data '${contract}' ${client}/${demo.clientId}/rfq`,
-    command("sim venue price BTC-USDC-KO 58900"),
-    `  ${curl} '${client}/${demo.clientId}/barriers?state=history&limit=1'`,
-    "",
-    "Bring 100 USDC and lend it to a writer of the staking board for a day; let the",
-    "day pass, and read what came back (webhook: swap.settled):",
-    `  OFFER=$(${curl} '${service.url}/partner/v1/staking/offers?symbol=USDC-SWAP' | grep -o '"offerId":[0-9]*' | head -1 | cut -d: -f2)`,
-    `  ${curl} -H "Idempotency-Key: lent-$(date +%s)" --data '{"partnerRef":"lent-'$(date +%s)'","direction":"DEPOSIT","amount":"100.00"}' ${client}/${demo.clientId}/collateral`,
-    `  ${curl} -H "Idempotency-Key: lend-$(date +%s)" --data '${lent}' ${client}/${demo.clientId}/staking/$OFFER/accept`,
-    command("sim clock advance 1d"),
-    `  ${curl} '${client}/${demo.clientId}/staking/swaps?state=history&limit=1'`,
-    `  ${curl} ${client}/${demo.clientId}/balances`,
-    "",
-    "Make a statement of its account (webhook: statement.ready), and save it as PDF",
-    "and CSV:",
-    `  STATEMENT=$(${curl} -H "Idempotency-Key: statement-$(date +%s)" --data '${stated}' ${client}/${demo.clientId}/statements | grep -o '"statementId":[0-9]*' | head -1 | cut -d: -f2)`,
-    `  ${curl} -o statement.pdf ${client}/${demo.clientId}/statements/$STATEMENT/pdf`,
-    `  ${curl} -o statement.csv ${client}/${demo.clientId}/statements/$STATEMENT/csv`,
-    "",
-    "Bring money and carry a position with it; let the price fall under it, and",
-    "read how it was closed out and what was written off (webhooks:",
-    "margin.restriction_set, settlement.item_created, margin.restriction_lifted):",
-    command("sim venue price BTC-USDC-PERP 60000"),
-    `  ${curl} -H "Idempotency-Key: bring-$(date +%s)" --data '{"partnerRef":"bring-'$(date +%s)'","direction":"DEPOSIT","amount":"${brought}"}' ${client}/${demo.clientId}/collateral`,
-    `  ${curl} -H "Idempotency-Key: carry-$(date +%s)" --data '${carried}' ${client}/${demo.clientId}/orders`,
-    command("sim venue price BTC-USDC-PERP 40000"),
-    command(`closeout list --client ${demo.clientId} --limit 1`),
-    `  ${curl} '${client}/${demo.clientId}/ledger?limit=3'`,
-    "",
-    "Play scenarios against this service (sim list shows all of them):",
-    command("sim run custody")
-  ].join("\n")
-}

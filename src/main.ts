@@ -6,7 +6,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Deferred, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
-import { type Demo, demoText, prepareDemo } from "./demo.ts"
+import { type Demo, prepareDemo } from "./demo.ts"
+import { demoScreen } from "./demoScreen.ts"
 import { serveEdge } from "./edgeMain.ts"
 import { partnerFeatures } from "./http/features.ts"
 import { HttpServer } from "./http/HttpServer.ts"
@@ -28,6 +29,7 @@ import { keyFileStore, loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { leverageProfiles } from "./machines/market/marketTerms.ts"
+import { BusinessClock } from "./runtime/engine/clock/BusinessClock.ts"
 import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
@@ -209,10 +211,11 @@ const start = (
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
       })
       yield* Scope.addFinalizer(http, forget)
-      const demo = options.demo ? yield* prepareDemo(files) : null
+      const demo = options.demo ? yield* prepareDemo(files, service.caFile) : null
       if (options.killAt !== null) armWhenReady(options.killAt)
       const print = yield* stdoutPrinter
-      print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
+      const { offset } = yield* BusinessClock
+      print(announcement(options, service, demo === null ? null : demoScreen(demo, service, options.dataDir, offset())))
       yield* Effect.forkScoped(whenReady({ service, demo, print }))
       yield* Effect.forkScoped(Effect.andThen(reset.requested, Deferred.succeed(ended, "reset")))
       const deliveries = yield* DeliveryWorker
@@ -266,6 +269,7 @@ const prepareDatabase = (
       // The venue's data is removed before the old database, so that a start after a crash in between repeats this step.
       yield* starting.emptied
       removeFile(files.demo)
+      removeFile(files.demoCurl)
       yield* onOwnConnection(resetDatabase(sealing, migrate))
     }
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
@@ -316,11 +320,12 @@ const keepFirstOperatorKey = (files: DataFiles) =>
 
 const announcement = (options: ServeOptions, service: ServiceFile, demo: string | null): string => {
   if (options.json) return JSON.stringify({ ready: true, ...service })
+  if (demo !== null) return demo
   const lines = [
     `The brokerage is listening on ${service.url}${options.sandbox ? " (sandbox)" : ""}`,
     service.caFile === null ? null : `  CA file       ${service.caFile}`,
     `  operator key  ${service.operatorKeyFile}`,
     options.role === "router" ? null : `  API reference ${service.url}/docs`
   ]
-  return [...lines.filter((line) => line !== null), ...(demo === null ? [] : [`\n${demo}`])].join("\n")
+  return lines.filter((line) => line !== null).join("\n")
 }

@@ -84,4 +84,4 @@ const resetView = ({ resets, since, goes, resetting, dryRun }: Reset): View =>
 const stays =
   "The venue's books and advanced time are deleted too. Operator keys, encryption keys, certificates and the options of serve stay."
 const begunWith =
-  "Operator keys are unchanged; partner keys are deleted. With serve --demo a new demo key is in demo.json of the data directory."
+  "Operator keys are unchanged; partner keys are deleted. With serve --demo, the terminal of serve shows the new demo; its key is in demo.json of the data directory."

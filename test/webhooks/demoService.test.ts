@@ -5,13 +5,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
 import { execFile } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { demoReceiver } from "../../cli/demoReceiver.ts"
 import { makePartnerClient } from "../../simulator/partner/PartnerClient.ts"
-import { demoText } from "../../src/demo.ts"
+import { demoScreen } from "../../src/demoScreen.ts"
 import { type Ready, serve } from "../../src/main.ts"
 import type { ServeOptions } from "../../src/serveOptions.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
@@ -19,6 +19,7 @@ import { isDeep } from "../support/every.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
 import { parseCsv } from "../support/parseCsv.ts"
 import { expectLog } from "../support/expectLog.ts"
+import { demoLines } from "./demoLines.ts"
 import { paper } from "./paper.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-demo-"))
@@ -114,8 +115,9 @@ const startDemo = Effect.gen(function* () {
         : { body: body.replace("'$(date +%s)'", at), idempotencyKey: key.replace("$(date +%s)", at) })
     })
   }
-  const lines = demo === null ? [] : demoText(demo, service, folder).split("\n")
-  return { demo, sheet, ended, report, request, lines, paste }
+  const lines = demo === null ? [] : demoLines(demo, service, folder).split("\n")
+  const screenOf = (dataDir: string): string => (demo === null ? "" : demoScreen(demo, service, dataDir, 0))
+  return { demo, screenOf, sheet, ended, report, request, lines, paste }
 })
 
 /** Runs a printed line of the command. */
@@ -135,17 +137,59 @@ const under = (lines: ReadonlyArray<string>, heading: string): ReadonlyArray<str
   return lines.slice(from, lines.indexOf("", from)).filter((line) => line.startsWith("  "))
 }
 
+/** The lines to paste, without the rows that need a terminal; a row that ends in a backslash continues. */
+const curlLines = (screen: string): ReadonlyArray<string> => screen.match(/^ {2}curl (.*\\\n)*.*$/gm) ?? []
+
 describe("webhooks of the sandbox", () => {
+  it.live(
+    "serve --demo: the screen fits a terminal, holds no key, and its curl lines act once however often pasted",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/^\{"ready":true,/)
+        expectLog(/stopping: finishing the accepted requests/)
+        const shape = (text: string, tag = "") =>
+          text
+            .replaceAll(tag, "TAG")
+            .replace(/127\.0\.0\.1:\d+/g, "HOST")
+            .replace(/1, .* USDC/, "")
+        const shapes: Array<string> = []
+        for (const start of [1, 2]) {
+          const { demo, screenOf, ended } = yield* startDemo
+          const screen = screenOf(folder)
+          const usual = screen.replaceAll(folder, ".brokerage").split("\n")
+          assert.isAtMost(usual.length, 22)
+          assert.isAtMost(Math.max(...usual.map((row) => row.length)), 80, screen)
+          assert.notInclude(screen, demo?.key ?? "")
+          assert.match(screen, /1, \w+ \w+, 1,[0-9]{3}\.00 USDC, may trade everything/)
+          assert.strictEqual(statSync(join(folder, "demo.curl")).mode & 0o777, 0o600)
+          const lines = curlLines(screen)
+          assert.lengthOf(lines, 3)
+          const bash = (line: string) =>
+            Effect.promise(async () => (await promisify(execFile)("bash", ["-c", line])).stdout)
+          for (const line of lines) {
+            const first = yield* bash(line)
+            assert.match(first, /^\{.*"code":0.*\}\n$/, `start ${start}: ${line}`)
+            assert.strictEqual(yield* bash(line), first)
+          }
+          shapes.push(shape(screenOf(".brokerage"), demo?.tag))
+          assert.strictEqual(yield* ended, "stopped")
+        }
+        const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8")
+        const [, inReadme = "", tag] = /```text\n(Partner Brokerage [^`]*new-(\w+)[^`]*)\n```/.exec(readme) ?? []
+        assert.deepStrictEqual(shapes, [shape(inReadme, tag), shape(inReadme, tag)])
+      }).pipe(Effect.scoped)
+  )
+
   it.live("serve --demo: pasting the collateral line shows the signed event, also after a second start", () =>
     Effect.gen(function* () {
       expectLog(/^\{"ready":true,/)
       expectLog(/stopping: finishing the accepted requests/)
       for (const ref of ["first", "second"]) {
         const { sheet, report, ended } = yield* startDemo
-        yield* sheet.line(/webhooks arrive at/)
+        yield* sheet.line(/signature checked/)
         assert.strictEqual((yield* report(ref)).status, 201)
         const line = yield* sheet.line(/collateral\.booked/)
-        assert.match(line, /^webhook {2}collateral\.booked {2}#[0-9]+ {2}client 1 {2}signature ok$/)
+        assert.match(line, /^ {2}[0-9:]{8} {2}collateral\.booked {2}#[0-9]+ {2}client 1 {2}DEPOSIT 250\.000000 USDC$/)
         assert.strictEqual(yield* ended, "stopped")
       }
     }).pipe(Effect.scoped)
@@ -158,10 +202,10 @@ describe("webhooks of the sandbox", () => {
         expectLog(/^\{"ready":true,/)
         expectLog(/stopping: finishing the accepted requests/)
         const { sheet, request, ended } = yield* startDemo
-        yield* sheet.line(/webhooks arrive at/)
+        yield* sheet.line(/signature checked/)
         const price = (at: string) =>
           Effect.promise(() => runRecorded(["sim", "venue", "price", "BTC-USDC-KO", at, "--data-dir", folder]))
-        const items = /^webhook {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}signature ok$/
+        const items = /^ {2}[0-9:]{8} {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}.+$/
         for (const [round, key] of ["contract-1", "contract-2"].entries()) {
           assert.strictEqual((yield* price("60000")).status, 0)
           assert.strictEqual((yield* request(key)).status, 200)
@@ -181,8 +225,8 @@ describe("webhooks of the sandbox", () => {
         expectLog(/^\{"ready":true,/)
         expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
-        yield* sheet.line(/webhooks arrive at/)
-        const items = /^webhook {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}signature ok$/
+        yield* sheet.line(/signature checked/)
+        const items = /^ {2}[0-9:]{8} {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}.+$/
         const [first = "", market = "", limit = "", positions = "", margin = "", last = "", trades = ""] = under(
           lines,
           "Buy at the market"
@@ -222,7 +266,7 @@ describe("webhooks of the sandbox", () => {
         expectLog(/^\{"ready":true,/)
         expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
-        yield* sheet.line(/webhooks arrive at/)
+        yield* sheet.line(/signature checked/)
         const [offers = "", bring = "", lend = "", day = "", swaps = "", balances = ""] = under(lines, "Bring 100 USDC")
         const [, board = ""] = /\$\((.+\?symbol=USDC-SWAP') \|/.exec(offers) ?? []
         for (const [round, at] of ["21", "22"].entries()) {
@@ -236,7 +280,7 @@ describe("webhooks of the sandbox", () => {
           const taken = JSON.parse((yield* paste(lend.replace("$OFFER", offer.offerId), at)).body.toString()).data
           assert.deepInclude(taken, { state: "OPEN", notional: "100.000000" })
           assert.strictEqual((yield* pasted(day)).status, 0)
-          yield* sheet.line(/^webhook {2}swap\.settled {2}#[0-9]+ {2}client 1 {2}signature ok$/, round + 1)
+          yield* sheet.line(/^ {2}[0-9:]{8} {2}swap\.settled {2}#[0-9]+ {2}client 1 {2}.+$/, round + 1)
           const [settled] = JSON.parse((yield* paste(swaps, at)).body.toString()).data.swaps
           assert.deepInclude(settled, { swapId: taken.swapId, state: "MATURED", paid: taken.expectedPayout })
           const [usdc] = JSON.parse((yield* paste(balances, at)).body.toString()).balances
@@ -254,10 +298,10 @@ describe("webhooks of the sandbox", () => {
         expectLog(/^\{"ready":true,/)
         expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
-        yield* sheet.line(/webhooks arrive at/)
+        yield* sheet.line(/signature checked/)
         const shell = under(lines, "Make a statement").join("\n")
         yield* Effect.promise(() => promisify(execFile)("sh", ["-ec", shell], { cwd: folder }))
-        yield* sheet.line(/^webhook {2}statement\.ready {2}#[0-9]+ {2}client 1 {2}signature ok$/)
+        yield* sheet.line(/^ {2}[0-9:]{8} {2}statement\.ready {2}#[0-9]+ {2}client 1 {2}.+$/)
         const [ledgerLine = ""] = under(lines, "Read its ledger")
         const { postings } = JSON.parse((yield* paste(ledgerLine, "")).body.toString()).data as {
           readonly postings: ReadonlyArray<{
@@ -290,7 +334,7 @@ describe("webhooks of the sandbox", () => {
       expectLog(/^\{"ready":true,/)
       expectLog(/stopping: finishing the accepted requests/)
       const { demo, sheet, report, ended } = yield* startDemo
-      yield* sheet.line(/webhooks arrive at/)
+      yield* sheet.line(/signature checked/)
       const screen = paper()
       let stop = () => {}
       const stopped = new Promise<void>((resolve) => (stop = resolve))
@@ -338,8 +382,8 @@ describe("webhooks of the sandbox", () => {
         expectLog(/^\{"ready":true,/)
         expectLog(/stopping: finishing the accepted requests/)
         const { sheet, lines, paste, ended } = yield* startDemo
-        yield* sheet.line(/webhooks arrive at/)
-        const told = (event: string) => new RegExp(`^webhook {2}${event} {2}#[0-9]+ {2}client 1 {2}signature ok$`)
+        yield* sheet.line(/signature checked/)
+        const told = (event: string) => new RegExp(`^ {2}[0-9:]{8} {2}${event} {2}#[0-9]+ {2}client 1 {2}.+$`)
         const [high = "", bring = "", carry = "", low = "", list = "", ledger = ""] = under(lines, "Bring money")
         for (const [round, at] of (isDeep ? ["11", "12"] : ["11"]).entries()) {
           assert.strictEqual((yield* pasted(high)).status, 0)

@@ -1,6 +1,6 @@
 /**
  * The files that a running service leaves in its data directory for its own command line: its address and credentials (operator
- * surface: service.json, operator.key, demo.json). Written atomically; secrets are 0600.
+ * surface: service.json, operator.key, demo.json, demo.curl). Written atomically; secrets are 0600.
  */
 import { Effect, Schema } from "effect"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -29,6 +29,7 @@ export const dataFiles = (dataDirectory: string) => {
     service: join(root, "service.json"),
     operatorKey: join(root, "operator.key"),
     demo: join(root, "demo.json"),
+    demoCurl: join(root, "demo.curl"),
     demoClient: join(root, "demo-client.json"),
     postgres: join(root, "postgres"),
     venue: join(root, "venue")
