@@ -100,7 +100,7 @@ describe("a sandbox", () => {
     closeTo((await simulated().ask("/venue/v1/clock")).json.now - Date.now(), 3 * hour)
     closeTo(await offset(), 3 * hour)
     await end(third, "SIGTERM")
-  })
+  }, 60_000)
 })
 
 describe("--venue-url", () => {

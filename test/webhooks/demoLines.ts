@@ -26,8 +26,8 @@ const lent = '{"qty":"100"}'
  */
 const stated = `{"kind":"ACCOUNT","from":'$((($(date +%s)-2592000)*1000))',"to":'$((($(date +%s)+25920000)*1000))'}`
 
-/** The printed order that ends in a close-out: at a price of 40000 its loss is twice the deposit. */
-const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.15"}'
+/** The printed order that ends in a close-out: at a price of 40000 its loss exceeds all deposits of the tests before it. */
+const carried = '{"symbol":"BTC-USDC-PERP","side":"BUY","type":"MARKET","qty":"0.2"}'
 
 /** The lines. The commands name `dataDir` unless it is the default. */
 export const demoLines = (demo: Demo, service: ServiceFile, dataDir: string): string => {
