@@ -161,10 +161,16 @@ const send = (
 }
 
 const segment = (value: string | undefined): string => {
-  // A URL removes these segments even when they are encoded.
-  if (value === undefined || value === "." || value === "..") throw new Error("Invalid path parameter.")
+  // A URL removes dots even when they are encoded, and an empty segment would select another route.
+  if (value === undefined || ["", ".", ".."].includes(value)) throw noName
   return encodeURIComponent(value)
 }
+
+const noName = cliFailure(
+  exitStatus.usage,
+  4000,
+  "An id or a name can't be empty, a dot or two dots. Nothing was sent."
+)
 
 /** The members that the contract has, in its order: a command may have options that the service does not know. */
 const picked = (values: Readonly<Record<string, unknown>> = {}, names: ReadonlyArray<string>): object =>

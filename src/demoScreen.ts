@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs"
 import type { Demo } from "./demo.ts"
 import { formatAmount } from "./machines/shared/Money.ts"
+import { quoted } from "./machines/shared/Text.ts"
 import type { ServiceFile } from "./runtime/adapters/dataDirectory.ts"
 
 /** The default data directory. */
@@ -33,7 +34,7 @@ export const demoScreen = (demo: Demo, service: ServiceFile, dataDir: string, of
     fact("Clock", offset === 0 ? "this machine's" : `${durationOf(offset)} ahead of this machine's`),
     fact("Partner", `${demo.code}, holds its clients' money (PARTNER custody)`),
     fact("Client", `${demo.clientId}, ${clientText(demo.client)}`),
-    fact("Stop", `Ctrl-C   begin anew: brokerage sim reset`),
+    fact("Stop", `Ctrl-C   start over: brokerage sim reset`),
     "",
     "In another terminal, in this folder (a line pasted twice acts once):",
     "  alias brokerage='npx --no-install brokerage'",
@@ -78,10 +79,6 @@ const durationOf = (millis: number): string => {
   ].filter((part) => part !== null)
   return parts.length === 0 ? "less than a minute" : parts.join(" ")
 }
-
-/** A word of a shell's command line. */
-const quoted = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const shortened = (name: string): string => (name.length <= 24 ? name : `${name.slice(0, 23)}…`)
 const fitted = (row: string): string => (row.length <= columns ? row : `${row.slice(0, columns - 1)}…`)

@@ -1,4 +1,5 @@
 /** The text of an action of the tour: its request as lines to paste, and the members of its answer that the screen shows. */
+import { quoted } from "../../src/machines/shared/Text.ts"
 import { defaultDataDir } from "../connection.ts"
 import type { TourAction, TourStep } from "./tourSteps.ts"
 
@@ -23,15 +24,17 @@ export const requestLines = (
 ): ReadonlyArray<string> => {
   if ("command" in filled) {
     const isOwn = dataDir === defaultDataDir || filled.command.endsWith("--own")
-    return [`brokerage ${filled.command}${isOwn ? "" : ` --data-dir ${dataDir}`}`]
+    return [`brokerage ${filled.command}${isOwn ? "" : ` --data-dir ${quoted(dataDir)}`}`]
   }
   const { body, saves, path } = filled
   const address = `${url}/partner/v1${path}`
   return [
-    `curl -K ${dataDir}/demo.curl \\`,
+    `curl -K ${quoted(`${dataDir}/demo.curl`)} \\`,
     ...(method === undefined ? [] : [`  -X ${method} \\`]),
-    ...(saves === undefined ? [] : [`  -o ${folder}/${saves} \\`]),
-    ...(body === undefined ? [] : bodyLines(typeof body === "string" ? `'${body}'` : `@${folder}/${body.file}`)),
+    ...(saves === undefined ? [] : [`  -o ${quoted(`${folder}/${saves}`)} \\`]),
+    ...(body === undefined
+      ? []
+      : bodyLines(typeof body === "string" ? `'${body}'` : `@${quoted(`${folder}/${body.file}`)}`)),
     `  ${/[?&]/.test(address) ? `'${address}'` : address}`
   ]
 }

@@ -101,6 +101,14 @@ describe("operator surface, exit status 2: wrong usage", () => {
   })
 })
 
+describe("operator surface, exit status 2: a text that is no id", () => {
+  it.each(["", ".", ".."])("%j is refused before a request is sent", async (id) => {
+    const there = ["--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
+    const ran = await runRecorded(["order", "show", id, "--json", ...there])
+    assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.usage, "", 4000])
+  })
+})
+
 describe("operator surface, exit status 3: service unreachable", () => {
   it("no service in the data directory", async () => {
     const ran = await runRecorded(["partner", "list", "--json", ...nowhere])

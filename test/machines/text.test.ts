@@ -1,6 +1,7 @@
 /** Text, e-mail and id rules (A1-01, A1-14, A1-15, F31). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { execFileSync } from "node:child_process"
 import { clientUidOf, clOrdIdOf, parseId } from "../../src/machines/shared/Ids.ts"
 import {
   cleanText,
@@ -8,6 +9,7 @@ import {
   isEmail,
   nameSentence,
   normaliseEmail,
+  quoted,
   textSentence,
   trimText
 } from "../../src/machines/shared/Text.ts"
@@ -161,4 +163,13 @@ describe("A1-01 ids", () => {
     assert.strictEqual(clientUidOf("CL", 123_456_789), "CL-123456789")
     assert.strictEqual(clOrdIdOf("O", 7), "O-7")
   })
+})
+
+describe("quoted", () => {
+  it.each([".brokerage/demo.curl", "a folder/it's", '$HOME `id` \\ "x"', "tab\there"])(
+    "%j is one argument of a shell",
+    (text) => {
+      assert.strictEqual(execFileSync("sh", ["-c", `printf %s ${quoted(text)}`], { encoding: "utf8" }), text)
+    }
+  )
 })

@@ -112,3 +112,7 @@ export const isEmail = (text: string): boolean => {
 
 /** The address as stored and compared: trimmed, in lower case. A valid address is ASCII. */
 export const normaliseEmail = (text: string): string => trimText(text).toLowerCase()
+
+/** The text as one argument of a shell line, with quotes where it needs them. */
+export const quoted = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
