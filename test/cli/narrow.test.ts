@@ -87,7 +87,7 @@ writeFileSync(list, "name,dob,country,list\nA B,1970-01-01,DE,PEP\n")
 
 /** Services, runs and streams of their own: what they print are no views of an answer. */
 const without = new Set(
-  "serve|watch|completion|sim run|sim list|sim venue serve|sim partner run|sim partner listen|sim reset|sim venue set|sim venue path|screening import|ledger export|statement get|statement verify|document show|appropriateness publish|metrics|atlas|machine show".split(
+  "serve|watch|tour|completion|sim run|sim list|sim venue serve|sim partner run|sim partner listen|sim reset|sim venue set|sim venue path|screening import|ledger export|statement get|statement verify|document show|appropriateness publish|metrics|atlas|machine show".split(
     "|"
   )
 )
