@@ -63,7 +63,7 @@ const clientText = (client: Demo["client"]): string => {
   return `${shortened(name)}, ${grouped(formatAmount(cash, "USDC"))} USDC, ${may}`
 }
 
-/** With commas, and with two decimal places unless more are not zero. */
+/** Formats an amount with commas, and with two decimal places unless further places are not zero. */
 const grouped = (amount: string): string => {
   const [whole = "", fraction = ""] = amount.split(".")
   return `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction.replace(/0{1,4}$/, "")}`
@@ -82,5 +82,5 @@ const durationOf = (millis: number): string => {
 
 const shortened = (name: string): string => (name.length <= 24 ? name : `${name.slice(0, 23)}…`)
 const fitted = (row: string): string => (row.length <= columns ? row : `${row.slice(0, columns - 1)}…`)
-/** The end of a path, which distinguishes it. */
+/** The end of a long path: it distinguishes two paths better than their common beginning. */
 const tailOf = (path: string): string => (path.length <= 69 ? path : `…${path.slice(-68)}`)

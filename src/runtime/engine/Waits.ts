@@ -1,4 +1,4 @@
-/** Lets callers wait for news about a key, each until the news has what it needs or its time is over. */
+/** Lets callers wait for news about a key. Each caller waits until news satisfies it, or until its timeout. */
 import { Deferred, Effect } from "effect"
 import { ShortLivedMap } from "./ShortLivedMap.ts"
 

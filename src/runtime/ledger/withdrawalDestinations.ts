@@ -1,7 +1,8 @@
 /**
- * The check that a withdrawal request still has the destination with which it was filed (doc 3, Withdrawal request). A sealed
- * value is bound to its column, not to its row, so one request's destination could be copied into another's. A keyed fingerprint
- * over id and destination, kept in the request and in the audit row of its filing, reveals that (D10).
+ * The check that a withdrawal request still has the destination with which it was filed (doc 3, Withdrawal request).
+ * A sealed value is bound to its column, not to its row, so one request's destination could be copied into another's.
+ * A keyed fingerprint over id and destination, kept in the request and in the audit row of its filing, reveals such a
+ * copy (D10).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"

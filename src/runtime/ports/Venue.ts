@@ -97,7 +97,7 @@ export interface VenueShape {
   orderFills(ref: string): Effect.Effect<ReadonlyArray<VenueFill> | null, VenueUnanswered>
   /** The outcomes of the calls with these refs, in the order of the refs; at most 500 refs. */
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
-  /** As `lookup`, but voids each ref that the venue has not received: the venue never executes it. */
+  /** As `lookup`, but voids each ref that the venue has not received. The venue never executes a void ref. */
   voidRefs(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
   /** Sends one call to the venue, which executes the call's ref at most once. */
   write<Name extends VenueCallName>(

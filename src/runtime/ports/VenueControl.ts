@@ -6,9 +6,9 @@ import { Context, type Effect, Schema } from "effect"
 import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../venue/VenueCommand.ts"
 
 /**
- * The reason of a failure. `none`: no venue is attached. `unreached`: nothing was done. `lost`: the command may have been done.
- * `foreign`: the other side is no simulator, or refuses this service's key. `closed`: it accepts no commands now. `refused`: it
- * refuses, with its own sentence.
+ * The reason of a failure. `none`: no venue is attached. `unreached`: nothing was done. `lost`: the command may have
+ * been done. `foreign`: the address is that of no simulator, or the simulator refuses this service's key. `closed`:
+ * the simulator accepts no commands now. `refused`: the simulator refuses the command, with its own sentence.
  */
 const causes = ["none", "unreached", "lost", "foreign", "closed", "refused"] as const
 

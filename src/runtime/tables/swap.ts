@@ -104,7 +104,8 @@ export const swapTables = {
       exposes: true,
       atVenue: "open swaps"
     },
-    // Of a take without an answer, only the reward counts: its notional is still in the reserve, which is counted separately.
+    // For a take without an answer, only the reward counts: its notional is still in the reserve, which is counted
+    // separately.
     returns: ({ state, currency, reward, context }) => {
       if (state === "ACCEPTING") return { currency, amount: reward }
       if (state !== "OPEN" && state !== "DEFAULTED") return null

@@ -70,7 +70,8 @@ export const webhookTables = {
   webhookDeliveries: table<DeliveryRow>()({
     title: "webhook delivery",
     machine: "webhookDelivery",
-    // Version 2 ends with its partner; rows are unchanged. Version 3 keeps its attempts.
+    // Version 2 added the end of a delivery with its partner; rows are unchanged. Version 3 added the list of
+    // attempts.
     upcasters: [(row) => row, ({ state, context }) => ({ state, context: { ...(context as object), tries: [] } })],
     key: ["id"],
     mode: "upsert",

@@ -1,7 +1,7 @@
 /**
- * Processor turns of the threads beside the main thread: at a time one fewer of them computes than there are processors, so that
- * one is free for requests and the database. A turn ends with each piece of work, and a waiting thread has none. The limit is
- * voluntary: a thread that has waited too long continues without a turn.
+ * Processor turns of the threads beside the main thread. There is one turn fewer than there are processors, so that
+ * one processor is free for requests and the database. A turn ends with each piece of work, and a waiting thread has
+ * none. The limit is voluntary: a thread that has waited too long continues without a turn.
  */
 import { availableParallelism } from "node:os"
 

@@ -18,7 +18,9 @@ export class BusinessClock extends Context.Service<
     readonly venueTime: () => VenueTime
     /** Records a sample of the venue's clock: the time of a message that has just arrived, Unix ms. */
     readonly measure: (at: number) => void
-    /** The time up to which the venue is requested to play before this clock follows, Unix ms; 0 ends the request. */
+    /**
+     * The time up to which the venue is requested to advance before this clock follows, Unix ms; 0 ends the request.
+     */
     readonly expect: (to: number) => void
     /** Records that the venue's clock is, or may have been, behind this one until now. Only in a sandbox (C4). */
     readonly noteBehind: () => void
@@ -69,9 +71,9 @@ const driftSpan = 10_000
 const pastSpan = 3_600_000
 
 /**
- * The largest difference between the venue's clock and this one over at least the last hour. A request or an event keeps the time
- * of its clock, even if the clock was corrected since. It is `driftLimit` at first, because a start does not know earlier
- * differences.
+ * The largest difference between the venue's clock and this one over at least the last hour. A request or an event
+ * keeps the time of its clock, even if the clock was corrected since. The difference starts as `driftLimit`, because
+ * a start does not know earlier differences.
  */
 class PastMost {
   private from = -Infinity

@@ -66,7 +66,10 @@ export class BatchDraft {
   private readonly ends = new Map<SealedTable, number>()
   private readonly totals = new PostingTotals()
   private readonly buffers: BatchBuffers
-  /** One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a current one. */
+  /**
+   * One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a commit of the
+   * current epoch.
+   */
   private readonly stamps = new Set<string>()
   private sealed: Counters["seal"]
   /** The last stamp looked up: most commits of a batch share one. */

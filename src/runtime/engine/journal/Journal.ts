@@ -22,8 +22,8 @@ export type Outcome =
   | { readonly _tag: "Unavailable"; readonly unknown: boolean }
 
 /**
- * The origin of a commit. Commits of callers are refused when the queue is full. Internal commits (venue events, results of
- * calls, timers, sweeps) never are: InternalLane limits them before they are submitted.
+ * The origin of a commit. Commits of callers are refused when the queue is full. Internal commits (venue events,
+ * results of calls, timers, sweeps) are never refused: InternalLane limits them before they are submitted.
  */
 export type Lane = "callers" | "internal"
 

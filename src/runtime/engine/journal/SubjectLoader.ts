@@ -102,8 +102,8 @@ const loadKind = (
 }
 
 /**
- * The statement for one kind of subject. Its first result column is 0 for a token, or the number of the table from 1. The
- * places of values follow.
+ * The statement for one kind of subject. Its first result column is 0 for a token, or the number of the table from 1.
+ * The further columns hold values.
  */
 interface Layout {
   readonly text: string

@@ -16,8 +16,8 @@ import type { Actor } from "./Actor.ts"
  */
 export const internalRows = 2_048
 /**
- * How much the host decides before other work runs, such as the outcome of a batch. `subjects`: of waiting commands; `rows`: of
- * their commits, and of commands decided on arrival.
+ * The most that the host decides before other work runs, such as the outcome of a batch. `subjects`: subjects with
+ * waiting commands. `rows`: rows of these commands' commits, and of commits that were decided on arrival.
  */
 const decidedAtOnce = { subjects: 64, rows: 256 } as const
 

@@ -84,8 +84,8 @@ export class SubjectReads {
   }
 
   /**
-   * Runs a read on a state. `isFresh`: the state was loaded for this read. A foreign subject must cost the same as one that
-   * does not exist. So if `isFresh` is false, it is loaded again outside its mailbox.
+   * Runs a read on a state. `isFresh`: the state was loaded for this read. A foreign subject must cost the same as
+   * one that does not exist. So if `isFresh` is false, the foreign subject is loaded again outside its mailbox.
    */
   private project<A>(state: SubjectState, project: Projection<A>, isFresh = false): Effect.Effect<A, Unavailable> {
     const { facts } = this.parts

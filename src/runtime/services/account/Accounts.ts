@@ -95,8 +95,8 @@ export const postingOf = (posting: BookedPosting): PostingWire => ({
 })
 
 /**
- * Turns that were decided this long ago are in the database. If the result of one is still unknown, every read fails
- * anyway.
+ * The age from which decided turns count as stored, ms. While the result of an older turn is unknown, every read
+ * fails anyway.
  */
 const settledMillis = 60_000
 const by: Attribution = { role: "SYSTEM", keyLabel: "reads", requestId: "reads", actor: "system:reads" }

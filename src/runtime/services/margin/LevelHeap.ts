@@ -115,7 +115,10 @@ export class LevelHeap {
 /** The place of an entry that lies in no heap, for users of `enterInto`. */
 export const nowhere = -1
 
-/** Adds an entry to a heap at a level, or moves it there. A level of null removes it and sets its place to `nowhere`. */
+/**
+ * Adds an entry to a heap at a level, or moves the entry there. A level of null removes the entry and sets its place
+ * to `nowhere`.
+ */
 export const enterInto = (
   heap: LevelHeap,
   { levels, places }: Entries,

@@ -1,4 +1,7 @@
-/** The ends of the ranges in one market, in order: below its mark the highest first, above it the lowest first (F3). */
+/**
+ * The ends of the positions' mark ranges in one market, in order: below its mark the highest first, above it the
+ * lowest first (F3).
+ */
 import { type Entries, enterInto, LevelHeap } from "./LevelHeap.ts"
 
 export class MarketEnds {

@@ -1,11 +1,11 @@
 /**
- * Notifies a client once when the mark comes near to a level at which one of its contracts ends. Ticks take no turn: an
- * index beside the mailboxes holds the levels of all open contracts, and only a near level dispatches a command to its
- * client.
+ * Notifies a client once when the mark comes near to a level at which one of its contracts ends. Ticks take no turn:
+ * an index beside the mailboxes holds the levels of all open contracts, and only a near level dispatches a command to
+ * its client.
  *
- * The index is built from stored rows after the start, without delaying the start. Ticks that arrive before it is
- * complete are processed after it. Each contract stores which of its notices were sent, so a restart repeats none. That
- * the mark has moved away again is kept in memory only (decision 0015; A2-31).
+ * The index is built from stored rows after the start, without delaying the start. Ticks that arrive before the index
+ * is complete are processed after it. Each contract stores which of its notices were sent, so a restart repeats none.
+ * Only memory holds whether the mark has moved away again (decision 0015; A2-31).
  */
 import { Effect, Latch, Layer, Schedule } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"

@@ -82,7 +82,10 @@ class Watch {
    */
   private begun = false
   private day: number
-  /** The end of the wait for first marks, ms. After it a market without a mark is valued at entry prices. */
+  /**
+   * Business time until which the first marks may arrive, Unix ms. Afterwards a market without a mark is valued at
+   * entry prices.
+   */
   private readonly marksBy: number
   private instruments: unknown = null
 
@@ -186,8 +189,8 @@ class Watch {
   }
 
   /**
-   * Begins a sweep over all accounts if the day, the listing or the freshness of a mark has changed, because that may move
-   * the ranges of every account.
+   * Begins a sweep over all accounts if the day, the listing or the freshness of a mark has changed, because each of
+   * these may move the ranges of every account.
    */
   readonly sweep = (): void => {
     const now = this.parts.clock.now()
@@ -224,7 +227,7 @@ class Watch {
     for (const clientId of left) this.touched.add(clientId)
     if (left.length > 0) this.wake.openUnsafe()
     if (this.index.mark(symbol, mark, most) >= most || left.length >= most) this.unfinished.set(symbol, mark)
-    // The older, unfinished mark of this market must not be applied after this one.
+    // An older, unfinished mark of the market must not be applied after this newer one.
     else this.unfinished.delete(symbol)
     if (this.unfinished.size > 0 || this.index.waiting > 0) this.wake.openUnsafe()
   }

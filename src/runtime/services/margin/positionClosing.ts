@@ -124,7 +124,8 @@ const toClose = (position: PositionRow, mark: MoneyDecimal | null, markets: Clos
   if (tick === null || boundAt(isShort ? "BUY" : "SELL", mark, 1, tick) === null) {
     return waiting("MARKET", `no price of ${symbol} is a multiple of its tick of ${priceTick}`)
   }
-  // Quotes arrive with the mark, so this one is fresh: without a counterparty the venue would only reject the order.
+  // Quotes arrive with the mark, so a fresh mark means a fresh quote: without a counterparty the venue would only
+  // reject the order.
   if ((isShort ? bestAsk : bestBid) === null) return waiting("MARKET", `nobody ${isShort ? "sells" : "buys"} ${symbol}`)
   return { position, maxQty, waits: null }
 }

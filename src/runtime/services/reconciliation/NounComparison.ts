@@ -40,7 +40,7 @@ export interface NounComparison<What> {
   ) => ReadonlyArray<string>
 }
 
-/** The comparison without the type of its differences, which only itself reads. */
+/** The comparison without the type of its differences, which only the comparison itself reads. */
 export type AnyComparison = NounComparison<unknown>
 
 export const comparisonOf = <What>(comparison: NounComparison<What>): AnyComparison => comparison as AnyComparison

@@ -295,7 +295,7 @@ class Comparison {
     })
   }
 
-  /** Compares one account. `reads`: those of the accounts that are compared together. */
+  /** Compares one account. `reads`: counts the event reads of all accounts that are compared together. */
   compare(uid: string, reads = new EventReads()): Effect.Effect<ComparedAccount, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })

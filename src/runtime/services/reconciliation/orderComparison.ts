@@ -132,7 +132,7 @@ const tradesApart = ({ trades }: ComparedOrders): ReadonlyArray<OrderDifference>
 
 interface Alarm {
   readonly sentence: string
-  /** The value that the service has more than the venue, micro-USDC; negative if the venue has more. */
+  /** The surplus of the service over the venue, micro-USDC; negative if the venue has more. */
   readonly more: bigint
   readonly pauses: boolean
 }

@@ -105,7 +105,7 @@ export const comparedWithout = (uid: string): Effect.Effect<void> =>
 /** Logs that an account waits for these events, and returns a sentence. */
 export const notCompared = (uid: string, reads: EventReads): Effect.Effect<string> =>
   Effect.as(
-    // One line stands for all accounts without a read.
+    // The log line of `EventReads.count` covers all accounts that wait without a read.
     reads.areStopped
       ? Effect.void
       : Effect.annotateLogs(

@@ -185,8 +185,8 @@ const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Re
 
 export interface Finish {
   /**
-   * Live entries of the source that this import has not named. They are at most one more than a round removes (`atOnce`),
-   * which shows that a further round is needed.
+   * Live entries of the source that this import has not named, at most one more than a round removes (`atOnce`). The
+   * one more shows that a further round is needed.
    */
   readonly stale: ReadonlyArray<WatchEntryRow>
   readonly atOnce: number

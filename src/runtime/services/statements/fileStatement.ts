@@ -66,7 +66,7 @@ export const newestVersion = (
     ([row]) => row ?? null
   )
 
-/** The most attempts of a filing that loses its version to a concurrent one. */
+/** The most attempts to file a statement. An attempt fails if a concurrent build files the same version first. */
 const rounds = 5
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Finds the client of a venue account. Requests that arrive during a read share the next read. The venue may publish
- * events of every account at the same moment, and one statement for each would leave callers without database
- * connections.
+ * events of every account at the same moment, and one query per account would take all database connections from the
+ * callers.
  */
 import { Effect, Exit, Latch } from "effect"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"

@@ -28,7 +28,7 @@ const beyond = "its sequence lies beyond what the venue has of its account"
 const lossPauses = ["250 millis", "5 seconds"] as const
 
 type Apart = (what: QuarantineEntry) => Effect.Effect<void>
-/** The stream that an event comes from. The results of its events are reported here. */
+/** The event stream whose events are applied. Its functions receive the result of each event. */
 export interface EventSource {
   /** Quarantines an event that belongs to no client. */
   readonly apart: Apart
@@ -150,10 +150,9 @@ export class AccountEvents {
 
   /** Reads the missing events of an account up to the venue's present sequence, with retries until that succeeds. */
   readAgain(account: string, apart: Apart): Effect.Effect<void> {
-    // The lock is free between two attempts, so that other work of the account proceeds.
+    // Each attempt releases the lock, so that other work of the account proceeds between two attempts.
     const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
-      // The events that are missing are no longer kept by the venue, which has later ones. The account is then read as a
-      // whole.
+      // The venue no longer keeps the missing events, but has later ones. So the account is read as a whole.
       once === null || once.isThrough ? Effect.void : Effect.asVoid(this.readWhole(account, apart))
     )
     return Effect.catch(read, () =>

@@ -12,7 +12,7 @@ import type { QuarantineEntry } from "./venueQuarantine.ts"
 const pageLength = 500
 /** Limit on the accounts that are read at the same time. */
 const atOnce = 32
-/** The pause before a retry of failed reads, ms. */
+/** The pause before failed reads are retried, ms. */
 const againAfter = 1_000
 /**
  * Limit on the attempts for one account, which take about five minutes. After them the account counts as read, and an alarm

@@ -19,7 +19,7 @@ export class EventCursor {
   private reported: number
   /** True: this connection has had no heartbeat yet. */
   private fresh = true
-  /** The highest event number that is held. */
+  /** The highest event number that is done or in progress. */
   private furthest: number
   private readonly pending = new Set<number>()
   private readonly taken = new Set<number>()

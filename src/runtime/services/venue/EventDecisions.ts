@@ -48,7 +48,7 @@ interface Taken {
   readonly is: "taken" | "known" | "gap" | "early" | QuarantineEntry
 }
 
-/** The pause before an event is checked again that a later mark may explain. */
+/** The pause before the second check of an event that a later mark price may explain. */
 const earlyPause = "250 millis"
 
 export interface EventDecisionsParts extends EventJudgeParts {
@@ -201,7 +201,7 @@ export class EventDecisions {
     return typeof is === "string" ? Effect.void : this.parts.alarms.alarm(is)
   }
 
-  /** Decides one event. `past`: applies it even after a gap. */
+  /** Decides one event. `past`: applies the event even after a gap. */
   one(clientId: number, event: AccountEvent, wrong: string | null, past: boolean): Effect.Effect<Taken, DispatchError> {
     if (wrong === null && this.isQuote(event)) {
       return Effect.map(this.sequenceOf(clientId), (stored) => ({
@@ -281,8 +281,8 @@ export class EventDecisions {
 
   /**
    * Quarantines the loss of events that the venue no longer provides for an account, once, in a commit of the client.
-   * Afterwards the account is compared with the venue. `isUnproven`: the venue keeps no money of the account either, so
-   * no comparison can find the difference. In that case this opens a break.
+   * Afterwards the account is compared with the venue. `isUnproven`: the venue has no money records of the account,
+   * so no comparison can find the difference. The commit then opens a break.
    */
   lose(
     clientId: number,

@@ -247,7 +247,7 @@ export class EventIntake {
     })
   }
 
-  /** True if a message is quarantined now. One without a number arrives with each connection, so once a minute at most. */
+  /** True if a message is quarantined now. A message that repeats on each connection passes at most once a minute. */
   private isNews({ reason, bytes }: QuarantineEntry): boolean {
     return this.rate.pass(`${reason} ${bytes.slice(0, kindChars)}`) !== null
   }
@@ -283,7 +283,7 @@ export class EventIntake {
     return this.parts.accounts.accept({ ...event, fact }, this.source)
   }
 
-  /** Forks work once a place is free. If the connection ends before, the next connection brings the line again. */
+  /** Forks work once `room` has a free permit. If the connection ends first, the next one delivers the line again. */
   private apart(number: number | null, work: Effect.Effect<void>): Effect.Effect<void> {
     const { room, scope } = this.parts
     const forget = Effect.sync(() => (number === null ? undefined : this.cursor.forget(number)))
@@ -364,7 +364,7 @@ export class EventIntake {
     )
   }
 
-  /** Continues from the present event if the venue no longer keeps the next one. Calls and accounts are queried. */
+  /** Continues from the venue's last event if the next one is no longer kept. The loss queries calls and accounts. */
   private readonly gone: Effect.Effect<void> = Effect.suspend(() =>
     Effect.matchEffect(presentNumber(this.parts.venue), {
       onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),

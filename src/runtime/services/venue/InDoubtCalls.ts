@@ -46,10 +46,10 @@ export type Found = "NO_ANSWER" | "NOTHING" | "EXECUTED_UNSEEN"
 
 interface InDoubtCall {
   readonly row: VenueCallRow
-  /** Wall time of its commit, Unix ms. */
+  /** Wall time of the call's commit, Unix ms. */
   readonly since: number
   tries: number
-  /** Wall time of the next query. */
+  /** Wall time of the next query, Unix ms. */
   nextAt: number
   alarmed: boolean
   found: Found

@@ -82,7 +82,7 @@ const isBehind = (row: Reported, { filledQty, ended }: OutOfSyncOrder): boolean 
 
 /**
  * Whether the row contains all that the venue reported, so that a query of the order would add nothing. An entry
- * without reported data stands for a doubt about missing events; only the query settles it.
+ * without reported data exists because events may be missing; only the query removes it.
  */
 const hasCaughtUp = (row: Reported, order: OutOfSyncOrder): boolean =>
   !order.wasOver && (order.ended || order.filledQty !== "0") && !isBehind(row, order)

@@ -97,8 +97,8 @@ export class VenueGateway extends Context.Service<
 }
 
 /**
- * The verdict for the caller that waits for this call. Null if the outcome is not known yet, or if the caller may no longer
- * read it. In both cases the turn still applies the outcome.
+ * The verdict for the caller that waits for this call. Null if the outcome is not known yet, or if `answer` fails,
+ * for example because the caller may no longer read the object. In both cases the turn still applies the outcome.
  */
 const answered = (turn: Turn, call: OpenCall): Verdict<unknown> | null => {
   try {

@@ -64,7 +64,7 @@ export interface ObjectReport extends NounObjects {
   readonly ref: string
   /** Business time at the venue. */
   readonly at: number
-  /** The message is an event, so its new times are not before those of the account's earlier events. */
+  /** True: the message is an event, so its times are not before those of the account's earlier events. */
   readonly isEvent?: boolean
   /** The outcome of a call; absent in other messages. */
   readonly outcome?: VenueOutcome["outcome"]
@@ -90,8 +90,8 @@ export interface VenueHandler {
    */
   readonly verdict: (turn: Turn, report: ObjectReport) => Verdict
   /**
-   * Applies an outcome, also one that the venue gives after an implausible event. A kind that holds money opens a break
-   * for a difference here.
+   * Applies an outcome, including the venue's answer to a query after an implausible event. The handler of an object
+   * that holds money opens a break if the outcome's amount differs from the held amount.
    */
   readonly ended: (turn: Turn, end: CallEnd) => void
   /** Applies an event. False: the object does not exist, so the event is quarantined. */

@@ -11,8 +11,8 @@ import { rowsInTurn } from "../../engine/mailbox/turnRows.ts"
 import type { VenueMisfitRow } from "../../tables/venue.ts"
 
 /**
- * For this long the marks around a time are known by the second, ms. Until then known marks take precedence over stored
- * ones.
+ * The age up to which the service knows the marks of every second, ms. Known marks of this age take precedence over
+ * stored ones.
  */
 const bySecondMillis = 60_000
 

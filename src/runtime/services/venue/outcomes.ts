@@ -81,8 +81,8 @@ export const takeItsEvents = (turn: Turn, clientId: number, of: DefiniteOutcome)
   if (events !== null && events.first <= taken + 1 && events.last > taken) {
     const { pastLag, behindUntil } = turn.facts.venueTime
     const sentAt = turn.state.get("venueCalls", ref)?.at ?? 0
-    // The answer may arrive long after its events. The time of the request is therefore the only safe bound of their
-    // time.
+    // The answer may arrive long after its events. So the time of the request is the only safe lower bound of the
+    // events' times.
     const earliest = sentAt > behindUntil ? sentAt - pastLag : 0
     turn.draft.put("venueAccounts", { clientId, sequence: events.last, takenTo: Math.max(takenTo, earliest) })
   } else if (sequence === null && outcome === "EXECUTED") {
@@ -104,7 +104,8 @@ export const isUnseen = (found: VenueOutcome): boolean => {
   const owner = ownerOfRef(ref)?.owner
   if (owner !== undefined && isNoun(owner)) return (found[owner] ?? null) === null
   if (owner === "order" && callOfRef(ref) === "place") return order === null
-  // A contract carries the ref of the accept that opened it. The execution of an accept that closes it shows only in its end.
+  // A contract carries the ref of the accept that opened it. An accept that closes a contract shows only in the
+  // contract's end.
   return quoteOfRef(ref) !== null && (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
 }
 

@@ -22,7 +22,10 @@ export interface QuarantineEntry {
   readonly account: string | null
 }
 
-/** The reason for events that were skipped without being read. The bytes name them. `sim verify` searches for this reason. */
+/**
+ * The quarantine reason of events that were skipped without being read. The bytes of the row name the events. `sim
+ * verify` searches for this reason.
+ */
 export const eventsLost = "the venue does not give these events: the reader has gone on after them"
 
 /**
@@ -114,8 +117,8 @@ const notApplied = "an event of the venue could not be applied: it is quarantine
 const mostLogged = 10
 
 /**
- * The alarms of quarantined events. All are counted. For each reason and minute only the first are logged, and then the
- * number of the others.
+ * Counts and logs quarantined events. For each reason and minute, it logs the first `mostLogged` events, and then the
+ * number of the rest.
  */
 export class QuarantineAlarms {
   private readonly rate: KindRate
@@ -156,10 +159,7 @@ export class QuarantineAlarms {
   )
 }
 
-/**
- * Quarantines a message that belongs to no client. True: it is written now, or was before. False: it can't be written
- * now.
- */
+/** Quarantines a message that belongs to no client. True: the row is stored. False: the row can't be written now. */
 export const quarantineApart = (
   journal: Journal["Service"],
   clock: BusinessClock["Service"],
@@ -195,7 +195,7 @@ export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | Busi
     return {
       add: (bytes: string, reason: string) => {
         const what: QuarantineEntry = { bytes, reason, number: null, account: null }
-        // QuarantineRate lets each kind of message of a stream pass once a minute, so each raises an alarm.
+        // QuarantineRate passes each kind of message at most once a minute, so every message here raises an alarm.
         const alarm = alarmQuarantined(what)
         return Effect.flatMap(quarantineApart(journal, clock, what, alarm), (kept) => (kept ? Effect.void : alarm))
       }

@@ -43,8 +43,8 @@ export interface MarketSeen {
 const takenToIn = (turn: Pick<Turn, "state" | "draft">): number => oneInTurn(turn, "venueAccounts")?.takenTo ?? 0
 
 /**
- * The factor by which a market's band is widened if marks were lost, or if present marks have to stand for those of a
- * past time.
+ * The factor by which a market's band is widened if marks were lost, or if present marks replace the unknown marks of
+ * a past time.
  */
 const movedSince = 5
 
@@ -61,10 +61,10 @@ interface Reported {
 }
 
 /**
- * Checks a message against the known market data. A message that only missing market data could explain counts as
- * early, up to five seconds after its time. After that it fits if only marks are missing: without marks no price
- * quarantines a message. A settlement of a market never fits before a listing confirms it. The marks that an open
- * misfit stores apply to later reports of its object.
+ * Checks a message against the known market data. A message that lacks only market data counts as early for up to
+ * five seconds after its time. Afterwards it fits if only marks are missing, because without marks no price is
+ * implausible. A settlement of a market never fits before a listing confirms it. The marks that an open misfit stores
+ * apply to later reports of its object.
  */
 export const judgedOn = (
   turn: Pick<Turn, "facts" | "now" | "state" | "draft">,

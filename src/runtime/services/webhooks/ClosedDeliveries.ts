@@ -12,7 +12,7 @@ import { subscribe } from "../../subscriptions.ts"
 
 /** Deliveries per statement. The statement is short enough that workers' statements need not wait for it. */
 const atOnce = 2_000
-/** The most queued partner ids. Beyond it all closed partners are checked again. */
+/** The most queued partner ids. If more partners close, all closed partners are checked again. */
 const namedLimit = 1_000
 /** Pause after a database failure. */
 const retryEvery = "5 seconds"

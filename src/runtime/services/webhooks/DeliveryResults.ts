@@ -23,7 +23,7 @@ type Late = AttemptResult & { readonly event: Extract<DeliveryEvent, { readonly 
 const batchLimit = 256
 /** The pause between two attempts to write results while the database is unavailable. */
 const retryEvery = "500 millis"
-/** Limit on the attempts to store a late 2xx, each of which another worker's change of the delivery may defeat. */
+/** Limit on the attempts to store a late 2xx. An attempt fails if another worker changes the delivery first. */
 const lateTries = 3
 
 /** The change that an event makes to a delivery; null if its machine ignores the event in the present state. */

@@ -34,8 +34,8 @@ const interimAnswers = 8
 /** Timeout of reading the body of an acknowledgement, wall clock ms. After it the connection is closed. */
 const drainMillis = 2_000
 /**
- * The most acknowledgement bodies that are read at the same time per endpoint. Beyond it the connection is closed at once,
- * because the slot of the delivery is already free.
+ * The most acknowledgement bodies that are read at the same time per endpoint. Above this limit the connection is
+ * closed at once, because the slot of the delivery is already free.
  */
 const drainsPerEndpoint = 4
 const draining = new WeakMap<Agent, number>()

@@ -1,6 +1,6 @@
 /**
- * Checks of `ledger verify` on the totals of each account: they equal the sums of its fills, contracts and swaps. Each side names
- * its columns; a missing column counts as zero (STS-11).
+ * Checks of `ledger verify` on the totals of each account: the stored totals equal the sums over its fills, contracts
+ * and swaps. Both sides of the comparison name their columns; a missing column counts as zero (STS-11).
  */
 
 /** The columns of the totals that are checked, in the order in which a violation shows them. */

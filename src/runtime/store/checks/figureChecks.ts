@@ -8,8 +8,8 @@ import { partnerSpaces } from "../references.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
 /**
- * The value of deposits whose postings record none (USDC, and postings of older versions), as rows of a VALUES list. `unit`:
- * for each minor unit of a currency at par with USDC. `each`: for each deposit of any other currency.
+ * The value of deposits whose postings record no value (USDC, and postings of older versions), as rows of a VALUES
+ * list. `unit`: for each minor unit of a currency at par with USDC. `each`: for each deposit of any other currency.
  */
 const values = currencyCodes
   .map((currency) => {

@@ -77,7 +77,8 @@ export const marginChecks = [
               WHERE NOT r.behind OR r.amount > coalesce(c.amount, 0) LIMIT 1`
   },
   {
-    // While a write-off is not fully repaid, each object behind it has repaid all the money that it has returned since.
+    // While a write-off is not fully repaid, each object behind the write-off has repaid with all the money that the
+    // object has returned since.
     name: "while a write-off is unrepaid, its client keeps no returns of an older withdrawal or swap",
     figure: "SELECT count(*) AS n FROM close_outs WHERE unrepaid > 0",
     breaks: `WITH owed AS MATERIALIZED (

@@ -86,7 +86,7 @@ const closing = `
   SELECT 'closing', currency, ${signed("sum(amount)")}
     FROM (${postingsOf("day <= $10", ["$11 AND $12"])}) w GROUP BY currency`
 
-/** Staff confirm and pay these one by one, so a window has few (A3-41). */
+/** Staff confirm deposits and pay withdrawals one by one, so a window has few of either (A3-41). */
 const deposits = `
   SELECT 'deposits', currency, count(*), sum(amount), 0 FROM deposit_notices
    WHERE partner_id = $1 AND state = 'CONFIRMED' AND decided_at BETWEEN $2 AND $3 GROUP BY currency`

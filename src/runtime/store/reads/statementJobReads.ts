@@ -49,7 +49,7 @@ export const boundsBefore = (sql: PgClient.PgClient, moment: number): Reading<Bo
 /** A client with an execution. */
 export interface Executing {
   readonly clientId: number
-  /** True if it had an execution that is no trade. */
+  /** True if the client had an execution other than a trade. */
   readonly others: boolean
 }
 

@@ -1,6 +1,7 @@
 /**
- * Locks of other database sessions that commits ran into: rows and tables by name (lockNeeds). A commit that needs one of them is
- * refused at once. The service polls whether they are still held, with commits that needed them.
+ * Locks of other database sessions that commits ran into: rows and tables by name (lockNeeds). A commit that needs
+ * one of them is refused at once. To find out whether a lock is still held, the service polls it with a commit that
+ * needed it.
  */
 import type { Commit } from "../Commit.ts"
 import { batchLimit } from "../Journal.ts"

@@ -97,9 +97,9 @@ export const claimsToQuery = (before: string, after: string): ReadonlyArray<stri
 ]
 
 /**
- * The changes of claims from one identity to the next. Takes a claim that is free, and releases a claim of this client
- * that the new identity does not need. `same`: a client that is this person, whether or not it holds a claim; null: the
- * holder of a claim, if there is one, takes its place.
+ * The changes of claims from one identity to the next. Takes a claim that is free, and releases a claim of this
+ * client that the new identity does not need. `same`: a client that is this person, whether or not it holds a claim;
+ * null: the holder of a claim, if any, counts as that client.
  */
 export const claimsAfter = (
   clientId: number,

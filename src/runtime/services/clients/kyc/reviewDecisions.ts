@@ -19,8 +19,8 @@ export const openPlainCase = (at: ClientTurn, client: ClientRow, reason: CaseRea
 }
 
 /**
- * The package that a review concerns, if the client is active or held. A refused or closed client is not reviewed any more,
- * which is refused.
+ * The package that a review concerns, if the client is active or held. The review of a refused or closed client is
+ * refused.
  */
 const reviewable = (at: ClientTurn, client: ClientRow): PackageRow | Refusal => {
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") {

@@ -37,7 +37,7 @@ export class PassDemand {
     this.tools = tools
   }
 
-  /** Reads the present state of the list, and follows its changes. */
+  /** Reads the present state of the watch list, and follows the list's changes. */
   static readonly follow = (tools: PassTools): Effect.Effect<PassDemand> =>
     Effect.gen(function* () {
       const demand = new PassDemand(tools)

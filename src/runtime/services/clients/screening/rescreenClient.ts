@@ -42,8 +42,8 @@ export const rescreenClient = (at: ClientTurn, client: ClientRow, finding: PassF
   if (fresh !== null && caseId !== null) {
     openCase(at, client, { caseId, reasons, screeningRunId, candidates: fresh.candidates, duplicateOf: null })
   }
-  // A candidate that a case already shows had its consequence then. Only a candidate that has become a hit has a
-  // further one.
+  // A candidate that a case already shows had its consequence when the case opened. Only a candidate that has become
+  // a hit since then has a further consequence.
   if (caseId === null && outcome !== "HIT") return
   moveClient(at, client, {
     type: "MATCHED",

@@ -109,7 +109,10 @@ export const newFinding = (
   return unseen.candidates.every(({ entryId }) => known.has(entryId)) ? null : unseen
 }
 
-/** Notes on the newest case with one of the later candidates that they match more closely now; no-op if no case shows one. */
+/**
+ * If a case shows one of the later candidates, notes on the newest such case that the candidate matches more closely
+ * now.
+ */
 export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): void => {
   const worse = new Set(later.candidates.map(({ entryId }) => entryId))
   const showing = turn.state

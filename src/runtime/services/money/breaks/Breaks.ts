@@ -1,6 +1,6 @@
 /**
- * Reconciliation breaks: staff open and close them, and every mailbox sees them at once, because approvals check them.
- * The open ones are a projection that only committed rows change (A3-11).
+ * Reconciliation breaks, which staff open and close. Approvals in every mailbox check the open breaks, which are a
+ * projection that only committed rows change (A3-11).
  */
 import { Context, Effect, Layer } from "effect"
 import {

@@ -1,8 +1,8 @@
 /**
- * Collateral reports of PARTNER custody: booked or refused in the call, every gate in the published order. Custody
- * model and fields are checked before the client's turn. The turn checks the custody model again, replays a reference
- * that the client already used, then runs standing and economic gates (collateralGates.ts). A report that an economic
- * gate refuses is a row too, and is committed although the verdict is a refusal.
+ * Collateral reports of PARTNER custody. One call books or refuses a report; its gates run in the published order.
+ * Custody model and fields are checked before the client's turn. The turn checks the custody model again, replays a
+ * reference that the client already used, then runs standing and economic gates (collateralGates.ts). A report that
+ * an economic gate refuses is a row too, and is committed although the verdict is a refusal.
  *
  * This is the hot path: a new reference costs no lookup (`fileOnce` with `lookup: "late"`).
  *

@@ -124,8 +124,9 @@ export class BulkReports extends Context.Service<
             if (!decoded.ok) return refuse(decoded.refusal)
             const { count, entries, refused } = decoded.body
             const partnerId = caller.partner.row.id
-            // Items are read before parts, because an earlier attempt with an unknown result may commit in between.
-            // Then either its part is found, or the items are as before it and the commit below loses to its claims.
+            // Items are read before parts, because an earlier attempt whose result is unknown may commit in between.
+            // This read then finds either the attempt's part, or the items as they were before the attempt. In the
+            // second case, the commit below loses to the attempt's claims.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
             if (key !== null && !parts.every((part) => isSame(part.fingerprint, key)))

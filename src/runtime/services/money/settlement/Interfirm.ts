@@ -110,7 +110,8 @@ export class Interfirm extends Context.Service<
             if (!found.ok) return found
             const { payment, row: partnerRow } = found.value
             const partnerId = partnerRow.id
-            // Partners who could owe once can always owe, so a result from before the turn holds in it.
+            // A partner who could owe once can always owe, so a result that was read before the turn also holds in
+            // the turn.
             const canOwe = yield* everUnderPartner(partnerRow)
             return yield* fileOnce(
               { host, stored },

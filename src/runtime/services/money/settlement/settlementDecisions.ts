@@ -14,12 +14,12 @@ import { advance } from "../../../effects/advance.ts"
 
 export const noItem: Refusal = unknown("Settlement item")
 
-/** The most changes of an item. A report of it can therefore lose to at most so many concurrent reports. */
+/** The most changes of an item. A report of an item can therefore lose to at most this many concurrent reports. */
 export const changesOfItem = 2
 
 export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.context, row.state)
 
-/** The claim on an item's n-th change: of two commits that make it, the database refuses one. */
+/** The claim on an item's n-th change: of two commits with the same change, the database refuses one. */
 const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
 
 /** True if a commit lost only to other reports of its items. Their rows must then be read again. */

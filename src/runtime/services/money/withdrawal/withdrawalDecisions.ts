@@ -183,7 +183,7 @@ export const alreadyDecided = (row: WithdrawalRow): Refusal =>
 
 /**
  * True if the request shows that this ruling was already made, so that the caller repeats it after a lost reply (as
- * A3-04 has it for deposits). The transaction of a REJECTED request shows whether it had been approved before.
+ * for deposits, A3-04). The transaction of a REJECTED request shows whether it had been approved before.
  */
 export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): boolean => {
   switch (to) {

@@ -1,8 +1,8 @@
 /**
- * Four eyes: a guarded command is stored with its exact arguments, and runs only when a second operator key grants it.
- * The grant is committed first. The command's own commit claims the unique fact that the approval is used (`usedFact`).
- * After a command that was refused or changed nothing, a further commit claims it. So the command takes effect at most
- * once, even after a crash. A granted command with an unknown outcome may be granted again.
+ * Four eyes: a guarded command is stored with its exact arguments, and runs only when a second operator key grants
+ * it. The grant is committed first. The command's own commit claims the unique fact that the approval is used
+ * (`usedFact`). If the command was refused or changed nothing, a further commit claims the fact. So the command takes
+ * effect at most once, even after a crash. A granted command with an unknown outcome may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -242,7 +242,10 @@ export class Approvals extends Context.Service<
             )
           : Effect.void
 
-      /** Claims the fact that the approval is used, if no commit has. After a failure it can be granted again. */
+      /**
+       * Claims the fact that the approval is used, if no commit has claimed it. If this fails, the approval can be
+       * granted again.
+       */
       const useUp = (
         caller: OperatorCaller,
         approvalId: number,
@@ -341,7 +344,7 @@ const isUsed =
   (error: DispatchError): error is ClaimLost =>
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
 
-/** True if nothing was done for certain, so that the approval is unused. */
+/** True if the error proves that nothing was done, so that the approval is unused. */
 const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
 
 const notRun = (approvalId: number, command: string): Refusal =>

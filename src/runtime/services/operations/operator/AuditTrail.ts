@@ -1,6 +1,6 @@
 /**
- * Reads of the audit stream in commit order. Ids become visible in that order, so a reader with a cursor never misses
- * one. `ledger verify` proves the chain of hashes (A3-45).
+ * Reads of the audit stream in commit order. Rows become visible in the order of their ids, so a reader with a cursor
+ * misses none. `ledger verify` proves the chain of hashes (A3-45).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

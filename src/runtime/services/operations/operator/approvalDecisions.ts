@@ -22,8 +22,8 @@ export const hashArguments = (args: JsonObject): string =>
 
 /**
  * The approval that a command waits for. A pending approval with the same command and arguments is reused, even if
- * another key requests it, so that one step never has two granted approvals. If the key that requested it has been
- * revoked, it is not reused, because it can't be granted.
+ * another key requests the command, so that one step never has two granted approvals. An approval whose requesting
+ * key has been revoked is not reused, because it can't be granted.
  */
 export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
   const argumentsHash = hashArguments(args)

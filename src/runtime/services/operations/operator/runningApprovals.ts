@@ -24,5 +24,8 @@ export const runningApprovals = (host: ActorHost["Service"]): Map<number, Runnin
   return approvals
 }
 
-/** The unique fact that an approval is used. The command's commit claims it, or its refusal with owner 0. */
+/**
+ * The unique fact that an approval is used. The command's commit claims the fact. If the command was refused, a
+ * further commit claims it with owner 0.
+ */
 export const usedFact = (approvalId: number): string => `approval:${approvalId}`

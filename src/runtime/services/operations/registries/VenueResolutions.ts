@@ -68,8 +68,8 @@ export type ResolveRequest = {
   /** The ref of the call that was in flight when the command was requested. The command ends no other call. */
   readonly ref?: string
   /**
-   * The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). A grant ends no other
-   * one.
+   * The take, payment or report that the evidence belongs to, fixed by the check (`evidenceOf`). A grant resolves no
+   * other one.
    */
   readonly evidenceOf?: string
   /** The uid of the account, for the approver. The check adds it, so a request does not contain it. */

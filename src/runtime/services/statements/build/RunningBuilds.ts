@@ -31,9 +31,9 @@ export class RunningBuilds {
   }
 
   /**
-   * The build of a period that is in progress. For a while it may also be a finished build whose period ended at the
-   * present and whose result no caller has received. A retry has a later end of the period, so it would not find the
-   * stored statement.
+   * The build of a period that is in progress. A build of a period that ends at the present is found for a while
+   * after its end too, until a caller has received its result. A retry has a later end of the period, so it would not
+   * find the stored statement.
    */
   find(key: string): RunningBuild | undefined {
     const found = this.builds.get(key)

@@ -37,7 +37,10 @@ import { nextModelId } from "../build/nextModelId.ts"
 import { reasonOf } from "../build/reasonOf.ts"
 import { taxPartOf } from "../model/taxYears.ts"
 
-/** The most clients of a night that one query over its executions lists. The result takes some hundred kilobytes. */
+/**
+ * The most clients of an end-of-day run that one query over the day's executions lists. The result takes some hundred
+ * kilobytes.
+ */
 const listed = 20_000
 /** Clients per page: many if their short statements are made together, few if each statement takes long. */
 const endOfDayPage = 32
@@ -219,7 +222,7 @@ const taxParts = (
     return [...parts, ...(yield* singleParts(tools, year, whole, once))]
   })
 
-/** The list of clients with executions in the current night, read in large steps. */
+/** The list of clients with executions in the current end-of-day run, read in large steps. */
 class EndOfDayList {
   private readonly tools: JobTools
   private jobId = 0

@@ -86,12 +86,12 @@ const round = (tools: JobsTools, moved: Latch.Latch): Effect.Effect<void, Dispat
     yield* Effect.timeoutOption(moved.await, pause)
   })
 
-/** The most missed nights without an execution that one commit records. */
+/** The most missed end-of-day runs without an execution that one commit records. */
 const emptyAtOnce = 64
 
 /**
- * The nights without any execution, from a plan on. Only nights that were due before the last job began count, because
- * every turn that could have booked an execution in them was in the database by then.
+ * The end-of-day runs without any execution, from a plan on. Only runs that were due before the last job began count,
+ * because every turn that could have booked an execution in them was in the database by then.
  */
 const emptyFrom = ({ stored, work }: JobsTools, plan: JobPlan): Effect.Effect<ReadonlyArray<JobPlan>, Unavailable> =>
   Effect.gen(function* () {
@@ -230,7 +230,8 @@ const storePage = (
   page: PageEnd
 ): Effect.Effect<StatementJobRow | null, DispatchError> =>
   file(tools, job, page).pipe(
-    // A caller has generated one of the statements in the meantime. The page is made again, and finds it.
+    // A caller has generated one of the statements in the meantime. The page is made again, and then finds that
+    // statement.
     Effect.catchTag("ClaimLost", () => Effect.succeed(job)),
     Effect.catchTag("CommitRejected", () => fileOneByOne(tools, job, page))
   )

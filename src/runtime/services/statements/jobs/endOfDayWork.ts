@@ -1,7 +1,7 @@
 /**
- * TRANSACTIONS statements of many clients together. Their cuts, executions and models are read and written in a handful
- * of SQL statements, so a night of short statements needs no round trips per client. The plan of a model is that of a
- * requested statement, so both have the same bytes (A2-68, STS-29).
+ * TRANSACTIONS statements of many clients together. Their cuts, executions and models are read and written in a
+ * handful of SQL statements, so an end-of-day run of short statements needs no round trips per client. The plan of a
+ * model is that of a requested statement, so both have the same bytes (A2-68, STS-29).
  */
 import { Effect } from "effect"
 import type { RequestedPeriod } from "../../../../machines/statement/statementPeriod.ts"
@@ -34,7 +34,7 @@ export interface EndOfDayClient {
   readonly others: boolean
 }
 
-/** Facts that are the same for all clients of a night, and are read only once. */
+/** Facts that are the same for all clients of an end-of-day run, and are read only once. */
 export class EndOfDayFacts {
   private bounds: { readonly start: Bounds; readonly end: Bounds } | null = null
   private readonly custody = new Map<number, string>()
@@ -54,7 +54,7 @@ export class EndOfDayFacts {
     })
   }
 
-  /** The custody model that the partner had at the end of the night's period. */
+  /** The custody model that the partner had at the end of the run's period. */
   custodyOf({ sql, directory }: JobTools, partnerId: number): Reading<string> {
     return Effect.gen({ self: this }, function* () {
       const known = this.custody.get(partnerId)

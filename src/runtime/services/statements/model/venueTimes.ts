@@ -44,7 +44,10 @@ export const venueTimes = (
     return postings.map((of) => ({ of, venueTs: timeOf(of) }))
   })
 
-/** The texts of a posting's row that needs no object; null: its row needs one, or it has none. */
+/**
+ * The texts of the row of a posting, if the row needs no object. Null: the row needs an object, or the posting has no
+ * row.
+ */
 export const textsOf = (type: string): Exclude<Execution, "object"> | null => {
   const execution = executionOf(type)
   return execution === "object" ? null : execution

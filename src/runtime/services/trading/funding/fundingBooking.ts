@@ -124,7 +124,7 @@ const price = (at: FundingTurn, open: OpenFundingRow, reported: VenueFunding): b
   return true
 }
 
-/** Posts an open stamp on our quantity. It stays open while the venue's quantity differs. */
+/** Posts an open funding stamp on our quantity. The stamp stays open while the venue's quantity differs. */
 const settle = (at: OwnedTurn, row: OpenFundingRow): void => {
   const stamp = pricedBy(row)
   if (stamp === null || row.posted) return

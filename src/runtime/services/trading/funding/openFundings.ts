@@ -46,6 +46,6 @@ export const closeFunding = (turn: Turn, row: OpenFundingRow): void => {
 
 const timerOf = ({ id }: Pick<OpenFundingRow, "id">): TimerName => `funding.held:${id}`
 
-/** Sets the durable timer that checks an open stamp again; `after`: the time until then, ms. */
+/** Sets the durable timer that checks an open stamp again after `after` ms. */
 export const checkLater = (turn: Turn, row: OpenFundingRow, after: number): void =>
   turn.draft.put("timers", { subject: turn.state.subject, name: timerOf(row), dueAt: turn.now + after })

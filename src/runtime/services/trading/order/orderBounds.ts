@@ -310,7 +310,8 @@ export const orderRanges = (at: BoundedClient): ReadonlyArray<OrderRange> | null
   if (orders.length === 0 || graverOf(risk.riskState, recorded) === "CLOSE_OUT") return []
   const { cancel, amend } = changesOutside(at)
   if (cancel.length > 0 || amend.some(({ row }) => isAmendable(row, at.facts.takenAt ?? 0))) return null
-  // Both the costs of these orders and the margin of their positions are fixed shares of the marks.
+  // The costs of these orders and the margin of their positions are fixed shares of the marks, so the margin covers
+  // the orders at any mark.
   if (orders.every((row) => row.context.reduceOnly && costsUsual(at, row))) return []
   const total = totalOf(costsOf(at, orders) ?? [])
   const held = at.positions.filter(({ state }) => state === "OPEN")

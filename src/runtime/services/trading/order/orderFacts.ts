@@ -49,7 +49,7 @@ export const clientAt = (...[state, facts, of]: Parameters<typeof momentAt>): Cl
 export interface OrderOnMarket {
   readonly order: RequestedOrder
   readonly market: OrderMarket
-  /** The refusal of values off the market's grids. The gates place it in their order. */
+  /** The refusal of values off the market's grids. The gates return it at its place in their sequence. */
   readonly grid: Refusal | null
 }
 

@@ -82,8 +82,8 @@ export const reportVerdict = (
   )
 
 /**
- * Checks whether a trade fits its order; null if it does. A trade that is already booked is compared with its own row
- * instead, when it is booked.
+ * Checks whether a trade fits its order; null if it does. A trade that is already booked is not checked here:
+ * `bookFill` compares it with its row.
  */
 export const tradeVerdict = (
   at: Judging,

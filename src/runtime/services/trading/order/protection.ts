@@ -111,8 +111,8 @@ const takeStep = (at: ProtectedTurn, row: AttachmentRow): boolean => {
 }
 
 /**
- * Sets a durable timer for the next attempt. An attempt that is already due needs no timer: the commit of the rows that it waits
- * for makes the attempt.
+ * Sets a durable timer for the next attempt. An attempt that is already due needs no timer: it waits for other rows,
+ * and the commit that writes these rows makes the attempt.
  */
 const setAttemptTimer = ({ draft, now, state }: Turn, id: number, { unplaced }: Standing): void => {
   const due = unplaced.map(attemptDueAt).filter((at) => at > now)

@@ -56,8 +56,8 @@ const ownTradeVerdict = (at: Judging, fill: VenueFill, order: VenueOrder): Verdi
 }
 
 /**
- * The position in the market before a trade, signed. Later trades may be booked already, from the answer to a call or a
- * query, and are taken out again.
+ * The position in the market before a trade, signed. Trades later than this one may be booked already, from the
+ * answer to a call or a query. Their quantities are subtracted.
  */
 const heldBefore = (at: Judging, { symbol, tradeId, at: time }: VenueFill): string => {
   const position = positionInTurn(at.turn, symbol)
@@ -87,8 +87,8 @@ const stampVerdict = (turn: Turn, stamp: VenueFunding): Verdict => {
   if (mark === null) return null
   return judgedOn(
     turn,
-    // The time of a stamp that is already open here is known from its first report, so the late price does not choose
-    // it.
+    // The first report of an open stamp gave the stamp's time. So the venue can't have chosen the time to fit the
+    // price of this later report.
     { symbol, at: settledAt, isKnown: openFundingOf(turn, stamp) !== undefined },
     ({ bandAt }) => outsideBand(mark, bandAt(settledAt)),
     () => floorToMinor(new MoneyDecimal(amount ?? 0).abs(), "USDC")

@@ -263,8 +263,8 @@ class Router {
 
 /**
  * The remaining pause of a request, ms. The pause doubles after every failed accept, so that a venue that executes
- * nothing does not cause a call and a commit for each new quote. It derives from the row, so a restart does not change
- * it.
+ * nothing does not cause a call and a commit for each new quote. The request's row determines the pause, so a restart
+ * does not change it.
  */
 const restOf = ({ context: { refusedQuotes, updatedAt } }: RfqRow, now: number): number => {
   const tries = refusedQuotes.length - triesAtOnce

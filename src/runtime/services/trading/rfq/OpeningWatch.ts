@@ -1,9 +1,9 @@
 /**
- * Ends a request to open a contract if its client may no longer take new risk, or not in that market. The causes are a
- * restriction, a client or partner that is not ACTIVE, a halt, and a delisted market. The reason is the sentence of the
- * gate that would refuse the request now. An end of the partner's reliance is no cause: onboarded clients keep trading.
- * Requests to close stay open. A request with an accept in flight is checked again after the outcome (A1-50, A2-101,
- * D4).
+ * Ends a request to open a contract if its client may no longer take new risk at all, or in the request's market. The
+ * causes are a restriction, a client or partner that is not ACTIVE, a halt, and a delisted market. The reason is the
+ * sentence of the gate that would refuse the request now. An end of the partner's reliance is no cause: onboarded
+ * clients keep trading. Requests to close stay open. A request with an accept in flight is checked again after the
+ * outcome (A1-50, A2-101, D4).
  */
 import { Effect, Latch, Layer } from "effect"
 import { openingRestriction } from "../../../../machines/client/openingRisk.ts"

@@ -248,7 +248,10 @@ const opened = (
   if (end !== null) endKnown(owned, opens, end)
 }
 
-/** The money that an accept in time could have used. Equity that covers the loss of working orders is not free. */
+/**
+ * The margin that an accept in time could have used, micro-USDC: the free margin less the possible loss of working
+ * orders.
+ */
 const spendable = (turn: Turn): bigint => {
   const client = oneInTurn(turn, "clients")
   return client === undefined ? 0n : spendableOf(accountInTurn(turn, client).risk)

@@ -37,8 +37,8 @@ import { assetOf, stepSwap, swapInTurn } from "./swapDecisions.ts"
 /** Limit on the payments of a swap that one turn books. */
 const paymentsAtOnce = 32
 /**
- * Shortest and longest pause before the next check of an overdue swap, business ms. Within these limits it is as long as
- * the venue's events have not advanced.
+ * Shortest and longest pause before the next check of an overdue swap, business ms. Between these limits, the pause
+ * is the time since the checkpoint of the venue's events last advanced.
  */
 const shortestPause = 5_000
 const longestPause = 600_000
