@@ -99,7 +99,7 @@ export type SettlementType = { [T in LedgerEntryType]: Rules[T]["item"] extends 
 export const isSettled = (type: LedgerEntryType): type is SettlementType => postingRules[type].item
 export const settlementTypes = postingTypes.filter(isSettled) as [SettlementType, ...Array<SettlementType>]
 
-/** The execution that a stored type is; null: none, or the type is unknown. */
+/** The execution that statements show for a stored transaction type. Null: the type is no execution, or is unknown. */
 export const executionOf = (type: string): Execution | null =>
   Object.hasOwn(rules, type) ? postingRules[type as LedgerEntryType].execution : null
 

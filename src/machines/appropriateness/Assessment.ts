@@ -41,7 +41,9 @@ export type AssessmentEvent =
   /** The timer of the cooling period has fired. */
   | { readonly type: "RETAKE_DUE"; readonly at: number }
   | { readonly type: "DOWNGRADED"; readonly at: number; readonly reason: string }
-  /** The operator rejected reliance: all blocks of the client fall, and no earlier result counts any more. */
+  /**
+   * The operator rejected reliance: all blocks of the client become REJECTED, and no earlier result counts any more.
+   */
   | { readonly type: "RELIANCE_REJECTED"; readonly at: number; readonly reason: string }
 
 /** The durable timer that ends the cooling period; its subject is the client. */

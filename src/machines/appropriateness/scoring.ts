@@ -28,8 +28,9 @@ export interface Unanswered {
 }
 
 /**
- * Scores answers. The fault names the first question, in the questionnaire's order, whose answer is missing or an unknown
- * option; only then an answer to an unknown question. `answers` is any JSON value without null members.
+ * Scores answers. The fault names the first question, in the questionnaire's order, whose answer is missing or an
+ * unknown option. If there is no such question, it names an answer to an unknown question. `answers` is any JSON
+ * value without null members.
  */
 export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Scored => {
   if (!isRecord(answers)) return { ok: false, path: "answers", sentence: "The answers must be an object." }

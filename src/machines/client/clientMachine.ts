@@ -28,7 +28,7 @@ const client = setup({
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.granted && context.openCases.length === 0
     },
-    /** True when the event carries a case. A client is held only with one, because the notice about it names the case. */
+    /** True when the event carries a case. An event without one holds no client: the notice of a hold names its case. */
     namesCase: ({ event }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.caseId !== null
@@ -148,7 +148,7 @@ const notifyDecision = client.emit(({ context }) => ({
   ref: String(context.clientId)
 }))
 
-/** Notifies the client's feed of a named restriction. A case that held the client is notified as its decision instead. */
+/** Notifies the client's feed of a named restriction. The hold of a case is notified as the case's decision instead. */
 const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",
@@ -218,7 +218,7 @@ const rejectReliance = (from: LifecycleState) =>
     actions: [toLevel("NONE"), disposeAllCases, publishRejected, note("client.rejectReliance", from, "KYC_PENDING")]
   }) as const
 
-/** Rejects the person for good. The notification is the partner's only message about it. */
+/** Rejects the person for good. The notification is the partner's only message about the rejection. */
 const rejectPerson = (from: LifecycleState) =>
   ({
     guard: "noBlockers",

@@ -47,8 +47,8 @@ interface Restricted {
 }
 
 /**
- * A close-out that live marks imply refuses new risk like a recorded one. A margin call does not: there the free margin
- * decides.
+ * A close-out that live marks imply refuses new risk like a recorded one. A margin call does not: in a margin call
+ * the free margin decides.
  */
 export const restriction = ruled<Restricted, OpeningSentence>({
   gate: "restriction",

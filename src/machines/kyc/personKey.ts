@@ -70,8 +70,8 @@ export const meetsRefused = (one: string, other: string): boolean =>
   shares(one, other, number) || shares(one, other, names)
 
 /**
- * The unique claims of a person. Two records of the same person share at least one, so two clients can't both hold all of
- * theirs.
+ * The unique claims of a person. Two records of the same person share at least one claim, so two clients can't both
+ * hold all of their claims.
  */
 export const personClaims = (personKey: string): ReadonlyArray<string> =>
   personKey < firstPersonKey

@@ -131,6 +131,9 @@ export const liveCloseOutStates = [
   "PROTECTING"
 ] as const
 
-/** Whether the episode is live. A finished episode stays in memory until its write-off is repaid or cannot be repaid. */
+/**
+ * Whether the episode is live. A finished episode stays in memory until its write-off is repaid, or can no longer be
+ * repaid.
+ */
 export const isGoingOn = ({ state }: { readonly state: string }): boolean =>
   (liveCloseOutStates as ReadonlyArray<string>).includes(state)

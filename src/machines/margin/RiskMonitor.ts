@@ -1,6 +1,7 @@
 /**
- * The recorded risk state of an account. Client rows show it; money gates use the graver of it and the state that live marks
- * imply. An account that has never left NORMAL has no record (D23, A1-12, A3-08, A2-105, F7).
+ * The recorded risk state of an account. Client rows show it; money gates use the graver of the recorded state and
+ * the state that live marks imply. An account that has never left NORMAL has no record (D23, A1-12, A3-08, A2-105,
+ * F7).
  */
 
 export interface RiskMonitorInput {

@@ -281,7 +281,7 @@ const lesser = (one: Scaled, other: Scaled): Scaled => (isLess(other, one) ? oth
 /** An unrounded amount, micro-USDC. */
 interface Fraction {
   readonly over: bigint
-  /** Positive. */
+  /** The denominator, positive. */
   readonly under: bigint
 }
 

@@ -39,7 +39,10 @@ export const reducingBps = ({ cap, commissionBps, bandBps }: ReducingMarket): nu
   return Math.min(Math.max(paid, 0), bandBps)
 }
 
-/** The distance of the second step, smaller where high leverage leaves less: every account outside a close-out can pay for it. */
+/**
+ * The distance of the second step. It is smaller at high leverage, because every account outside a close-out must be
+ * able to pay for it.
+ */
 export const secondStepBps = (market: ReducingMarket): number => Math.min(secondBps, reducingBps(market))
 
 export interface ClosingMarket extends ReducingMarket {

@@ -33,7 +33,9 @@ const order = setup({
     /** The order never reached the venue, and never will. */
     isVoid: ({ event }) => event.type === "REFUSED" && event.isVoid,
     cancelIsNew: ({ context, event }) => event.type === "CANCEL" && event.attempt > context.cancels,
-    /** The order was only sent when its cancel was requested, and the venue has not acknowledged it since. */
+    /**
+     * The order was in state SENT when its cancel was requested, and the venue has not acknowledged the order since.
+     */
     wasSent: ({ context }) => context.cancelling?.from === "SENT" && context.venueOrderId === null,
     wasWaiting: ({ context }) => context.trigger !== null && context.triggeredAt === null && context.lastTradeId === 0,
     hasFills: ({ context }) => context.lastTradeId > 0,
@@ -271,7 +273,7 @@ const late = {
     { guard: "complete", target: "FILLED", actions: [book, filledNotice, note("order.lateFill", "FILLED")] },
     { target: "CANCELLED", actions: [book, note("order.lateFill", "CANCELLED")] }
   ],
-  /** The venue still has the order as working, so the service cancels it there. */
+  /** The order still works at the venue, so the service requests its cancel there. */
   CANCEL: { guard: "cancelIsNew", actions: [counted, callCancel, note("order.foundWorking", "CANCELLED")] },
   ...legReports
 } as const

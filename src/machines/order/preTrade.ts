@@ -196,8 +196,8 @@ export const preTrade = (input: PerpPreTrade): PreTrade => {
     mark === null || onlyReduces ? 0n : ceilTo(product(lossAtOnce(order, at, mark), scaled(order.qty)), microPlaces)
   // `spendable` excludes the money that is reserved for the possible loss of other orders.
   const spendable = spendableOf(before)
-  // The turnover after this order includes the commission of all orders, also of this one. So the larger of the two counts,
-  // and not their sum.
+  // The turnover after this order includes the commission of all orders, also of this one. So the larger of turnover
+  // and estimated commission counts, and not their sum.
   const beside = orders.turnover > estimatedCommission ? orders.turnover : estimatedCommission
   const needed = marginRequired + openLoss + beside - part.turnover + slippageAllowance
   return {
@@ -286,7 +286,7 @@ const openingBound = (
   }
 }
 
-/** The order changes only the part of its own market, so the parts of all other markets are taken over. */
+/** The order changes only the part of its own market, so the parts of all other markets stay as they are. */
 const marketOf = ({ risk, holding, facts }: PerpPreTrade): Market => {
   const standing = risk.perps.find((each) => each.holding.symbol === holding.symbol) ?? null
   if (standing?.holding === holding) return { standing, part: standing, before: risk }

@@ -13,7 +13,7 @@ export interface SandboxStep {
 }
 
 export interface SandboxName {
-  /** Upper and lower case are equal. */
+  /** The last name. Upper and lower case count as equal. */
   readonly lastName: string
   /** The watch-list entry that this name matches; null when screening is clear. */
   readonly entry: { readonly list: WatchListName; readonly dob: string | null } | null

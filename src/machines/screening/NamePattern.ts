@@ -95,7 +95,7 @@ export class Demand {
    * beginning.
    */
   readonly #shared = new Uint16Array((maxPatternLength + 1) * (maxPrefix + 1)).fill(outOfReach)
-  /** The smallest of these numbers over all lengths of the other text, by length of the common beginning. */
+  /** The smallest number of `#shared` over all lengths of the other text, by length of the common beginning. */
   readonly #least = new Uint16Array(maxPrefix + 1).fill(outOfReach)
 
   constructor(likeness: number, length: number) {

@@ -24,7 +24,7 @@ export interface DayWindow {
 const lastWholeDay = (to: number, now: number): number =>
   to >= now ? Math.floor(to / dayMillis) : Math.floor((to + 1) / dayMillis) - 1
 
-/** The time up to `to`, inclusive: the last whole day, and the partial day after it. */
+/** Splits all time up to `to`, inclusive, into the last whole day and the partial day after that day. */
 export const everythingUntil = (to: number, now: number): { readonly lastDay: number; readonly part: Span } => {
   const lastDay = lastWholeDay(to, now)
   return { lastDay, part: { from: (lastDay + 1) * dayMillis, to } }

@@ -14,9 +14,9 @@ const day = 24 * hour
 export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
 
 /**
- * Timeout of a read by the class of its route, wall milliseconds. It ends when the answer is complete or begins. A `long`
- * answer is sent in pieces, and each piece has the same timeout. A `stream` has no end. `operator` is for the operator
- * surface, where one read may combine many. Ours.
+ * Timeout of a read by the class of its route, wall milliseconds. The read must complete its answer, or begin to send
+ * it, within this time. A `long` answer is sent in pieces, and each piece has the same timeout. A `stream` has no
+ * end. `operator` is for the operator surface, where one read may combine many. Ours.
  */
 export const readTimes = {
   quick: 8 * second,
@@ -26,8 +26,8 @@ export const readTimes = {
 } as const
 
 /**
- * The time that the reader of a `long` answer may take for one piece (at most a quarter of a megabyte) and for the whole
- * answer, wall milliseconds. The service holds the resources of the answer for so long. Ours.
+ * The time that the reader of a `long` answer may take for one piece (at most a quarter of a megabyte) and for the
+ * whole answer, wall milliseconds. The service holds the resources of the answer for this long. Ours.
  */
 export const readerTimes = { piece: 30 * second, whole: 600 * second } as const
 

@@ -70,7 +70,7 @@ export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly o
 export const accept = <A>(value: A): Verdict<A> => ({ ok: true, value })
 export const refuse = (refusal: Refusal): Verdict<never> => ({ ok: false, refusal })
 
-/** The faults that one answer names: at most `limit`. The caller sees the others after these are fixed. */
+/** The faults that one answer names: at most `limit`. The caller sees further faults after fixing these. */
 export const shownErrors = (
   errors: Readonly<Record<string, string>>,
   limit: number

@@ -25,8 +25,8 @@ export interface JsonForm {
 export type Refusing = (refusal: WireRefusal) => WireRefusal
 
 /**
- * Statuses of answers that a retry must not get again (no key, too large, too often, trouble): the request's key is freed
- * (A1-51).
+ * Statuses of answers that a retry must not get again (wrong key, body too large, rate limit, defect, unavailable):
+ * the request's Idempotency-Key is freed (A1-51).
  */
 const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
 

@@ -16,16 +16,22 @@ export interface TaxYear {
 /** Facts about a client at the ends of tax years. */
 export interface TaxFacts {
   /**
-   * Whether the tax residency is British at the end of the year (`atEnd`), and at the other kind's end that lies within the
-   * year (`within`).
+   * Whether the tax residency is British at the end of the year (`atEnd`), and at the end of the other kind of year
+   * that lies within this year (`within`).
    */
   readonly atEnd: boolean
   readonly within: boolean
-  /** Whether any posting is older than the other kind's end within the year. Without such a posting, the year needs no split. */
+  /**
+   * Whether any posting is older than the end to which `within` belongs. Without such a posting, the year needs no
+   * split.
+   */
   readonly isBookedBefore: boolean
 }
 
-/** The end of the other kind of year within a year: 1 January in a British year, 6 April in a calendar year. */
+/**
+ * The end of a year of the other kind that lies within this year: 1 January within a British year, 6 April within a
+ * calendar year.
+ */
 export const endWithin = ({ year, isBritish }: TaxYear): number =>
   isBritish ? calendarYear(year).to : taxPeriod(year, true).from
 

@@ -15,7 +15,10 @@ export interface SwapThen {
   readonly state: "OPEN" | "DEFAULTED"
 }
 
-/** The write-off that remains after these write-offs and this total of payments. A payment reduces it first. */
+/**
+ * The write-off that remains after these write-offs and this total of payments. A payment first reverses the
+ * write-off.
+ */
 const writtenOffBy = (
   writeOffs: ReadonlyArray<SwapWriteOff>,
   paid: bigint,

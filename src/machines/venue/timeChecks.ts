@@ -53,7 +53,7 @@ export const timeMisfit = (
   { latest, lag, pastLag, pastLead, behindUntil, takenTo }: VenueTime
 ): string | null => {
   if (at > latest) return `${called} ${timeText(at)} is in the future`
-  // A clock that led when it dated the earlier event may lag since its correction.
+  // The venue's clock may have been ahead when it dated the earlier event, and behind since its correction.
   if (!mayBeOld && takenTo !== undefined && at < takenTo - pastLead - lag - clockSlackMillis)
     return `${called} ${timeText(at)} is before the account's last event of ${timeText(takenTo)}`
   return sentAt !== null && sentAt > behindUntil && at < sentAt - pastLag - clockSlackMillis

@@ -65,7 +65,7 @@ export const venueTrades = (
 
 const unknown: LatestTrades = { trades: [], from: Number.POSITIVE_INFINITY }
 
-/** `from`, or the id after the highest reversed trade if that is more: below it trades are missing on purpose. */
+/** `from`, or the id after the highest reversed trade if that is more: below that id, trades are missing on purpose. */
 const floorOf = (from: number, busted: ReadonlySet<number>): number =>
   Math.max(from, ...[...busted].map((id) => id + 1))
 

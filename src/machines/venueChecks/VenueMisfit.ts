@@ -25,8 +25,8 @@ export interface VenueMisfitContext extends VenueMisfitInput {
   /** The number of the misfit's own reads whose answers did not fit. */
   readonly reads: number
   /**
-   * True while the misfit's own read is under way: the next answer then counts. Otherwise an answer, to another read, changes
-   * only the reason.
+   * True while the misfit's own read is under way: the next answer then counts. Otherwise an answer belongs to
+   * another read, and changes only the reason.
    */
   readonly isAwaited: boolean
 }

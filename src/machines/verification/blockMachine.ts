@@ -72,7 +72,10 @@ const note = (action: string, before: BlockStatus, after: BlockStatus) =>
 
 const partnerWrite = { guard: "ordinary", target: "APPROVED", actions: decidedByPartner } as const
 
-/** Rejects the block from every state. No audit row of its own: the client's row records that all twelve blocks fell. */
+/**
+ * Rejects the block from every state. No audit row of its own: the client's row records that all twelve blocks were
+ * rejected.
+ */
 const rejectReliance = { target: "REJECTED", actions: decided } as const
 
 const reject = (from: BlockStatus) =>

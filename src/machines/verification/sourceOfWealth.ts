@@ -1,6 +1,7 @@
 /**
- * Whether a client's lifetime deposits require the source of wealth: the threshold test of enhanced due diligence. It is
- * apart from the requirements, because it uses money and they use blocks. Source: F25, A3-09 (AMLD Article 11(b)).
+ * Whether a client's lifetime deposits require the source of wealth: the threshold test of enhanced due diligence. It
+ * is apart from the requirements, because this test uses money, and the requirements use blocks. Source: F25, A3-09
+ * (AMLD Article 11(b)).
  */
 
 /** 15,000 USDC in micro-USDC: the default of the setting, which the caller passes. */
