@@ -176,7 +176,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     })
   }
 
-  /** Gives a refusal from before the handler the form of its route, which may add members to refusals. */
+  /** Converts a refusal that precedes the handler to the form of its route, which may add members to refusals. */
   private shown(match: RouteMatch | null, refusal: WireRefusal): WireRefusal {
     return refusalOf(match === null ? {} : (this.parts.handlers[match.route.operation] as AnyWrite<P>), refusal)
   }
@@ -383,7 +383,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     }
     if (answer.status === 503) headers["retry-after"] = "1"
     if (answer.retryAt !== undefined) {
-      // A time that has passed meanwhile becomes one second, because 0 would cause an immediate retry.
+      // A retry time that has already passed becomes one second, because 0 would cause an immediate retry.
       headers["retry-after"] = String(Math.max(1, wholeSeconds(answer.retryAt - this.parts.business.now())))
     }
     if ("link" in answer && answer.link !== undefined) headers["link"] = answer.link

@@ -162,8 +162,8 @@ const endSlowBodies = (connections: Connections, { checkMillis, requestMillis, u
 const noResponse = HttpServerResponse.empty()
 
 /**
- * Serves the requests of a connection one at a time, in order. An upgrade request is the last one: Node drops all bytes that
- * it has read after it, so a next request could begin in the middle of another.
+ * Serves the requests of a connection one at a time, in order. An upgrade request is the last one: Node drops all
+ * bytes that it has read after an upgrade request, so a next request could begin in the middle of another.
  */
 const inTurn =
   (app: ListenerApp): ListenerApp =>

@@ -1,8 +1,8 @@
 /**
- * Caches the answers of recent keyed requests, so that an early retry costs no database read. Count and bytes are limited.
- * Two generations replace an exact order of use: when the young generation reaches half the limit, it becomes the old one,
- * and all entries of the previous old one that were not used since are dropped. A dropped entry does no harm, because the
- * database has it (A1-51).
+ * Caches the answers of recent keyed requests, so that an early retry costs no database read. Count and bytes are
+ * limited. Two generations replace an exact order of use: when the young generation reaches half the limit, it
+ * becomes the old generation, and the entries of the previous old generation that were not used since are dropped. A
+ * dropped entry does no harm, because the database has it (A1-51).
  */
 import type { AnswerRow } from "../../runtime/tables/engine.ts"
 

@@ -175,8 +175,8 @@ export class Idempotency {
   }
 
   /**
-   * Reads whether the key has a stored answer before the first commit. If it has, this fails as the last commit would: the
-   * answer is then sent, or deleted when it has expired.
+   * Reads whether the key has a stored answer before the first commit. If it has, the effect fails as the last commit
+   * would: the answer is then sent, or deleted when it has expired.
    */
   private unlessStored(
     request: KeyedRequest,
@@ -259,8 +259,9 @@ export class Idempotency {
   }
 
   /**
-   * Checks for a stored answer when the run's own answer is not stored: no commit has then compared the key. A retry in a
-   * later process may be refused because of its own first run (which took the test), and must get the first answer.
+   * Checks for a stored answer when the run's own answer is not stored, because then no commit has compared the key.
+   * A retry in a later process may be refused because of its own first run (for example, that run took the test), and
+   * must get the first answer.
    */
   private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
     return Effect.map(this.options.answers.find(request.principal, request.key), (stored) =>

@@ -89,7 +89,10 @@ class SlowReader extends Error {
 const inTime = (pieces: ByteStream, duration: number): ByteStream =>
   Stream.timeoutOrElse(pieces, { duration, orElse: () => Stream.fail(new Unavailable({ unknown: false })) })
 
-/** Completes when the system has accepted the piece or can accept more. While the reader does not read, it does not complete. */
+/**
+ * Completes when the system has accepted the piece or can accept more. While the reader does not read, the effect
+ * does not complete.
+ */
 const written = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (response.write(piece)) return resume(Effect.void)
