@@ -11,7 +11,7 @@ import type { TourDemo } from "./TourDemo.ts"
 /** Performs an action and prints it; rejects when it fails. Returns the answer's JSON. */
 export type Perform = (action: TourAction, method?: "DELETE") => Promise<unknown>
 
-/** Time that the service gets to end a close-out and to lift the restriction that came of it, ms. */
+/** Time that the service gets to end a close-out and to lift the close-out's restriction, ms. */
 const recoveryMillis = 10_000
 const pollMillis = 100
 

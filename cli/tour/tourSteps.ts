@@ -35,13 +35,13 @@ export interface TourCommand extends Shown {
 
 export type TourAction = TourRequest | TourCommand
 
-/** The state of the demo client's account in which a step begins; the tour brings it about. */
+/** The state of the demo client's account in which a step begins. The tour prepares the account. */
 export interface TourNeeds {
   /** The symbol and the price at which the venue holds it. */
   readonly price?: readonly [symbol: string, price: string]
   /** The least cash in whole USDC. */
   readonly cash?: number
-  /** Whether more cash than `cash` is withdrawn. */
+  /** True: cash above `cash` is withdrawn. */
   readonly exact?: true
   /** Whether the account must have neither open orders nor positions. */
   readonly flat?: true

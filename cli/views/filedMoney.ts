@@ -29,7 +29,7 @@ interface MoneyRow {
   readonly createdAt: number
 }
 
-/** The columns of both lists that stand before the columns of only one of them. */
+/** The columns that both lists have, before the columns that only one list has. */
 export const filedColumns = {
   partner: (row: MoneyRow) => partnerNamed(row.partnerId),
   client: (row: MoneyRow) => row.clientUid,
@@ -64,7 +64,7 @@ export const filedView = <A extends { readonly postings: ReadonlyArray<typeof Le
     )
   )
 
-/** The columns of both lists that stand after the columns of only one of them. */
+/** The columns that both lists have, after the columns that only one list has. */
 export const standingColumns = {
   status: (row: MoneyRow) => row.status,
   created: (row: MoneyRow) => time(row.createdAt)

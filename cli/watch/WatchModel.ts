@@ -187,8 +187,8 @@ export const settled = (state: WatchState, intent: Intent, message: string): Wat
     : { ...state, message }
 
 /**
- * Ends an action, and selects the next row of another object, so that repeated keys do not start the next step of the same
- * one.
+ * Ends an action, and selects the next row of another object, so that a repeated key does not start the next step of
+ * the same object.
  */
 export const done = (state: WatchState, intent: Intent, message: string): WatchState => {
   const waiting = state.look?.queue.waiting ?? []

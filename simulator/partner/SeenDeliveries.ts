@@ -30,8 +30,8 @@ export class SeenDeliveries {
   }
 
   /**
-   * Records an arrival. `accepted`: it is acknowledged, even if the answer is too late for the sender. An arrival that was
-   * refused or not answered does not make the next one a duplicate.
+   * Records an arrival. `accepted`: the receiver acknowledges the delivery, even if the answer is too late for the
+   * sender. An arrival that was refused or not answered does not make the next one a duplicate.
    */
   note(id: number, accepted: boolean): Sighting {
     const before = this.met.get(id) ?? { receipts: 0, accepted: false }

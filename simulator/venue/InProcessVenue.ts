@@ -65,7 +65,7 @@ export class InProcessVenue {
   private readonly options: InProcessOptions
   /** Ids of the orders published under each ref: the number of ids is the number of the ref's executions. */
   private readonly orders = new Map<string, Set<number>>()
-  /** Refs that a lookup does not show yet, with the business time from which it does. */
+  /** Refs that a lookup does not show yet, each with the business time from which a lookup shows it. */
   private readonly hidden = new Map<string, number>()
   private readonly eventReaders = new Set<Reader<VenueEvent | VenueHeartbeat>>()
   private readonly marketReaders = new Set<Reader<ChannelMessage | VenueHeartbeat>>()

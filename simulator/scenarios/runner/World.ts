@@ -52,6 +52,6 @@ export interface World {
   readonly command: (args: ReadonlyArray<string>) => Promise<CommandAnswer>
   /** The processes that the run started; null: the run did not start the service. */
   readonly own: OwnProcesses | null
-  /** A certificate for 127.0.0.1 from the service's local authority, which it trusts for webhooks. PEM. */
+  /** A certificate for 127.0.0.1 from the service's local authority, which the service trusts for webhooks; PEM. */
   readonly tls: Effect.Effect<{ readonly cert: string; readonly key: string }, ReceiverNotStarted>
 }

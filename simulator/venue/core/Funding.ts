@@ -88,7 +88,7 @@ export class Funding {
     return this.held ?? (this.samples === 0 ? this.fixed : rateOf(Math.round(this.sum / this.samples)))
   }
 
-  /** Adds the premium of one minute, or the same over several minutes. */
+  /** Adds the premium of one minute, or of several minutes with the same premium. */
   sample(premium: number, minutes = 1): void {
     this.sum += premium * minutes
     this.samples += minutes
@@ -103,7 +103,7 @@ export class Funding {
     this.held = null
   }
 
-  /** Ends an interval: its samples set the rate of the next. Returns the rate to pay now. */
+  /** Ends an interval: its samples set the rate of the next interval. Returns the rate to pay now. */
   stamp(): number {
     const paid = this.rate
     this.fixed = this.predicted

@@ -74,7 +74,7 @@ export class Prices {
     this.bases.set(base, { opening, walk, random, steppedAt: at, exact: opening, basis: 0, held, path: null })
   }
 
-  /** Advances from the last step; `premium` is the book's premium over the index, as a share of it. */
+  /** Advances from the last step; `premium` is the book's premium over the index, as a share of the index. */
   step(base: string, to: number, premium: number): Quoted {
     const prices = this.of(base)
     const elapsed = to - prices.steppedAt

@@ -101,7 +101,10 @@ export class Rfqs {
     else this.ended.push(rfq)
   }
 
-  /** Adds a dealer's quote and supersedes its older one. Null if the request takes no quotes now, or none from this dealer. */
+  /**
+   * Adds a dealer's quote and supersedes the dealer's older quote. Null if the request takes no quotes now, or none
+   * from this dealer.
+   */
   quote(rfq: Rfq, { dealer, price, quantity, at, validUntil }: Omit<Quote, "id" | "state">): Quote | null {
     if (rfq.state !== "OPEN" || (rfq.closes !== null && rfq.closes.dealer !== dealer)) return null
     if (rfq.quotes.length >= quoteLimit && rfq.quotes.every((one) => one.state === "LIVE" && one.dealer !== dealer))

@@ -199,7 +199,8 @@ export class Venue {
   }
 
   /**
-   * At most 1,000 kept events of an account after a sequence number of the account; null: the number is beyond its last.
+   * At most 1,000 kept events of an account after a sequence number of the account; null: the number is beyond the
+   * account's last.
    */
   accountEvents(name: string, after: number): ReadonlyArray<VenueEvent> | null {
     const account = this.parts.accountNamed(name)

@@ -94,7 +94,7 @@ export interface VenueState {
   readonly offers: ReadonlyArray<Json<Offer>>
   /** The swaps. States from before corrections were kept lack the corrections. */
   readonly swaps: ReadonlyArray<Omit<Json<Swap>, "corrections"> & Partial<Pick<Json<Swap>, "corrections">>>
-  /** Objects of other nouns, by noun. Absent: from before they were kept. */
+  /** Objects of other nouns, by noun. Absent in states from before these objects were kept. */
   readonly nouns?: { readonly [N in VenueNounName]?: JsonValue }
   readonly agenda: ReadonlyArray<Entry>
   readonly balances: BalancesState

@@ -28,7 +28,7 @@ export const amountOf = (text: string, decimals: number): bigint | null => {
   return match[1] === "-" ? -units : units
 }
 
-/** As `amountOf`, as a number; null also for one that is no safe integer. */
+/** Like `amountOf`, but returns a number; null also for a value that is no safe integer. */
 export const signedUnitsOf = (text: string, decimals: number): number | null => {
   const amount = amountOf(text, decimals)
   const units = Number(amount ?? Number.NaN)

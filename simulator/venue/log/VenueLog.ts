@@ -171,7 +171,7 @@ export class VenueLog {
     }
   }
 
-  /** Replays the log without its last `count` inputs, so that the books are those from before them. */
+  /** Replays the log without its last `count` inputs, so that the books are as they were before these inputs. */
   private undo(count: number): void {
     const { options, disk, gate, venue } = this
     const numbers = Array.from({ length: this.segment.number - this.base + 1 }, (_, n) => this.base + n)

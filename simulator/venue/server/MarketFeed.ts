@@ -27,8 +27,8 @@ interface Topic extends Subscription {
 type Source = Pick<Venue, "number" | "now" | "snapshot">
 
 /**
- * Messages of a topic that one flush sends; one snapshot replaces more (a jump of time). A ticker may have the mark that decides
- * an event, so none is dropped before the outbox drops its own.
+ * The most messages of a topic that one flush sends. If more wait, as after a jump of time, one snapshot replaces
+ * them. A ticker may have the mark that decides an event, so a flush sends every ticker that the outbox has kept.
  */
 const burst: Readonly<Record<Channel, number>> = { ticker: messagesKept, book: 32, trades: 32 }
 

@@ -42,7 +42,7 @@ const hiddenLimit = 10_000
 export class VenueDesk {
   readonly faults: Faults
   private readonly parts: DeskParts
-  /** Refs that a lookup does not show yet, with the wall time from which it does. */
+  /** Refs that a lookup does not show yet, each with the wall time from which a lookup shows it. */
   private readonly hidden = new Map<string, number>()
 
   constructor(parts: DeskParts) {
