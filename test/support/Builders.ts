@@ -54,13 +54,18 @@ export const rowsOf = async <T extends TableName>(
 export const ofClient = <T extends TableName>(service: Service, table: T, clientId: number) =>
   rowsOf(service, table, "client_id = $1", [BigInt(clientId)])
 
-/**
- * How many rows each table holds, to prove that a refusal wrote nothing. Jobs of statements, which the service begins by itself,
- * and their claims do not count.
- */
+/** Tables into which the service's own daily jobs write at any moment. */
+const dailyTables: ReadonlySet<string> = new Set([
+  "statementJobs",
+  "statementJobFailures",
+  "dailyEquities",
+  "dailyMarks"
+])
+
+/** How many rows each table holds, to prove that a refusal wrote nothing. Daily jobs and their claims do not count. */
 export const rowCounts = async (service: Service): Promise<Readonly<Record<string, number>>> => {
   const text = tableNames
-    .filter((name) => name !== "statementJobs")
+    .filter((name) => !dailyTables.has(name))
     .map((name) => `SELECT '${name}' AS name, count(*) AS n FROM ${catalogue[name].sqlName}`)
     .concat(
       "SELECT 'claims' AS name, count(*) AS n FROM claims WHERE name NOT LIKE 'statementJob:%'",
