@@ -3,7 +3,7 @@
  * repeatedly, and verifies after each round that no acknowledged write was lost or doubled. Exit status 1 if one was. `mixed`
  * uses all kinds of kills, pause points, outages and take-overs.
  */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect } from "effect"
 import { Option } from "commander"
 import { whole } from "../cli/options.ts"

@@ -230,6 +230,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
     if (/^(?:src|cli|simulator)\//.test(file))
       for (const place of spokenPlaces(file, text)) report(`${place}: CONTRIBUTING.md has the terms`)
     if (topHook.test(text) && isSharedByTests(file)) report("registers a hook for the first file of a worker alone")
+    // Its index loads the 650 modules of a key-value store's driver.
+    if (importsOf(text).includes("@effect/platform-node")) report("all of @effect/platform-node")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
     if (area === undefined) continue
@@ -442,6 +444,7 @@ describe("tidy", () => {
     ],
     ["a spoken name", "cli/x.ts", "const wasTold = `said ${asks}`", "the name wasTold: CONTRIBUTING.md has the terms"],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
+    ["a heavy barrel", "src/http/x.ts", 'import { A } from "@effect/platform-node"', "all of @effect/platform-node"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]
   ])("catches %s", (_title, file, text, rule) =>
     assert.deepStrictEqual(tidy(new Map([[file, `/** x */\n${text}`]])), [{ file, rule }])

@@ -4,7 +4,7 @@
  * decodes before any handler runs, which would break that order. This is the hot path: gates are synchronous, a body is read
  * and parsed once, and an answer is rendered once, to the text that is stored and sent (A1-02).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Clock, Effect, Exit, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"

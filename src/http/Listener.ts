@@ -3,7 +3,8 @@
  * accepting, lets running requests finish and closes idle connections. It ends after eight seconds at the latest, even if
  * callers or services keep running. HttpServer and EdgeServer provide the app (doc 1, What the service does; A1-08).
  */
-import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Effect, Exit, Scope } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { constants } from "node:crypto"

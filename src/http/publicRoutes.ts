@@ -3,7 +3,7 @@
  * the installed package, without a CDN or external fonts, and its content policy allows exactly the scripts of the page.
  * Paths are exact in case and slashes (doc 1, What the service does; A1-01, A1-08, A1-55).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Deferred, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"

@@ -2,7 +2,7 @@
  * Bodies that the server does not read to their end, over real sockets: what follows them can't be told from a request, so
  * the connection ends with the answer (doc 1, Limits: body caps; A1-02 gates 1 and 8).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -3,7 +3,7 @@
  * the public pages. It forwards all other requests to a router. If a router's answer has no envelope, the edge adds one (doc
  * 1, What the service does and Authentication: HEAD; decision record 6).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Effect } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"

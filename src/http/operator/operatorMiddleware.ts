@@ -3,7 +3,7 @@
  * SHA-256 is looked up in the directory in memory, so a revoked key stops working with the commit of its revocation (operator
  * surface, rules).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"

@@ -2,7 +2,7 @@
  * The controls of the simulated venue over HTTP (`VenueControlApi`): each command is sent once. Failures distinguish commands
  * that were certainly not sent from those that may have been done; an address with another kind of server gets its own error.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, type Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"

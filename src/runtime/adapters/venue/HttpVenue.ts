@@ -3,7 +3,7 @@
  * (`CallSession.ts`), both strictly decoded and limited to 5 s; the two streams line by line (`venueLines.ts`). Every failure is
  * VenueUnanswered with a short reason that holds no secret.
  */
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
