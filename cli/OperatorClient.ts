@@ -13,6 +13,7 @@ import { cliFailure, CliFailure, type Envelope, exitStatus } from "./CliIo.ts"
 import type { Connection } from "./connection.ts"
 import type { Would } from "./dryRun.ts"
 import type { Change } from "./views/changes.ts"
+import { text, type View } from "./views/View.ts"
 
 /** One function for each command. It rejects with a CliFailure: refused (1) or unreachable (3). */
 export type OperatorClient = {
@@ -133,8 +134,17 @@ const call = async (connection: Connection, agent: Agent, route: OperatorRoute, 
   // Numbers of an answer keep their digits, and objects the order of their members.
   const answer = isDone ? parsed(parseExact, text) : parsed(JSON.parse, text)
   if (isDone && isRecord(answer) && answer.code === 0 && isOfShape(answer.data, shape)) return answer
-  throw !isDone && isEnvelope(answer) ? new CliFailure(exitStatus.refused, plain(answer)) : strange
+  if (isDone || !isEnvelope(answer)) throw strange
+  throw new CliFailure(exitStatus.refused, plain(answer), answer.code === wrongKey ? refusedKey(connection) : null)
 }
+
+const wrongKey = 4010
+
+/** The source of a refused operator key, and the ways to a valid key. */
+const refusedKey = ({ url, keySource = "The operator key" }: Connection): View =>
+  text(
+    `${keySource} is not accepted by the service at ${url}: it belongs to another service, or it is revoked. An ADMIN lists keys with operator list and makes one with operator create. The first key of a service is in the file operator.key of its data directory.`
+  )
 
 /** Sends the request. The service validates its fields, with sentences for operators. */
 const send = (

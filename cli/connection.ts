@@ -11,6 +11,8 @@ import { keyText, readText } from "./textFile.ts"
 export interface Connection {
   readonly url: string
   readonly operatorKey: string
+  /** The option, variable or file that the key comes from, as the subject of the message on a refused key. */
+  readonly keySource?: string
   /** PEM text of the authority to trust; null for those of the system. */
   readonly ca: string | null
   /** True when every call is a dry run. */
@@ -52,7 +54,7 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
   if (new URL(url).protocol !== "https:") throw usage("The address of the service must begin with https://.")
   return {
     url: url.replace(/\/+$/, ""),
-    operatorKey: keyOf(globals, defaults),
+    ...keyOf(globals, defaults),
     ca: caOf(globals.ca, defaults.caFile),
     ...(globals.dryRun === true ? { dryRun: true } : {})
   }
@@ -79,30 +81,34 @@ const surroundings = ({ env }: CliIo, path: string): Defaults => {
 
 const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
 
-const keyOf = ({ operatorKey, operatorKeyFile }: Globals, defaults: Defaults): string => {
+type Key = Pick<Connection, "operatorKey" | "keySource">
+
+const keyOf = ({ operatorKey, operatorKeyFile }: Globals, defaults: Defaults): Key => {
   if (operatorKey !== undefined && operatorKeyFile !== undefined)
     throw usage("--operator-key and --operator-key-file name two keys: give one of them.")
-  if (operatorKey === "") return ""
-  if (operatorKey !== undefined) return oneKey(operatorKey, "The key of --operator-key")
+  if (operatorKey === "") return { operatorKey }
+  if (operatorKey !== undefined) return keyFrom(operatorKey, "The key of --operator-key")
   if (operatorKeyFile !== undefined) return keyIn(operatorKeyFile)
-  if (defaults.operatorKey !== null) return oneKey(defaults.operatorKey, "BROKERAGE_OPERATOR_KEY")
+  if (defaults.operatorKey !== null) return keyFrom(defaults.operatorKey, "BROKERAGE_OPERATOR_KEY")
   if (defaults.operatorKeyFile !== null) return keyIn(defaults.operatorKeyFile)
   throw usage("An operator key is needed: use --operator-key-file, --operator-key or BROKERAGE_OPERATOR_KEY.")
 }
 
 /** The key in a file of exactly one line. Any other file was named by mistake, and is not sent. */
-const keyIn = (file: string): string => {
+const keyIn = (file: string): Key => {
   let content: string
   try {
     content = readText(file)
   } catch {
     throw usage(`The operator key file ${file} can not be read.`)
   }
-  return oneKey(content, `The operator key file ${file}`)
+  return keyFrom(content, `The operator key file ${file}`)
 }
 
 /** The key of a simulated partner. Throws a CliFailure for an unusable key. */
 export const partnerKey = (option: string): string => oneKey(option, "The key of --key")
+
+const keyFrom = (content: string, keySource: string): Key => ({ operatorKey: oneKey(content, keySource), keySource })
 
 const oneKey = (content: string, where: string): string => {
   const key = keyText(content)

@@ -1,5 +1,7 @@
 /** Parsers of option values. A value that does not parse is wrong usage (exit status 2). */
 import { Argument, InvalidArgumentError, Option } from "commander"
+import { codeShape } from "../src/http/api/operator/operatorTokens.ts"
+import { clientNameShape, idShape } from "../src/machines/shared/Text.ts"
 import { parseDuration } from "./duration.ts"
 
 /** A parser of whole numbers from `minimum` to `maximum`, both included. Any other text is wrong usage. */
@@ -33,6 +35,58 @@ export const tokenOption = (flags: string, description: string, tokens: Readonly
 
 export const tokenArgument = (name: string, description: string, tokens: ReadonlyArray<string>): Argument =>
   new Argument(name, description).choices(tokens)
+
+/** A parser of texts that name an object. Any other text is wrong usage, so that no call is made. */
+const named =
+  (isName: (text: string) => boolean, example: string) =>
+  (text: string): string => {
+    if (isName(text)) return text
+    throw new InvalidArgumentError(`It must be ${example}.`)
+  }
+
+/** An argument that is the id of one object: "7", or with the prefix of its kind, "O-7". */
+export const idArgument = (name: string, description: string, prefix = ""): Argument => {
+  const parse = named(
+    (text) => idShape.test(prefix !== "" && text.startsWith(prefix) ? text.slice(prefix.length) : text),
+    `an id such as ${prefix === "" ? "7" : `${prefix}7 or 7`}`
+  )
+  return new Argument(name, description).argParser((text: string) => parse(text.toUpperCase()))
+}
+
+const isClient = (text: string): boolean => idShape.test(text) || clientNameShape.test(text)
+const clientName = named(isClient, "the id, uid, reference or e-mail address of a client")
+const partnerName = named((text) => idShape.test(text) || codeShape.test(text), "the id or the code of a partner")
+
+/** The argument that names a client, and the option that limits a list to one client. */
+export const clientArgument = (
+  name = "<C>",
+  description = "client: id, uid, reference (acme-1, ACME/acme-1) or e-mail address"
+): Argument => new Argument(name, description).argParser(clientName)
+export const clientOption = (): Option =>
+  new Option("--client <C>", "only of this client: id, uid, reference or e-mail address").argParser(clientName)
+
+/** The argument that names a partner, and the option that limits a list to one partner. */
+export const partnerArgument = (): Argument => new Argument("<P>", "partner id or code").argParser(partnerName)
+export const partnerOption = (): Option =>
+  new Option("--partner <P>", "only of this partner: id or code").argParser(partnerName)
+
+/** The part of the books that a break concerns: ALL, a partner or a client. */
+export const scopeName = named(isClient, "ALL, a partner or a client")
+
+/** An object as the audit names it. */
+export const objectName = named(
+  (text) => /^[A-Za-z]+(:[^:]+)+$/.test(text),
+  "KIND:ID, such as order:7 or verificationBlock:5:PEP"
+)
+
+/** An object that `venue resolve` ends. */
+export const resolvableName = named(
+  (text) => /^(rfq|order|swap|contract):[1-9][0-9]{0,18}$/.test(text),
+  "rfq:ID, order:ID, swap:ID or contract:ID"
+)
+
+/** An object of any machine: its id, a block's CLIENT:CODE, or the name of its client or partner. */
+export const instanceName = named(isClient, "the id of an object, such as 7")
 
 /** The options that select a page of a list: its length, and the id below which it begins. */
 export const limitOption = (maximum: number): Option =>

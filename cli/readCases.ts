@@ -2,6 +2,7 @@
 import { given } from "./options.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { time, words, type Words } from "./views/View.ts"
+import { plural } from "../src/machines/shared/Text.ts"
 
 /** The cases that a clearance names. Cases outside this list, or with a later screening, are not cleared. */
 export interface ReadCase {
@@ -33,7 +34,7 @@ export const readCases = async (
   const open = cases.toReversed().map((each) => ({ ...each, details: (each.details ?? {}) as Details }))
   for (const { caseId, reason, openedAt, details } of open) {
     const count = details.candidates?.length ?? 0
-    const found = count === 0 ? "" : `, ${count} ${count === 1 ? "candidate" : "candidates"}`
+    const found = count === 0 ? "" : `, ${plural(count, "candidate")}`
     show(words`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
   }
   return {

@@ -17,7 +17,9 @@ export const refusalLines = ({ msg, data }: Envelope, command: Command | null = 
   if (wrong.length === 1 && (msg === checkFields || msg === faults[0]?.[1]))
     return [`${wrong[0] ?? ""}${token}`, ...inTheWay]
   const head = msg === checkFields && wrong.length > 0 ? `${wrong.length} fields are wrong.` : msg
-  return [`${head}${token}`, ...wrong.map((line) => `  ${line}`), ...inTheWay]
+  // Further sentences of the message follow on lines of their own, indented so that none resembles a separate error.
+  const [first = "", ...further] = `${head}${token}`.split("\n")
+  return [first, ...further.map((line) => `  ${line}`), ...wrong.map((line) => `  ${line}`), ...inTheWay]
 }
 
 const fieldName = (path: string, command: Command | null): string =>

@@ -6,6 +6,7 @@ import { type ImportView, maxImportPiece } from "../src/http/api/operator/Screen
 import { cliFailure, exitStatus } from "./CliIo.ts"
 import type { ListFile } from "./listFile.ts"
 import type { OperatorClient, Success } from "./OperatorClient.ts"
+import { plural } from "../src/machines/shared/Text.ts"
 
 export const sendList = async (
   api: OperatorClient,
@@ -49,7 +50,7 @@ export const sendQuestion = async (
     notPersons + badLines.length === 0
       ? ""
       : ` (${notPersons} that are not persons and ${badLines.length} without a readable name are left out)`
-  return `Import ${count} entries${left} as version ${version} of ${source}, which has ${entries} now? Entries that it does not name are removed: ${fewest} at least.`
+  return `Import ${plural(count, "entry")}${left} as version ${version} of ${source}, which has ${entries} now? Entries that it does not name are removed: ${fewest} at least.`
 }
 
 const sentence = "The file has changed since it was checked: run the command again."

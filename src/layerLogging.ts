@@ -1,6 +1,7 @@
 /** Sends logs of every process to stderr: stdout is for the ready line (operator surface, Service). */
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { standardOutput } from "./runtime/adapters/LineOutput.ts"
+import { plural } from "./machines/shared/Text.ts"
 
 const toStderr = Logger.make<unknown, void>((entry) => {
   const line = Logger.formatLogFmt.log
@@ -17,7 +18,7 @@ export const stdoutPrinter: Effect.Effect<(text: string) => void> = Effect.map(
   (context) => (text: string) =>
     standardOutput().stdout.write(
       text,
-      (missing) => `(${missing} lines could not be written here.)`,
+      (missing) => `(${plural(missing, "line")} could not be written here.)`,
       (code) =>
         void Effect.runForkWith(context)(
           Effect.logWarning("a line could not be written to stdout: it is dropped and counted", { code })

@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import { approvalStatuses, type ApprovalStatus } from "../../src/machines/operator/Approval.ts"
 import type { Cli } from "../Cli.ts"
-import { given, limitOption, tokenOption } from "../options.ts"
+import { given, idArgument, limitOption, tokenOption } from "../options.ts"
 import { aboutApproval } from "../questions.ts"
 import { approvalDetailsView, approvalsTable, approvalView, resultView } from "../views/approvals.ts"
 import { dryRunIds } from "../views/cellText.ts"
@@ -33,14 +33,14 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
   approval
     .command("show")
     .description("one request: its requester, its command, and the present effects of a grant")
-    .argument("<APPROVALID>", "approval id")
+    .addArgument(idArgument("<APPROVALID>", "approval id"))
     .action((approvalId: string, _: object, command: Command) =>
       cli.call(command, (client) => client.approval.show({ params: { approvalId } }), approvalDetailsView)
     )
   approval
     .command("grant")
     .description("let the command run, once, with exactly its arguments")
-    .argument("<APPROVALID>", "approval id")
+    .addArgument(idArgument("<APPROVALID>", "approval id"))
     .action((approvalId: string, _: object, command: Command) =>
       cli.call(
         command,
@@ -59,7 +59,7 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
   approval
     .command("refuse")
     .description("refuse it: the command never runs")
-    .argument("<APPROVALID>", "approval id")
+    .addArgument(idArgument("<APPROVALID>", "approval id"))
     .action((approvalId: string, _: object, command: Command) =>
       cli.call(command, (client) => client.approval.refuse({ params: { approvalId } }), approvalView, {
         about: `approval:${approvalId}`

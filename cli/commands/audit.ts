@@ -3,9 +3,9 @@ import { type Command, Option } from "commander"
 import { setTimeout as pause } from "node:timers/promises"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
-import { beforeOption, given, limitOption } from "../options.ts"
+import { beforeOption, clientOption, given, limitOption, objectName, partnerOption } from "../options.ts"
 import { momentOption } from "../moment.ts"
-import { stateWords } from "../views/stateWords.ts"
+import { statesOf, stateWords } from "../views/stateWords.ts"
 import { joined, Moment, partnerNamed, stack, table, text, time, type View, type Words } from "../views/View.ts"
 
 interface TailOptions {
@@ -48,9 +48,14 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .description("the audit stream")
     .command("tail")
     .description("the newest rows that match, newest last")
-    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
-    .option("--partner <P>", "only of this partner: id or code")
-    .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")
+    .addOption(clientOption())
+    .addOption(partnerOption())
+    .addOption(
+      new Option(
+        "--object <KIND:ID>",
+        "only of this object, such as collateralReport:17 or verificationBlock:5:PEP"
+      ).argParser(objectName)
+    )
     .addOption(momentOption("--since <time>", "from this time on"))
     .addOption(limitOption(1_000))
     .addOption(beforeOption)
@@ -91,8 +96,10 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
   })
 
 /** The change that a row records: state or fact before and after. */
-export const changeOf = (entry: Entry): Words =>
-  stateWords([entry.before, entry.after].filter((state) => state !== null).join(" -> "))
+export const changeOf = (entry: Entry): Words => {
+  const { before, after } = statesOf(entry)
+  return stateWords([before, after].filter((state) => state !== null).join(" -> "))
+}
 
 const lineOf = (entry: Entry): Words =>
   joined(

@@ -2,7 +2,16 @@
 import type { Command } from "commander"
 import { breakStatuses, currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import {
+  beforeOption,
+  given,
+  idArgument,
+  limitOption,
+  required,
+  requiredToken,
+  scopeName,
+  tokenOption
+} from "../options.ts"
 import { awaitsApproval } from "./approval.ts"
 import { fields, partnerNamed, table, time } from "../views/View.ts"
 
@@ -54,7 +63,7 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
   breaks
     .command("show")
     .description("one break, with the keys that opened and closed it")
-    .argument("<ID>", "break id")
+    .addArgument(idArgument("<ID>", "break id"))
     .action((breakId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.break.show({ params: { breakId } }), fields, {
         decided: (data) => `reconBreak:${data.breakId}`
@@ -64,7 +73,10 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
     .command("open")
     .description("record a difference; approvals in its scope are refused until it is closed")
     .addOption(
-      required("--scope <ALL|P|C>", "ALL, a partner by id or code, or a client by id, uid, reference or e-mail address")
+      required(
+        "--scope <ALL|P|C>",
+        "ALL, a partner by id or code, or a client by id, uid, reference or e-mail address"
+      ).argParser(scopeName)
     )
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "the difference with its sign, such as -12.50"))
@@ -78,14 +90,17 @@ export const addBreakCommands = (program: Command, cli: Cli): void => {
   breaks
     .command("close")
     .description("close it once the difference is explained: money out continues")
-    .argument("<ID>", "break id")
+    .addArgument(idArgument("<ID>", "break id"))
     .addOption(required("--reason <text>", "the explanation; kept with the break and in the audit"))
     .action((breakId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(
         command,
         (api) => api.break.close({ params: { breakId }, payload: { reason } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { about: `reconBreak:${breakId}` }
+        {
+          about: `reconBreak:${breakId}`,
+          confirm: `Close break ${breakId}? Withdrawals in its scope can then be approved.`
+        }
       )
     )
 }

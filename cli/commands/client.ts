@@ -3,13 +3,20 @@ import type { Command } from "commander"
 import { type LifecycleState, lifecycleStates } from "../../src/machines/client/Client.ts"
 import { categorizations, currencyCodes, settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required, requiredToken, tokenArgument, tokenOption } from "../options.ts"
+import {
+  beforeOption,
+  clientArgument,
+  given,
+  limitOption,
+  partnerOption,
+  required,
+  requiredToken,
+  tokenArgument,
+  tokenOption
+} from "../options.ts"
 import { aboutClient } from "../questions.ts"
 import { fields, page, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
-
-export const clientArgument = "<C>"
-export const clientMeaning = "client: id, uid, reference (acme-1, ACME/acme-1) or e-mail address"
 
 type Restriction = (typeof settableRestrictions)[number]
 
@@ -114,7 +121,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
   client
     .command("list")
     .description("clients, newest first")
-    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(partnerOption())
     .addOption(tokenOption("--state <state>", "only in this state", lifecycleStates))
     .option("--q <text>", "only with this text in e-mail address, name or reference, in any case")
     .addOption(limitOption(200))
@@ -147,14 +154,14 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
   client
     .command("show")
     .description("one client with its balances, blocks, restrictions and open cases")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .action((c: string, _: object, command: Command) =>
       cli.call(command, (api) => api.client.show({ params: { client: c } }), clientView)
     )
   client
     .command("restrict")
     .description("set a restriction")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addArgument(tokenArgument("<restriction>", "the restriction to set", settableRestrictions))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, restriction: Restriction, { reason }: { readonly reason: string }, command: Command) =>
@@ -168,14 +175,15 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
   client
     .command("lift")
     .description("lift a restriction")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addArgument(tokenArgument("<restriction>", "the restriction to lift", settableRestrictions))
     .option("--reason <text>", "why; kept in the audit")
     .action((c: string, restriction: Restriction, { reason }: { readonly reason?: string }, command: Command) =>
       cli.call(
         command,
         (api) => api.client.lift({ params: { client: c }, payload: given({ restriction, reason }) }),
-        clientView
+        clientView,
+        { confirm: aboutClient(c, (it) => `Lift ${restriction} from ${it}?`) }
       )
     )
   addStandingCommands(client, cli)
@@ -197,7 +205,7 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
     .description(
       "set the categorization; choices of leverage above its cap become the cap; --dry-run shows the effects"
     )
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addArgument(tokenArgument("<categorization>", "the new categorization", categorizations))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .option("--force", "to RETAIL even if that causes a margin call or a close-out")
@@ -214,7 +222,7 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("close")
     .description("close the account for good; needs an account without money or open items")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.client.close({ params: { client: c }, payload: { reason } }), clientView, {
@@ -224,15 +232,17 @@ const addStandingCommands = (client: Command, cli: Cli): void => {
   client
     .command("reopen")
     .description("bring a refused person back under review")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
-      cli.call(command, (api) => api.client.reopen({ params: { client: c }, payload: { reason } }), clientView)
+      cli.call(command, (api) => api.client.reopen({ params: { client: c }, payload: { reason } }), clientView, {
+        confirm: aboutClient(c, (it) => `Bring the refused person of ${it} back under review?`)
+      })
     )
   client
     .command("downgrade")
     .description("take level MICA_MIFID back to MICA; a new test can raise it again")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.client.downgrade({ params: { client: c }, payload: { reason } }), clientView, {
@@ -253,7 +263,7 @@ const addPayoutCommand = (client: Command, cli: Cli): void => {
     .description(
       "pay out a client that can't request it: at level NONE, or currencies other than USDC under PARTNER custody"
     )
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "the amount, such as 12.50"))
     .addOption(required("--reason <text>", "why; kept with the posting and in the audit"))

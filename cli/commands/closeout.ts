@@ -3,7 +3,7 @@
  */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { given, required } from "../options.ts"
+import { given, idArgument, required } from "../options.ts"
 import { type Cell, fields, Moment, page, stack, table, text, time, type View, words } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
@@ -24,7 +24,7 @@ export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
   closeout
     .command("show")
     .description("one episode: its orders, the reason of its wait, and the account's figures")
-    .argument("<ID>", "episode id, as in CO-7 or 7")
+    .addArgument(idArgument("<ID>", "episode id, as in CO-7 or 7", "CO-"))
     .action((closeOutId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.closeout.show({ params: { closeOutId } }), closeOutView)
     )
@@ -33,7 +33,7 @@ export const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
     .description(
       "let its orders trade further from the mark than the account's equity pays, within the venue's band; raises an alarm"
     )
-    .argument("<ID>", "episode id, as in CO-7 or 7")
+    .addArgument(idArgument("<ID>", "episode id, as in CO-7 or 7", "CO-"))
     .addOption(required("--to <percent>", "the largest distance from the mark, such as 7.5"))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((closeOutId: string, { to, reason }: { readonly to: string; readonly reason: string }, command: Command) =>

@@ -1,7 +1,7 @@
 /** `brokerage case …`, and `kyc …` with it: commands for compliance (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption } from "../options.ts"
+import { beforeOption, clientOption, given, idArgument, limitOption } from "../options.ts"
 import { type Candidate, candidatesTable, type Entry } from "../views/candidates.ts"
 import { fields, page, partnerNamed, stack, table, text, time, type View } from "../views/View.ts"
 import { addKycCommands } from "./kyc.ts"
@@ -35,7 +35,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
     .command("list")
     .description("cases, newest first")
     .option("--open", "only open ones")
-    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
+    .addOption(clientOption())
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action(({ open, ...query }: CaseQuery, command: Command) =>
@@ -64,7 +64,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
   cases
     .command("show")
     .description("one case, with everything that its decision needs")
-    .argument("<CASEID>", "case id")
+    .addArgument(idArgument("<CASEID>", "case id"))
     .action((caseId: string, _: object, command: Command) =>
       cli.call(
         command,

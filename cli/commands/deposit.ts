@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import { depositStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { given, required } from "../options.ts"
+import { given, idArgument, required } from "../options.ts"
 import { aboutDeposit } from "../questions.ts"
 import {
   filedColumns,
@@ -43,7 +43,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
   deposit
     .command("show")
     .description("one notice: its fields, its bookings, and each decision with its time")
-    .argument("<ID>", "notice id")
+    .addArgument(idArgument("<ID>", "notice id"))
     .action((noticeId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.deposit.show({ params: { noticeId } }), filedView, {
         decided: (data) => `depositNotice:${data.noticeId}`
@@ -52,7 +52,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
   deposit
     .command("confirm")
     .description("confirm a notice whose money has arrived: credits the client")
-    .argument("<ID>", "notice id")
+    .addArgument(idArgument("<ID>", "notice id"))
     .option("--note <text>", "kept with the notice, and shown to the partner")
     .action((noticeId: string, { note }: { readonly note?: string }, command: Command) =>
       cli.call(command, (api) => api.deposit.confirm({ params: { noticeId }, payload: given({ note }) }), fields, {
@@ -66,7 +66,7 @@ export const addDepositCommands = (program: Command, cli: Cli): void => {
   deposit
     .command("reject")
     .description("reject a notice whose money has not arrived: no posting")
-    .argument("<ID>", "notice id")
+    .addArgument(idArgument("<ID>", "notice id"))
     .addOption(required("--reason <text>", "why; kept with the notice, and shown to the partner"))
     .action((noticeId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.deposit.reject({ params: { noticeId }, payload: { reason } }), fields, {

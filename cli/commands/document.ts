@@ -2,17 +2,16 @@
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
-import { required } from "../options.ts"
+import { clientArgument, idArgument, required } from "../options.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import { fields, stack, table, text, time } from "../views/View.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
 
 export const addDocumentCommands = (program: Command, cli: Cli): void => {
   const document = program.command("document").description("documents of clients")
   document
     .command("list")
     .description("a client's documents, deleted ones too, without their content")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .action((client: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(
@@ -38,7 +37,7 @@ export const addDocumentCommands = (program: Command, cli: Cli): void => {
   document
     .command("show")
     .description("one document; its content goes to a file")
-    .argument("<DOCUMENTID>", "document id")
+    .addArgument(idArgument("<DOCUMENTID>", "document id"))
     .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .option("--output <file>", "write the content to a file, readable by you alone; --yes overwrites it")
     .action((documentId: string, options: ShowOptions, command: Command) =>
@@ -47,7 +46,7 @@ export const addDocumentCommands = (program: Command, cli: Cli): void => {
   document
     .command("delete")
     .description("delete a document's content for good; its metadata stays on file")
-    .argument("<DOCUMENTID>", "document id")
+    .addArgument(idArgument("<DOCUMENTID>", "document id"))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((documentId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.document.delete({ params: { documentId }, payload: { reason } }), fields, {

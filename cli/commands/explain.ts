@@ -10,9 +10,8 @@ import {
 } from "../../src/machines/order/orderTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { momentOption } from "../moment.ts"
-import { given, required, requiredToken, tokenOption, whole } from "../options.ts"
+import { clientArgument, given, required, requiredToken, tokenOption, whole } from "../options.ts"
 import { stack, table, text, type View } from "../views/View.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
 
 interface Options {
   readonly amount: string
@@ -72,7 +71,7 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
     explain
       .command(name)
       .description(description)
-      .argument(clientArgument, clientMeaning)
+      .addArgument(clientArgument())
       .addOption(required("--amount <decimal>", "amount, such as 12.50"))
       .option("--currency <code>", "currency (default USDC)")
       .option("--partner-ref <text>", "the partner's reference (default a fresh one)")
@@ -127,7 +126,7 @@ const addExplainOrderCommand = (explain: Command, cli: Cli): void => {
   explain
     .command("order")
     .description("an order on a perpetual or a spot market")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-PERP"))
     .addOption(requiredToken("--side <side>", "which way", orderSides))
     .addOption(requiredToken("--type <type>", "the kind of order", orderTypes))
@@ -172,7 +171,7 @@ const addExplainRfqCommand = (explain: Command, cli: Cli): void => {
   explain
     .command("rfq")
     .description("a request for quotes on a knock-out contract")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-KO"))
     .addOption(requiredToken("--side <side>", "which way", ["BUY", "SELL"]))
     .addOption(required("--barrier <decimal>", "the knock-out level"))

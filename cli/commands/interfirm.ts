@@ -1,11 +1,10 @@
 /** `brokerage interfirm …`: payments between the partner and the service (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required } from "../options.ts"
+import { beforeOption, given, limitOption, partnerArgument, partnerOption, required } from "../options.ts"
 import { fields, page, table, time } from "../views/View.ts"
 import { momentOption } from "../moment.ts"
 import { awaitsApproval } from "./approval.ts"
-import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface RecordOptions {
   readonly amount: string
@@ -21,7 +20,7 @@ export const addInterfirmCommands = (program: Command, cli: Cli): void => {
   interfirm
     .command("record")
     .description("record a payment that settles debts between the firms; safe to repeat with the same reference")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addOption(required("--amount <decimal>", "signed USDC: positive, paid to the partner; negative, paid by it"))
     .addOption(momentOption("--from <time>", "start of the period that it settles").makeOptionMandatory())
     .addOption(
@@ -55,7 +54,7 @@ const addInterfirmList = (interfirm: Command, cli: Cli): void => {
   interfirm
     .command("list")
     .description("recorded payments, newest first")
-    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(partnerOption())
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .action((options: ListOptions, command: Command) =>

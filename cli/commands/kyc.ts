@@ -5,10 +5,10 @@ import type { Globals } from "../CliIo.ts"
 import { clearQuestion } from "../clearQuestion.ts"
 import { readCases, type ReadCase } from "../readCases.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
-import { given, required, whole } from "../options.ts"
+import { clientArgument, given, required, whole } from "../options.ts"
 import { aboutClient, clientText } from "../questions.ts"
 import { kycFileView } from "../views/kycFile.ts"
-import { clientArgument, clientMeaning, clientView } from "./client.ts"
+import { clientView } from "./client.ts"
 
 interface Reasoned {
   readonly reason: string
@@ -84,7 +84,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
   kyc
     .command("show")
     .description("the client's whole KYC file; every read is audited")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why you read it; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.show({ params: { client: c }, payload: { reason } }), kycFileView)
@@ -92,7 +92,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
   kyc
     .command("clear")
     .description("clear the client's open cases, and grant the level again if nothing else prevents it")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .option(
       "--note <text>",
       "your findings; kept in the case; required for a candidate of screening and for a true match"
@@ -104,14 +104,14 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
   kyc
     .command("sample")
     .description("put the client's accepted package under a spot check; the client's state does not change")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .action((c: string, _: object, command: Command) =>
       cli.call(command, (api) => api.kyc.sample({ params: { client: c } }), clientView)
     )
   kyc
     .command("request-documents")
     .description("request the underlying documents from the partner; the client's state does not change")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--note <text>", "which documents; the partner reads it"))
     .action((c: string, { note }: { readonly note: string }, command: Command) =>
       cli.call(command, (api) => api.kyc["request-documents"]({ params: { client: c }, payload: { note } }), clientView)
@@ -123,7 +123,7 @@ const addRejections = (kyc: Command, cli: Cli): void => {
   kyc
     .command("reject")
     .description("reject reliance on the client's KYC package")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why; the partner reads it"))
     .addOption(revisionOption("rejected"))
     .action((c: string, { reason, revision }: Reasoned & Pick<ClearOptions, "revision">, command: Command) =>
@@ -142,7 +142,7 @@ const addRejections = (kyc: Command, cli: Cli): void => {
   kyc
     .command("reject-person")
     .description("refuse the person for good; needs an account without money or open items")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc["reject-person"]({ params: { client: c }, payload: { reason } }), clientView, {

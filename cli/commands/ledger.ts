@@ -4,11 +4,10 @@ import { postingTypes } from "../../src/machines/postingRules.ts"
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
-import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { beforeOption, clientArgument, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
 import { aboutClient } from "../questions.ts"
 import { fields, inWords, page, stack, table, text, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
 import { addLedgerExportCommand } from "./ledgerExport.ts"
 
 interface AdjustOptions {
@@ -23,7 +22,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
   ledger
     .command("adjust")
     .description("post a manual correction to a client's cash")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "signed amount, such as 12.50 or -12.50"))
     .addOption(required("--reason <text>", "why; kept with the posting and in the audit"))
@@ -91,7 +90,7 @@ const addPostingList = (ledger: Command, cli: Cli): void => {
   ledger
     .command("list")
     .description("a client's postings, newest first")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(tokenOption("--currency <code>", "only in this currency", currencyCodes))
     .addOption(tokenOption("--type <type>", "only of this type", postingTypes))
     .addOption(limitOption(500))

@@ -12,7 +12,7 @@ import type {
   LedgerExportTransaction,
   LedgerFormat
 } from "../ledgerFormats/LedgerFormat.ts"
-import { given, requiredToken } from "../options.ts"
+import { given, partnerOption, requiredToken } from "../options.ts"
 import { momentOption } from "../moment.ts"
 import { amountLine } from "../progress.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
@@ -43,7 +43,7 @@ export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
     .command("export")
     .description("every posting for another book-keeping program, with the balance each account must have")
     .addOption(requiredToken("--format <format>", "the format of the other program", Object.keys(formats)))
-    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(partnerOption())
     .addOption(
       momentOption("--from <time>", "from this time on (accounts begin with their balances)", { latest: latestMoment })
     )

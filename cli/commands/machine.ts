@@ -2,14 +2,14 @@
  * `brokerage machine …`: the state machines of the service. `list` and `show` use this program's own copy and need no
  * service; `list --counts` and `inspect` call the service (operator surface, Developers and QA).
  */
-import { type Command, Option } from "commander"
+import { Argument, type Command, Option } from "commander"
 import { writeFileSync } from "node:fs"
 import type { PathStep } from "../../src/http/api/operator/MachineGroup.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, exitStatus } from "../CliIo.ts"
 import { setTimeout as pause } from "node:timers/promises"
 import { findConnection } from "../connection.ts"
-import { beforeOption, given, limitOption } from "../options.ts"
+import { beforeOption, given, instanceName, limitOption } from "../options.ts"
 import { withoutPart } from "../views/clause.ts"
 import { shortPrints, withShortPrints } from "../views/shortPrints.ts"
 import {
@@ -50,7 +50,11 @@ export const addMachineCommands = (program: Command, cli: Cli): void => {
     .command("inspect")
     .description("one live object: state, context, pending timers, history")
     .argument("<KIND>", "machine name")
-    .argument("<ID>", "object id; a block is CLIENT:CODE, an endpoint its partner's id or code")
+    .addArgument(
+      new Argument("<ID>", "object id; a block is CLIENT:CODE, an endpoint its partner's id or code").argParser(
+        instanceName
+      )
+    )
     .addOption(limitOption(1_000))
     .addOption(beforeOption)
     .option("--follow", "then keep printing new steps, one a line")
@@ -63,7 +67,7 @@ export const addMachineCommands = (program: Command, cli: Cli): void => {
     .argument("<KIND>", "machine name")
     .argument("<STATE>", "state name")
     .addOption(limitOption(1_000))
-    .option("--after <ID>", "only those after this id")
+    .addOption(new Option("--after <ID>", "only those after this id").argParser(instanceName))
     .action((kind: string, state: string, { limit, after }: InstancesOptions, command: Command) =>
       cli.call(
         command,

@@ -42,7 +42,9 @@ export const addMarketCommands = (program: Command, cli: Cli): void => {
     .description("end the halt of SCOPE")
     .argument(...scope)
     .action((name: string, _: object, command: Command) =>
-      cli.call(command, (api) => api.market.resume({ payload: { scope: name } }), fields)
+      cli.call(command, (api) => api.market.resume({ payload: { scope: name } }), fields, {
+        confirm: `Resume trading in ${name}? Requests that open risk are accepted there again.`
+      })
     )
 }
 

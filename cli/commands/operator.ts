@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { given, required, requiredToken } from "../options.ts"
+import { given, idArgument, required, requiredToken } from "../options.ts"
 import { issuedKeyView } from "../views/issuedKey.ts"
 import { fields, table, time } from "../views/View.ts"
 
@@ -41,7 +41,7 @@ export const addOperatorCommands = (program: Command, cli: Cli): void => {
   operator
     .command("revoke")
     .description("revoke an operator key for good")
-    .argument("<ID>", "operator id")
+    .addArgument(idArgument("<ID>", "operator id"))
     .option("--reason <text>", "why; kept in the audit")
     .action((operatorId: string, options: { readonly reason?: string }, command: Command) =>
       cli.call(

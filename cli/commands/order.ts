@@ -1,10 +1,9 @@
 /** `brokerage order|position …`: orders and positions of clients (operator surface, Back office). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required } from "../options.ts"
+import { beforeOption, clientArgument, given, idArgument, limitOption, required } from "../options.ts"
 import { plainId } from "../views/decisions.ts"
 import { fields, page, table, time } from "../views/View.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
 
 interface ListOptions {
   readonly open?: true
@@ -20,7 +19,7 @@ export const addOrderCommands = (program: Command, cli: Cli): void => {
     .description(
       "cancel an order at the venue, or end the attempts to place a refused leg; its client reads that an operator did it"
     )
-    .argument("<ID>", "order id, as in O-7 or 7")
+    .addArgument(idArgument("<ID>", "order id, as in O-7 or 7", "O-"))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action((orderId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.order.cancel({ params: { orderId }, payload: { reason } }), fields, {
@@ -35,7 +34,7 @@ const addOrderReads = (order: Command, cli: Cli): void => {
   order
     .command("list")
     .description("a client's orders, newest first")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .option("--open", "only open ones")
     .addOption(limitOption(500))
     .addOption(beforeOption)
@@ -73,7 +72,7 @@ const addOrderReads = (order: Command, cli: Cli): void => {
   order
     .command("show")
     .description("one order")
-    .argument("<ID>", "order id, as in O-7 or 7")
+    .addArgument(idArgument("<ID>", "order id, as in O-7 or 7", "O-"))
     .action((orderId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.order.show({ params: { orderId } }), fields, {
         decided: (data) => `order:${plainId(data.orderId)}`
@@ -85,7 +84,7 @@ const addPositionCommands = (position: Command, cli: Cli): void => {
   position
     .command("list")
     .description("a client's positions that are not flat; margin show has their worth")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .action((client: string, _: object, command: Command) =>
       cli.call(
         command,

@@ -4,13 +4,20 @@ import { partnerStatuses, type PartnerStatus } from "../../src/machines/partner/
 import { relianceStatuses, type RelianceStatus } from "../../src/machines/partner/Reliance.ts"
 import { custodyModels, keyScopes, licenceTypes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
+import {
+  given,
+  idArgument,
+  partnerArgument,
+  required,
+  requiredToken,
+  tokenArgument,
+  tokenOption,
+  whole
+} from "../options.ts"
 import { fields, stack, table, text, time, type View } from "../views/View.ts"
 import { issuedKeyView } from "../views/issuedKey.ts"
 import { awaitsApproval } from "./approval.ts"
 
-export const partnerArgument = "<P>"
-export const partnerMeaning = "partner id or code"
 const reason = () => required("--reason <text>", "why; kept in the audit")
 
 interface Creation {
@@ -72,7 +79,7 @@ export const addPartnerCommands = (program: Command, cli: Cli): void => {
   partner
     .command("show")
     .description("one partner's profile")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .action((p: string, _: object, command: Command) =>
       cli.call(command, (client) => client.partner.show({ params: { partner: p } }), fields)
     )
@@ -111,7 +118,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
   partner
     .command("status")
     .description("suspend, reactivate or close a partner")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addArgument(tokenArgument("<status>", "the new status", partnerStatuses))
     .addOption(reason())
     .addOption(dryRun())
@@ -124,13 +131,13 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
             payload: { status, reason: options.reason }
           }),
         (data) => ("dryRun" in data ? blockersView(data) : fields(data)),
-        status === "ACTIVE" || options.dryRun === true ? {} : { confirm: statusQuestion(p, status) }
+        options.dryRun === true ? {} : { confirm: statusQuestions[status](p) }
       )
     )
   partner
     .command("custody")
     .description("change the holder of the clients' money; refused with the list of the open items that block it")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addArgument(tokenArgument("<model>", "the new custody model", custodyModels))
     .option("--collateral-asset <name>", "the partner's stablecoin, under PARTNER custody")
     .addOption(reason())
@@ -151,7 +158,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
   partner
     .command("reliance")
     .description("change the reliance on the partner's KYC")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addArgument(tokenArgument("<status>", "the new reliance status", relianceStatuses))
     .addOption(reason())
     .action((p: string, status: RelianceStatus, options: { readonly reason: string }, command: Command) =>
@@ -159,9 +166,7 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
         command,
         (client) => client.partner.reliance({ params: { partner: p }, payload: { status, reason: options.reason } }),
         fields,
-        status === "SUSPENDED" || status === "REVOKED"
-          ? { confirm: `Set reliance on ${p} to ${status}? Its onboarding writes are refused from then on.` }
-          : {}
+        status in relianceEffects ? { confirm: `Set reliance on ${p} to ${status}? ${relianceEffects[status]}` } : {}
       )
     )
   const perMinute = (flags: string, what: string) =>
@@ -169,55 +174,68 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
   partner
     .command("limits")
     .description("set the partner's rate limits; without options show them")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addOption(perMinute("--read <n>", "read"))
     .addOption(perMinute("--trade <n>", "trade"))
-    .action((p: string, options: { readonly read?: number; readonly trade?: number }, command: Command) =>
-      cli.call(
-        command,
-        (client) =>
-          client.partner.limits({
-            params: { partner: p },
-            payload: given({ read: options.read, trade: options.trade })
-          }),
-        fields
-      )
+    .action((p: string, { read, trade }: { readonly read?: number; readonly trade?: number }, command: Command) =>
+      read === undefined && trade === undefined
+        ? showPartner(cli, p, command)
+        : cli.call(
+            command,
+            (client) => client.partner.limits({ params: { partner: p }, payload: given({ read, trade }) }),
+            fields,
+            { confirm: `Set the limits of ${p}? Requests above them are refused.` }
+          )
     )
   partner
     .command("cidrs")
     .description("set the address ranges the partner may call from; without any show them")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .argument("[CIDR...]", "address ranges")
     .option("--clear", "remove all ranges: the partner may call from any address")
     .action((p: string, cidrs: ReadonlyArray<string>, { clear }: { readonly clear?: boolean }, command: Command) => {
       if (clear === true && cidrs.length > 0) command.error("error: --clear takes no address ranges.")
-      const params = { partner: p }
-      if (clear !== true && cidrs.length === 0) {
-        return cli.call(command, (client) => client.partner.show({ params }), fields, { reads: true })
-      }
+      if (clear !== true && cidrs.length === 0) return showPartner(cli, p, command)
       return cli.call(
         command,
-        (client) => client.partner.cidrs({ params, payload: { cidrs } }),
+        (client) => client.partner.cidrs({ params: { partner: p }, payload: { cidrs } }),
         fields,
-        clear === true || cidrs.some(isEverywhere) ? { confirm: `Let ${p} call from any address?` } : {}
+        {
+          confirm:
+            clear === true || cidrs.some(isEverywhere)
+              ? `Let ${p} call from any address?`
+              : `Let ${p} call only from ${cidrs.join(", ")}? Its requests from other addresses are refused from then on.`
+        }
       )
     })
 }
 
+/** Shows the profile, limits and address ranges included. It changes nothing, although the command can. */
+const showPartner = (cli: Cli, p: string, command: Command): Promise<void> =>
+  cli.call(command, (client) => client.partner.show({ params: { partner: p } }), fields, { reads: true })
+
 /** Whether a range has no fixed bits and so covers every address. */
 const isEverywhere = (cidr: string): boolean => /\/0+$/.test(cidr.trim())
 
-const statusQuestion = (p: string, status: PartnerStatus): string =>
-  status === "CLOSED"
-    ? `Close ${p} for good and revoke all its keys?`
-    : `Suspend ${p}? Every request with its keys is refused from then on.`
+const statusQuestions: Readonly<Record<PartnerStatus, (p: string) => string>> = {
+  ACTIVE: (p) => `Reactivate ${p}? Requests with its keys are accepted again.`,
+  SUSPENDED: (p) => `Suspend ${p}? Every request with its keys is refused from then on.`,
+  CLOSED: (p) => `Close ${p} for good and revoke all its keys?`
+}
+
+/** The effects of a change of reliance; NONE and REQUESTED neither open nor close the onboarding writes. */
+const relianceEffects: Partial<Record<RelianceStatus, string>> = {
+  APPROVED: "Its onboarding writes are accepted from then on.",
+  SUSPENDED: "Its onboarding writes are refused from then on.",
+  REVOKED: "Its onboarding writes are refused from then on."
+}
 
 const addKeyCommands = (program: Command, cli: Cli): void => {
   const key = program.command("key").description("partner API keys")
   key
     .command("issue")
     .description("issue a key; it is shown only once")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addOption(required("--label <text>", "the purpose of the key"))
     .addOption(requiredToken("--scope <scope>", "the permissions of the key", keyScopes))
     .action(
@@ -235,7 +253,7 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
   key
     .command("list")
     .description("a partner's keys, without the keys themselves")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .action((p: string, _: object, command: Command) =>
       cli.call(
         command,
@@ -259,7 +277,7 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
   key
     .command("show")
     .description("one key, without the key itself, with the operator keys that issued and revoked it")
-    .argument("<KEYID>", "key id")
+    .addArgument(idArgument("<KEYID>", "key id"))
     .action((keyId: string, _: object, command: Command) =>
       cli.call(command, (client) => client.key.show({ params: { keyId } }), fields, {
         decided: (data) => `apiKey:${data.keyId}`
@@ -268,7 +286,7 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
   key
     .command("revoke")
     .description("revoke a key for good")
-    .argument("<KEYID>", "key id")
+    .addArgument(idArgument("<KEYID>", "key id"))
     .option("--reason <text>", "why; kept in the audit")
     .action((keyId: string, options: { readonly reason?: string }, command: Command) =>
       cli.call(

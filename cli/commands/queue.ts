@@ -19,6 +19,10 @@ export const addQueueCommand = (program: Command, cli: Cli): void => {
     .addOption(tokenOption("--kind <kind>", "only this kind", waitingKinds))
     .addOption(limitOption(500))
     .action(({ kind, limit }: QueueOptions, command: Command) =>
-      cli.call(command, (api) => api.queue.show({ query: given({ kind, limit }) }), queueView)
+      cli.call(
+        command,
+        (api) => api.queue.show({ query: given({ kind, limit }) }),
+        (data) => queueView(data, kind)
+      )
     )
 }

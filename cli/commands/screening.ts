@@ -6,7 +6,16 @@ import type { Cli } from "../Cli.ts"
 import type { Globals } from "../CliIo.ts"
 import type { ListFile, ListOptions } from "../listFile.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
-import { beforeOption, given, limitOption, required, requiredToken, tokenOption, whole } from "../options.ts"
+import {
+  beforeOption,
+  given,
+  idArgument,
+  limitOption,
+  required,
+  requiredToken,
+  tokenOption,
+  whole
+} from "../options.ts"
 import { amountLine } from "../progress.ts"
 import { fields, page, table, time } from "../views/View.ts"
 
@@ -66,7 +75,7 @@ export const addScreeningCommands = (program: Command, cli: Cli): void => {
   screening
     .command("remove")
     .description("remove an entry from the list")
-    .argument("<ID>", "entry id")
+    .addArgument(idArgument("<ID>", "entry id"))
     .action((entryId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.screening.remove({ params: { entryId } }), fields, {
         confirm: `Remove entry ${entryId} from the watch list?`

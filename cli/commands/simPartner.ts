@@ -10,6 +10,7 @@ import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
 import { findConnection, partnerKey } from "../connection.ts"
 import { durationOption, required, whole } from "../options.ts"
 import { addListenCommand } from "./simPartnerListen.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 interface RunFlags {
   readonly key: string
@@ -86,11 +87,11 @@ const progressText = ({
   [
     `${(elapsedMillis / 1_000).toFixed(0).padStart(5)} s`,
     `${acknowledged} acknowledged`,
-    `${clients} clients`,
-    `${reports} reports`,
+    plural(clients, "client"),
+    plural(reports, "report"),
     `${underWay} in flight`,
     `${tally.attempts - acknowledged - underWay} retries and duplicates`,
-    `${contradictions} contradictions`
+    plural(contradictions, "contradiction")
   ].join("  ")
 
 const summaryText = (summary: PartnerSummary): string => {
@@ -101,9 +102,9 @@ const summaryText = (summary: PartnerSummary): string => {
       : `${audit.replays} replayed byte for byte, ${audit.lost.length} lost, ${audit.doubled.length} duplicated`
   return [
     "",
-    `${summary.acknowledged} requests acknowledged in ${(summary.elapsedMillis / 1_000).toFixed(1)} s: ${summary.clients} clients, ${summary.reports} reports (seed ${summary.seed})`,
+    `${plural(summary.acknowledged, "request")} acknowledged in ${(summary.elapsedMillis / 1_000).toFixed(1)} s: ${plural(summary.clients, "client")}, ${plural(summary.reports, "report")} (seed ${summary.seed})`,
     `comparison: ${compared}`,
-    `retried: ${tally.timeouts} timeouts, ${tally.connectionFailures} connection failures, ${tally.unavailable} times unavailable, ${tally.rateLimited} times rate limited, ${tally.inProgress} times still in progress`,
+    `retried: ${plural(tally.timeouts, "timeout")}, ${plural(tally.connectionFailures, "connection failure")}, ${plural(tally.unavailable, "time")} unavailable, ${plural(tally.rateLimited, "time")} rate limited, ${plural(tally.inProgress, "time")} still in progress`,
     ...summary.problems.map((problem) => `  ${problem}`),
     summary.ok ? "Service and partner agree." : "The service contradicts what it acknowledged, or did not answer."
   ].join("\n")

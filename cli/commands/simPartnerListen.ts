@@ -9,6 +9,7 @@ import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
 import { defaultDataDir, findConnection, partnerKey } from "../connection.ts"
 import { durationOption, given, required, whole } from "../options.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 interface ListenFlags {
   readonly key: string
@@ -160,7 +161,7 @@ const count = (seen: Seen, delivery: ReceivedDelivery): void => {
 }
 
 const summaryText = ({ deliveries, events, duplicates, refused }: Seen): string =>
-  `\n${deliveries} deliveries: ${events} events accepted, ${duplicates} duplicates, ${refused} refused.`
+  `\n${plural(deliveries, "delivery")}: ${plural(events, "event")} accepted, ${plural(duplicates, "duplicate")}, ${refused} refused.`
 
 type ListenError =
   | { readonly _tag: "ReceiverNotStarted"; readonly sentence: string }

@@ -12,12 +12,21 @@ import {
 import type { VenueCommandAnswer } from "../../src/venue/VenueCommand.ts"
 import type { Cli } from "../Cli.ts"
 import type { OperatorClient, Success } from "../OperatorClient.ts"
-import { durationOption, given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
+import {
+  clientArgument,
+  durationOption,
+  given,
+  required,
+  requiredToken,
+  tokenArgument,
+  tokenOption,
+  whole
+} from "../options.ts"
 import { readKnobsFile, readPathFile } from "../venueFiles.ts"
 import { probesAtOnce } from "../../src/machines/venueChecks/VenueProbe.ts"
 import { stack, table, text } from "../views/View.ts"
 import { commandView, venueView } from "../views/venueView.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, for which BTC-PERP is short"] as const
 
@@ -123,7 +132,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
   venue
     .command("execute")
     .description("let the venue trade on the client's account")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .argument(...symbolArgument)
     .argument("<QTY>", "with its sign: -2 sells two")
     .option("--price <decimal>", "price (default: the mark)")
@@ -202,7 +211,7 @@ const addProbeCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("probe")
     .description("send orders of a client that can neither fill nor rest, and show how each ended")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(new Option("--calls <n>", "how many (default 1)").argParser(whole(1, probesAtOnce)))
     .action((client: string, { calls }: { readonly calls?: number }, command: Command) =>
       cli.call(
@@ -210,9 +219,7 @@ const addProbeCommand = (venue: Command, cli: Cli): void => {
         (api) => api.venue.probe({ payload: { client, ...given({ calls }) } }),
         (data) =>
           stack(
-            text(
-              `${data.probes.length} ${data.probes.length === 1 ? "order" : "orders"} of ${data.symbol} at ${data.price}`
-            ),
+            text(`${plural(data.probes.length, "order")} of ${data.symbol} at ${data.price}`),
             table(
               data.probes,
               {

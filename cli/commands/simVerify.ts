@@ -7,6 +7,7 @@ import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus } from "../CliIo.ts"
 import { notCompared } from "../views/notCompared.ts"
 import { stack, table, text } from "../views/View.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
   sim
@@ -48,6 +49,6 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
 }
 
 const agreed = (accounts: number, compared: Readonly<Record<string, number>>): string =>
-  `${accounts} accounts with ${Object.entries(compared)
-    .map(([kind, count]) => (kind === "money" ? `${count} amounts of money` : `${count} ${kind}s`))
+  `${plural(accounts, "account")} with ${Object.entries(compared)
+    .map(([kind, count]) => (kind === "money" ? `${plural(count, "amount")} of money` : plural(count, kind)))
     .join(", ")} at the venue`

@@ -6,12 +6,20 @@ import { statementKinds } from "../../src/machines/statement/statementTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
-import { beforeOption, given, limitOption, required, requiredToken, whole } from "../options.ts"
+import {
+  beforeOption,
+  clientArgument,
+  given,
+  idArgument,
+  limitOption,
+  required,
+  requiredToken,
+  whole
+} from "../options.ts"
 import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
 import { fields, page, stack, table, text, time, words } from "../views/View.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
 
 interface GenerateOptions {
   readonly kind: (typeof statementKinds)[number]
@@ -34,7 +42,7 @@ export const addStatementCommands = (program: Command, cli: Cli): void => {
   statement
     .command("get")
     .description("save a statement: its model, its PDF or its CSV")
-    .argument("<ID>", "statement id")
+    .addArgument(idArgument("<ID>", "statement id"))
     .addOption(requiredToken("--format <format>", "the format", ["json", "pdf", "csv"]))
     .addOption(required("--output <file>", "the file, readable by you alone; --yes overwrites it"))
     .action((id: string, options: GetOptions, command: Command) => save(cli, id, options, command))
@@ -49,7 +57,7 @@ const addListCommand = (statement: Command, cli: Cli): void => {
   statement
     .command("list")
     .description("a client's statements, all versions, newest first")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(new Option("--kind <kind>", "only this kind").choices(statementKinds))
     .addOption(limitOption(200))
     .addOption(beforeOption)
@@ -136,7 +144,7 @@ const addMakingCommands = (statement: Command, cli: Cli): void => {
   statement
     .command("generate")
     .description("make a statement, or return the existing one if its content is the same")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .addOption(requiredToken("--kind <kind>", "the kind of statement", statementKinds))
     .addOption(momentOption("--from <time>", "from this time on"))
     .addOption(momentOption("--to <time>", "before this time"))
@@ -150,7 +158,7 @@ const addMakingCommands = (statement: Command, cli: Cli): void => {
     .description(
       "build a statement's period again; changed content makes its next version, unchanged content is refused"
     )
-    .argument("<ID>", "statement id")
+    .addArgument(idArgument("<ID>", "statement id"))
     .addOption(required("--reason <text>", "why; kept in the audit and shown with the new version"))
     .action((statementId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.statement.correct({ params: { statementId }, payload: { reason } }), fields)
@@ -186,7 +194,7 @@ const prove = (cli: Cli, file: string, command: Command): Promise<void> =>
     const hash = createHash("sha256").update(bytes).digest("hex")
     const isPdf = bytes.subarray(0, 5).toString("latin1") === "%PDF-"
     const named = isPdf ? idOfPdf(bytes) : hash
-    if (named === null) throw cliFailure(exitStatus.refused, 4004, "The file names no statement.")
+    if (named === null || (!isPdf && !isModel(bytes))) throw noStatement
     const { callService } = await import("../OperatorClient.ts")
     const { data } = await callService(connection, (api) => api.statement.verify({ params: { statement: named } }))
     const { statement, modelSha256, pdfSha256, sealed } = data
@@ -203,6 +211,22 @@ const prove = (cli: Cli, file: string, command: Command): Promise<void> =>
     await cli.show(globals, { ok, ...proof }, fields)
     if (!ok) throw new CliFailure(exitStatus.refused, differs)
   })
+
+const noStatement = cliFailure(
+  exitStatus.refused,
+  4004,
+  "The file is no statement: neither a statement's PDF nor its model.json."
+)
+
+/** Whether the file is a statement's model: a JSON object with the members that every model has. */
+const isModel = (bytes: Buffer): boolean => {
+  try {
+    const model = JSON.parse(bytes.toString("utf8")) as Readonly<Record<string, unknown>> | null
+    return typeof model === "object" && model !== null && "clientUid" in model && "sections" in model
+  } catch {
+    return false
+  }
+}
 
 const differs = {
   code: 4092,

@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import { swapStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required, tokenOption } from "../options.ts"
+import { beforeOption, clientOption, given, idArgument, limitOption, required, tokenOption } from "../options.ts"
 import { plainId } from "../views/decisions.ts"
 import { fields, page, table, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
@@ -22,7 +22,7 @@ export const addSwapCommands = (program: Command, cli: Cli): void => {
   swap
     .command("writeoff")
     .description("write off a claim, in part or in full, which closes it; later money first reverses the write-off")
-    .argument("<ID>", idMeaning)
+    .addArgument(idArgument("<ID>", idMeaning, "S-"))
     .addOption(required("--amount <decimal>", "how much of the claim, in the asset"))
     .addOption(required("--reason <text>", "why; kept in the audit"))
     .action(
@@ -40,7 +40,7 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
   swap
     .command("list")
     .description("newest first")
-    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
+    .addOption(clientOption())
     .addOption(tokenOption("--state <state>", "only in this state", swapStates))
     .addOption(limitOption(500))
     .addOption(beforeOption)
@@ -74,7 +74,7 @@ const addSwapReads = (swap: Command, cli: Cli): void => {
   swap
     .command("show")
     .description("one swap with the writer's payments")
-    .argument("<ID>", idMeaning)
+    .addArgument(idArgument("<ID>", idMeaning, "S-"))
     .action((swapId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.swap.show({ params: { swapId } }), fields, {
         decided: (data) => `swap:${plainId(data.swapId)}`

@@ -5,10 +5,9 @@
 import type { Command } from "commander"
 import { contractStates, rfqStates } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { given, limitOption, tokenOption } from "../options.ts"
+import { clientArgument, given, idArgument, limitOption, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { nearAccounts } from "../views/nearAccounts.ts"
-import { clientArgument, clientMeaning } from "./client.ts"
 import { addCloseOutCommands } from "./closeout.ts"
 import { addOrderCommands } from "./order.ts"
 import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
@@ -61,7 +60,7 @@ const addRfqCommands = (rfq: Command, cli: Cli): void => {
   rfq
     .command("show")
     .description("one request with its quotes")
-    .argument("<ID>", "request id")
+    .addArgument(idArgument("<ID>", "request id"))
     .action((rfqId: string, _: object, command: Command) =>
       cli.call(
         command,
@@ -126,7 +125,7 @@ const addContractCommands = (contract: Command, cli: Cli): void => {
   contract
     .command("show")
     .description("one contract, with live figures while it is open")
-    .argument("<ID>", "contract id")
+    .addArgument(idArgument("<ID>", "contract id"))
     .action((contractId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.contract.show({ params: { contractId } }), fields)
     )
@@ -136,7 +135,7 @@ const addMarginCommands = (margin: Command, cli: Cli): void => {
   margin
     .command("show")
     .description("equity, margin and risk state on live marks")
-    .argument(clientArgument, clientMeaning)
+    .addArgument(clientArgument())
     .action((client: string, _: object, command: Command) =>
       cli.call(command, (api) => api.margin.show({ params: { client } }), fields)
     )

@@ -1,8 +1,7 @@
 /** Paged lists of all clients' trading objects, with filters by client or partner. */
 import type { Command } from "commander"
 import { cliFailure, exitStatus } from "../CliIo.ts"
-import { beforeOption, given, limitOption } from "../options.ts"
-import { clientMeaning } from "./client.ts"
+import { beforeOption, clientArgument, clientOption, given, limitOption, partnerOption } from "../options.ts"
 
 export interface ListOptions {
   readonly client?: string
@@ -15,9 +14,9 @@ export const listOf = (parent: Command): Command =>
   parent
     .command("list")
     .description("newest first; of one client with <C> or --client")
-    .argument("[C]", clientMeaning)
-    .option("--client <C>", "only of this client: id, uid, reference or e-mail address")
-    .option("--partner <P>", "only of this partner: id or code")
+    .addArgument(clientArgument("[C]"))
+    .addOption(clientOption())
+    .addOption(partnerOption())
     .addOption(limitOption(500))
     .addOption(beforeOption)
     .hook("preAction", (_, command) => takeArgument(command))

@@ -2,13 +2,24 @@
  * `brokerage venue …`: venue messages that could not be applied, and calls that the venue never answers (operator surface, Back
  * office; A2-115, A2-116).
  */
-import type { Command } from "commander"
+import { Argument, type Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { notCompared } from "../views/notCompared.ts"
-import { beforeOption, given, limitOption, required, requiredToken, whole } from "../options.ts"
+import {
+  beforeOption,
+  clientArgument,
+  given,
+  idArgument,
+  limitOption,
+  required,
+  requiredToken,
+  resolvableName,
+  whole
+} from "../options.ts"
 import { resolutions } from "../../src/http/api/operator/operatorTokens.ts"
 import { awaitsApproval } from "./approval.ts"
 import { fields, stack, table, text, time } from "../views/View.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 interface ListOptions {
   readonly limit?: number
@@ -48,7 +59,7 @@ export const addVenueCommands = (program: Command, cli: Cli): void => {
   quarantine
     .command("drop")
     .description("close a quarantined message; it stays on file")
-    .argument("<ID>", "id in the list")
+    .addArgument(idArgument("<ID>", "id in the list"))
     .action((quarantineId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.quarantine.drop({ params: { quarantineId } }), fields, {
         confirm: `Drop ${quarantineId}? It is not applied, and stays on file.`
@@ -60,9 +71,11 @@ const addReconcileCommand = (venue: Command, cli: Cli): void => {
   venue
     .command("reconcile")
     .description("compare a client's account with the venue's now, or all accounts; differences open breaks")
-    .argument(
-      "[C]",
-      "client id, uid, reference or e-mail address; without it, all accounts that the venue has reported on"
+    .addArgument(
+      clientArgument(
+        "[C]",
+        "client id, uid, reference or e-mail address; without it, all accounts that the venue has reported on"
+      )
     )
     .action((client: string | undefined, _: object, command: Command) =>
       cli.call(
@@ -70,7 +83,7 @@ const addReconcileCommand = (venue: Command, cli: Cli): void => {
         (api) => api.venue.reconcile({ payload: given({ client }) }),
         ({ accounts, differences, more, withoutMoney }) =>
           stack(
-            text(`${accounts} accounts compared${more ? "; the others are compared within a day" : ""}`),
+            text(`${plural(accounts, "account")} compared${more ? "; the others are compared within a day" : ""}`),
             ...notCompared(withoutMoney),
             table(
               differences.map((difference) => ({ difference })),
@@ -97,7 +110,7 @@ const addResolveCommand = (venue: Command, cli: Cli): void => {
     .description(
       "end, on the venue's evidence, a request, an order or a take without an answer, a contract that the venue does not know, or one of these or a swap whose misfit stands"
     )
-    .argument("<OBJECT>", "rfq:ID, order:ID, swap:ID, or contract:ID")
+    .addArgument(new Argument("<OBJECT>", "rfq:ID, order:ID, swap:ID, or contract:ID").argParser(resolvableName))
     .addOption(
       requiredToken(
         "--as <outcome>",

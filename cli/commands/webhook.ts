@@ -2,9 +2,8 @@
 import type { Command } from "commander"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
+import { beforeOption, given, idArgument, limitOption, partnerArgument, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
-import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface LogOptions {
   readonly status?: (typeof deliveryStatuses)[number]
@@ -52,7 +51,7 @@ const addDeliveryCommands = (delivery: Command, cli: Cli): void => {
   delivery
     .command("show")
     .description("one delivery: its body, and the endpoint's answer to each attempt")
-    .argument("<DELIVERYID>", "delivery id")
+    .addArgument(idArgument("<DELIVERYID>", "delivery id"))
     .action((deliveryId: string, _: object, command: Command) =>
       cli.call(
         command,
@@ -75,14 +74,14 @@ export const addWebhookCommands = (program: Command, cli: Cli): void => {
   webhook
     .command("show")
     .description("a partner's endpoint, and its waiting deliveries")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .action((p: string, _: object, command: Command) =>
       cli.call(command, (api) => api.webhook.show({ params: { partner: p } }), fields)
     )
   webhook
     .command("deliveries")
     .description("a partner's delivery log, newest first")
-    .argument(partnerArgument, partnerMeaning)
+    .addArgument(partnerArgument())
     .addOption(tokenOption("--status <status>", "only in this status", deliveryStatuses))
     .addOption(limitOption(200))
     .addOption(beforeOption)
@@ -115,7 +114,7 @@ export const addWebhookCommands = (program: Command, cli: Cli): void => {
   webhook
     .command("redeliver")
     .description("retry a failed delivery: ten more attempts under the same id")
-    .argument("<DELIVERYID>", "delivery id")
+    .addArgument(idArgument("<DELIVERYID>", "delivery id"))
     .action((deliveryId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.webhook.redeliver({ params: { deliveryId } }), fields)
     )

@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { given, required } from "../options.ts"
+import { given, idArgument, required } from "../options.ts"
 import { aboutWithdrawal } from "../questions.ts"
 import {
   filedColumns,
@@ -22,7 +22,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   withdrawal
     .command("show")
     .description("one request: its fields, its bookings, and each decision with its time")
-    .argument("<ID>", "request id")
+    .addArgument(idArgument("<ID>", "request id"))
     .action((requestId: string, _: object, command: Command) =>
       cli.call(command, (api) => api.withdrawal.show({ params: { requestId } }), filedView, {
         decided: (data) => `withdrawalRequest:${data.requestId}`
@@ -31,7 +31,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   withdrawal
     .command("approve")
     .description("approve a request: the reserve leaves the client's account")
-    .argument("<ID>", "request id")
+    .addArgument(idArgument("<ID>", "request id"))
     .action((requestId: string, _: object, command: Command) =>
       cli.call(
         command,
@@ -46,7 +46,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   withdrawal
     .command("pay")
     .description("record that the bank or the chain has paid")
-    .argument("<ID>", "request id")
+    .addArgument(idArgument("<ID>", "request id"))
     .action((requestId: string, _: object, command: Command) =>
       cli.call(
         command,
@@ -61,7 +61,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   withdrawal
     .command("reject")
     .description("reject a request that is not approved: the reserve becomes the client's cash again")
-    .argument("<ID>", "request id")
+    .addArgument(idArgument("<ID>", "request id"))
     .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
     .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(command, (api) => api.withdrawal.reject({ params: { requestId }, payload: { reason } }), fields, {
@@ -72,7 +72,7 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   withdrawal
     .command("fail")
     .description("return an approved amount that the bank refused for good: it becomes the client's cash again")
-    .argument("<ID>", "request id")
+    .addArgument(idArgument("<ID>", "request id"))
     .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
     .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
       cli.call(

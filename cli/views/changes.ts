@@ -3,7 +3,7 @@
  * for every command).
  */
 import { dryRunIds } from "./cellText.ts"
-import { stateWords } from "./stateWords.ts"
+import { statesOf, stateWords } from "./stateWords.ts"
 import { stack, text, time, type View, words, type Words } from "./View.ts"
 
 /** A change as the service returns it: an object (KIND:ID), with its state or a fact before and after. */
@@ -46,7 +46,8 @@ export const changesView = (changes: ReadonlyArray<Change>, callings: Callings):
 }
 
 export const changeLine = (change: Change, callings: Callings): string | Words => {
-  const { object, action, before, after } = change
+  const { object, action } = change
+  const { before, after } = statesOf(change)
   const phrase = ofItsOwn[action]?.(change, callings) ?? null
   if (phrase !== null) return phrase
   const what = object === null ? action : calling(object, callings)

@@ -1,7 +1,7 @@
 /** Shared parts of the lists of deposit notices and withdrawal requests (operator surface, Back office). */
 import type { Command } from "commander"
 import type { LegView } from "../../src/http/api/operator/LedgerGroup.ts"
-import { beforeOption, limitOption, tokenOption } from "../options.ts"
+import { beforeOption, limitOption, partnerOption, tokenOption } from "../options.ts"
 import { fields, partnerNamed, stack, table, text, time, type View } from "./View.ts"
 
 export interface MoneyListOptions<Status> {
@@ -15,7 +15,7 @@ export const moneyListCommand = (parent: Command, statuses: ReadonlyArray<string
   parent
     .command("list")
     .addOption(tokenOption("--status <status>", "only in this status", statuses))
-    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(partnerOption())
     .addOption(limitOption(500))
     .addOption(beforeOption)
 

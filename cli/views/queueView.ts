@@ -1,5 +1,6 @@
 /** All waiting items, for 80 columns (operator surface, queue). */
 import type { Waiting, WaitingKind } from "../../src/machines/operator/Waiting.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 import { age } from "./age.ts"
 import { wrapWords } from "./wrapWords.ts"
 import { stack, table, text, type View } from "./View.ts"
@@ -29,9 +30,6 @@ const names: Readonly<Record<WaitingKind, string>> = {
   withdrawal: "withdrawal"
 }
 
-/** The count with its noun: "1 case", "2 cases". */
-export const plural = (count: number, name: string): string => `${count} ${name}${count === 1 ? "" : "s"}`
-
 /** Adjectives of waiting items, by kind. */
 const qualities: Partial<Record<WaitingKind, string>> = {
   call: " in doubt",
@@ -56,7 +54,8 @@ export const whatWaits = ({ amount, currency, about }: Waiting): string =>
 /** The usual command without its options, which are entered interactively or listed by --help. */
 export const usualOf = ({ decide }: Waiting): string => (decide[0] ?? "").replace(/ --.*$/, "")
 
-export const queueView = (data: QueueData): View =>
+/** The queue as a table below its counts. `kind`: the only kind that the command requested. */
+export const queueView = (data: QueueData, kind?: WaitingKind): View =>
   stack(
     ...(data.counts.length === 0 ? [] : [...wrapWords(queueCounts(data), 80).map(text), text("")]),
     table(
@@ -68,7 +67,7 @@ export const queueView = (data: QueueData): View =>
         // The command also names the kind of the item, so the table has no column for the kind.
         command: { cell: (row) => (row.mayDecide ? usualOf(row) : `(${usualOf(row)})`), rank: -5 }
       },
-      "Nothing waits."
+      kind === undefined ? "Nothing waits." : `Nothing of kind ${kind} waits.`
     ),
     ...(data.waiting.some(({ mayDecide }) => !mayDecide) ? [text("In parentheses: not with this operator key.")] : []),
     ...(data.hasMore ? [text("There is more: --limit, or --kind.")] : [])

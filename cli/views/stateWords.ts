@@ -2,6 +2,19 @@
 import { span } from "./age.ts"
 import { time, Words } from "./View.ts"
 
+/**
+ * The states of an audit row without the part that its object names already: the block `verificationBlock:5:PEP` has the
+ * stored state "PEP EXPIRED".
+ */
+export const statesOf = <A extends { readonly object: string | null }>(
+  row: A & { readonly before: string | null; readonly after: string | null }
+): { readonly before: string | null; readonly after: string | null } => {
+  const code = row.object?.split(":")[2]
+  const short = (state: string | null) =>
+    code !== undefined && state?.startsWith(`${code} `) === true ? state.slice(code.length + 1) : state
+  return { before: short(row.before), after: short(row.after) }
+}
+
 const rawTime = /(\buntil \d{12,15}\b|\b\d+ ms ahead\b)/
 
 /** Formats the numbers: "BTC-USDC-PERP until 1795862029475" gets a formatted time, "5727915 ms ahead" becomes "1h 35m ahead". */

@@ -1,10 +1,17 @@
 /** The simulated venue as text: its position, prices, dealers and faults (operator surface, sim venue show). */
 import type { VenueCommandAnswer, VenueView } from "../../src/venue/VenueCommand.ts"
 import { type Cell, fields, joined, stack, table, text, time, type View, words } from "./View.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 export const venueView = ({ at, seed, number, startedAt, readers, markets, dealers, faults }: VenueView): View =>
   stack(
-    fields({ "business time": time(at), "last event": number, seed, startedAt, "connected to": readersText(readers) }),
+    fields({
+      "business time": time(at),
+      "last event": number,
+      seed,
+      "started at": time(startedAt),
+      "connected to": readersText(readers)
+    }),
     text(""),
     table(
       markets,
@@ -45,13 +52,13 @@ export const venueView = ({ at, seed, number, startedAt, readers, markets, deale
   )
 
 const readersText = ({ events, marketData, subscriptions }: VenueView["readers"]): string =>
-  `${events} of events, ${marketData} of market data (${subscriptions} subscriptions)`
+  `${events} of events, ${marketData} of market data (${plural(subscriptions, "subscription")})`
 
 const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): Cell =>
   timesLeft === null && until === null
     ? "until clear"
     : joined(
-        [timesLeft === null ? null : `${timesLeft} times`, until === null ? null : words`until ${time(until)}`],
+        [timesLeft === null ? null : plural(timesLeft, "time"), until === null ? null : words`until ${time(until)}`],
         ", "
       )
 

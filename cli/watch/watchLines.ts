@@ -6,10 +6,11 @@ import { age } from "../views/age.ts"
 import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
 import { stateWords } from "../views/stateWords.ts"
 import { wrapWords } from "../views/wrapWords.ts"
-import { plural, queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
+import { queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
 import { headline } from "./deeds.ts"
 import { broken, figure, type Figures, perSecond } from "./figures.ts"
 import { type Happened, type Look, verbsOf, type WatchState } from "./WatchModel.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 export interface Line {
   readonly text: string
@@ -142,7 +143,7 @@ const marginLine = (figures: Figures, closeouts: Look["closeouts"]): Line => {
   const inDoubt = figure(figures, 'brokerage_venue_calls{state="lost"}') ?? 0
   const shown = closeouts.map(({ closeOutId, clientUid, state }) => `CO-${closeOutId} ${clientUid} ${state}`).join(", ")
   return {
-    text: `margin   ${plural(watched, "account")}, ${due} due   ${inDoubt} calls in doubt   close-outs ${shown === "" ? "none" : shown}`,
+    text: `margin   ${plural(watched, "account")}, ${due} due   ${plural(inDoubt, "call")} in doubt   close-outs ${shown === "" ? "none" : shown}`,
     ...(shown === "" && inDoubt === 0 ? {} : { tone: "alarm" as const })
   }
 }

@@ -8,6 +8,7 @@ import { PartnerBot } from "./PartnerBot.ts"
 import { makePartnerClient } from "./PartnerClient.ts"
 import { SeededRandom } from "./SeededRandom.ts"
 import type { Tally } from "./sendUntilAcknowledged.ts"
+import { plural } from "../../src/machines/shared/Text.ts"
 
 export interface PartnerRunOptions {
   /** Origin of the service, such as https://localhost:8443. */
@@ -112,7 +113,9 @@ const summaryOf = (
     ...(bot.tally.serverErrors > 0
       ? [`${bot.tally.serverErrors} answers were server errors other than 502 and 503.`]
       : []),
-    ...(bot.open.size > 0 ? [`${bot.open.size} requests were not acknowledged before the run had to end.`] : []),
+    ...(bot.open.size > 0
+      ? [`The service did not acknowledge ${plural(bot.open.size, "request")} before the end of the run.`]
+      : []),
     ...(audit === null
       ? ["The service's books could not be compared."]
       : [...audit.lost, ...audit.doubled, ...audit.wrong])

@@ -2,6 +2,7 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import type { RequestListener } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -20,6 +21,15 @@ const file = (name: string, text: string): string => {
   return path
 }
 const nowhere = ["--data-dir", join(folder, "none")]
+
+/** A server with a certificate that the command line trusts by these options. */
+const serverOf = async (listener: RequestListener) => {
+  const tls = await Effect.runPromise(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
+  const server = createServer({ cert: tls.certificate, key: tls.key }, listener)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { place: ["--url", url, "--ca", file("server.pem", tls.ca)], close: () => void server.close() }
+}
 
 describe("operator surface, exit status 2: wrong usage", () => {
   it.each([
@@ -129,18 +139,42 @@ describe("operator surface, exit status 3: service unreachable", () => {
   })
 
   it("somebody else listens", async () => {
-    const tls = await Effect.runPromise(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
-    const server = createServer({ cert: tls.certificate, key: tls.key }, (_, response) =>
-      response.end("<html>hello</html>")
-    )
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const ca = file("somebody.pem", tls.ca)
-    const ran = await runRecorded(["partner", "list", "--url", url, "--operator-key", "bok_x", "--ca", ca])
-    server.close()
+    const { place, close } = await serverOf((_, response) => response.end("<html>hello</html>"))
+    const ran = await runRecorded(["partner", "list", "--operator-key", "bok_x", ...place])
+    close()
     assert.strictEqual(ran.status, exitStatus.unreachable)
     assert.match(ran.stderr, /^error: The address answers, but not as the brokerage/)
   })
+})
+
+describe("operator surface, a refused operator key", () => {
+  const sentence = "Authentication required."
+  const keyFile = file("wrong.key", "bok_wrong\n")
+
+  it.each([
+    ["--operator-key", ["--operator-key", "bok_x"], {}, "The key of --operator-key"],
+    ["--operator-key-file", ["--operator-key-file", keyFile], {}, `The operator key file ${keyFile}`],
+    ["the environment", [], { BROKERAGE_OPERATOR_KEY: "bok_x" }, "BROKERAGE_OPERATOR_KEY"],
+    ["a file of the environment", [], { BROKERAGE_OPERATOR_KEY_FILE: keyFile }, `The operator key file ${keyFile}`]
+  ])(
+    "from %s: people read its source and the way to another, programs the service's answer",
+    async (_, given, env, from) => {
+      const { place, close } = await serverOf((__, response) =>
+        response
+          .writeHead(401, { "content-type": "application/json" })
+          .end(JSON.stringify({ code: 4010, msg: sentence, error: sentence }))
+      )
+      const line = ["queue", ...nowhere, ...given, ...place]
+      const ran = await runRecorded(line, { env })
+      const json = await runRecorded([...line, "--json"], { env })
+      close()
+      assert.strictEqual(ran.status, exitStatus.refused)
+      const text = ran.stderr.replaceAll(/\s+/g, " ")
+      assert.include(text, `refused: ${sentence} ${from} is not accepted by the service at ${place[1]}`)
+      assert.include(text, "operator create")
+      assert.deepStrictEqual(json.refusal, { code: 4010, msg: sentence, error: sentence })
+    }
+  )
 })
 
 describe("operator surface, where the service is", () => {
@@ -150,21 +184,37 @@ describe("operator surface, where the service is", () => {
   file("service.json", JSON.stringify({ url: "https://directory:1/", pid: 1, caFile: ca, operatorKeyFile: key }))
   const env = { BROKERAGE_URL: "https://environment:2", BROKERAGE_OPERATOR_KEY: "bok_env", BROKERAGE_CA: ca }
   const options = { url: "https://option:3", operatorKey: "bok_option", ca: otherCa }
+  const ofDirectory = {
+    url: "https://directory:1",
+    operatorKey: "bok_file",
+    keySource: `The operator key file ${key}`,
+    ca: "CA of the directory"
+  }
 
   it.each([
-    ["the data directory", {}, {}, { url: "https://directory:1", operatorKey: "bok_file", ca: "CA of the directory" }],
-    ["the environment", {}, env, { url: "https://environment:2", operatorKey: "bok_env", ca: "CA of the directory" }],
+    ["the data directory", {}, {}, ofDirectory],
     [
-      "empty variables count as unset",
+      "the environment",
       {},
-      { BROKERAGE_URL: "" },
-      { url: "https://directory:1", operatorKey: "bok_file", ca: "CA of the directory" }
+      env,
+      {
+        url: "https://environment:2",
+        operatorKey: "bok_env",
+        keySource: "BROKERAGE_OPERATOR_KEY",
+        ca: "CA of the directory"
+      }
     ],
+    ["empty variables count as unset", {}, { BROKERAGE_URL: "" }, ofDirectory],
     [
       "options before the environment",
       options,
       env,
-      { url: "https://option:3", operatorKey: "bok_option", ca: "CA of the option" }
+      {
+        url: "https://option:3",
+        operatorKey: "bok_option",
+        keySource: "The key of --operator-key",
+        ca: "CA of the option"
+      }
     ]
   ])("%s", (_, given, variables, expected) => {
     const { io } = recordingIo({ env: variables })

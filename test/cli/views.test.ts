@@ -10,6 +10,7 @@ import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
 import { span } from "../../cli/views/age.ts"
 import { queueView } from "../../cli/views/queueView.ts"
+import { venueView } from "../../cli/views/venueView.ts"
 import { stateWords } from "../../cli/views/stateWords.ts"
 import { runCli } from "../../cli/runCli.ts"
 import { lastRuling } from "../../cli/lastRuling.ts"
@@ -187,6 +188,29 @@ describe("operator surface, human output", () => {
     )
     assert.match(shown[0] ?? "", /^\d\d:\d\d:\d\d$|^\d\d \w{3} \d\d:\d\d$/)
     assert.strictEqual(shown[1], "03 Feb 2001 04:05")
+  })
+
+  it("sim venue show writes every time in the same form", () => {
+    const at = Date.UTC(2026, 10, 27, 12, 5, 9, 7)
+    const fault = { kind: "outage", route: "all", symbol: null, timesLeft: 1, until: at + 30_000, struck: 0 } as const
+    const view = venueView({
+      at,
+      seed: 1,
+      number: 7,
+      startedAt: at - 1_000,
+      readers: { events: 1, marketData: 1, subscriptions: 1 },
+      markets: [],
+      dealers: [],
+      faults: [fault]
+    })
+    const shown = render(view, { ...plainScreen, times: "utc" })
+    assert.deepStrictEqual(shown.match(/\d{4}-\d\d-\d\d [\d:.]+Z?/g), [
+      "2026-11-27 12:05:09Z",
+      "2026-11-27 12:05:08Z",
+      "2026-11-27 12:05:39Z"
+    ])
+    assert.match(shown, /\(1 subscription\)[^]* 1 time, until /)
+    assert.notMatch(shown, /\d{12}/)
   })
 
   it("control characters of names never reach the terminal", () => {

@@ -140,6 +140,13 @@ describe("operator surface, the same words everywhere", () => {
       "BTC until 1795862029475",
       "Trading halt: BTC until 2026-11-28 10:33:49.475Z"
     ],
+    [
+      "kyc.expire",
+      "verificationBlock:5:PEP",
+      "PEP APPROVED",
+      "PEP EXPIRED",
+      "Block PEP of ACME-00000005: APPROVED -> EXPIRED"
+    ],
     ["partner.cidrs", "partner:2", "any", "10.0.0.0/8", "Networks that ACME may call from: any -> 10.0.0.0/8"],
     ["partner.limits", "partner:2", "read 600", "read 500", "Calls a minute of ACME: read 600 -> read 500"],
     ["approval.request", "approval:7", null, "PENDING", "Approval 7: new, PENDING"],

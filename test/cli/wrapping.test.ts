@@ -101,6 +101,7 @@ describe("operator surface, what is said on a terminal", () => {
       ["It is decided. (APPROVAL_DECIDED)"]
     ],
     ["what stands in the way", { msg: "No.", data: { blockers: ["1 order"] } }, ["No.", "  1 order"]],
+    ["several sentences, one a line", { msg: "a.yaml:3: one\nb.yaml:4: two" }, ["a.yaml:3: one", "  b.yaml:4: two"]],
     ["neither", { msg: "Authentication required." }, ["Authentication required."]]
   ])("a refusal: %s", (_, envelope, lines) =>
     assert.deepStrictEqual(refusalLines({ code: 4000, error: envelope.msg, ...envelope }, adjust ?? null), lines)

@@ -70,7 +70,7 @@ const assertBegun = async (resets: number, operators: unknown): Promise<void> =>
   )
   assert.match(
     told[0]?.before ?? "",
-    /^1 clients, \d+ ledger transactions, \d+ audit entries, last seal \d+:[0-9a-f]{64}$/
+    /^1 client, \d+ ledger transactions, \d+ audit entries, last seal \d+:[0-9a-f]{64}$/
   )
   assert.isTrue((await service.done("ledger", "verify")).ok)
   await assertKeysMove()

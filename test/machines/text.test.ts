@@ -9,6 +9,7 @@ import {
   isEmail,
   nameSentence,
   normaliseEmail,
+  plural,
   quoted,
   textSentence,
   trimText
@@ -172,4 +173,16 @@ describe("quoted", () => {
       assert.strictEqual(execFileSync("sh", ["-c", `printf %s ${quoted(text)}`], { encoding: "utf8" }), text)
     }
   )
+})
+
+describe("plural", () => {
+  it.each([
+    [1, "delivery", "1 delivery"],
+    [0, "delivery", "0 deliveries"],
+    [2, "day", "2 days"],
+    [1, "audit entry", "1 audit entry"],
+    [3, "audit entry", "3 audit entries"],
+    [2, "match", "2 matches"],
+    [2, "address", "2 addresses"]
+  ])("%i %s", (count, noun, text) => assert.strictEqual(plural(count, noun), text))
 })

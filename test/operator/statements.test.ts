@@ -96,19 +96,20 @@ describe("operator surface, statement", () => {
     }
     const cases: ReadonlyArray<readonly [what: string, file: string, status: number, sentence: RegExp]> = [
       ["a changed byte", file("changed.pdf", changed(pdf, 2_000)), 1, /differs from the service's record/],
-      ["a changed model", file("changed.json", changed(model, 40)), 1, /Statement not found/],
+      ["a changed model", file("changed.json", changed(model, 40)), 1, /Statement not found|is no statement/],
       [
         "half of a PDF",
         file("half.pdf", pdf.subarray(0, pdf.length / 2)),
         1,
-        /names no statement|differs from the service's record/
+        /is no statement|differs from the service's record/
       ],
       ["all but the end of a PDF", file("most.pdf", pdf.subarray(0, -1)), 1, /differs from the service's record/],
-      ["half of a model", file("half.json", model.subarray(0, model.length / 2)), 1, /Statement not found/],
-      ["no PDF", file("text.txt", "dear reader"), 1, /Statement not found/],
-      ["a PDF of something else", file("plain.pdf", "%PDF-1.7\nhello"), 1, /names no statement/],
+      ["half of a model", file("half.json", model.subarray(0, model.length / 2)), 1, /is no statement/],
+      ["no PDF", file("text.txt", "dear reader"), 1, /is no statement/],
+      ["a PDF of something else", file("plain.pdf", "%PDF-1.7\nhello"), 1, /is no statement/],
       ["a PDF that names another statement", file("other.pdf", other), 1, /Statement not found/],
-      ["nothing", file("empty", ""), 1, /Statement not found/],
+      ["nothing", file("empty", ""), 1, /is no statement/],
+      ["JSON of something else", join(import.meta.dirname, "../../package.json"), 1, /is no statement/],
       ["a huge file", huge, 1, /too large to be a statement/],
       ["a folder", folder, 2, /can not be read/],
       ["a file that is not there", join(folder, "none.pdf"), 2, /can not be read/]

@@ -72,7 +72,7 @@ describe("sim partner listen", () => {
         "webhook  collateral.booked  #12  client 3  signature ok  attempt 2",
         "webhook  collateral.booked  #12  REFUSED: The timestamp is more than 300 seconds off.  answered 401",
         "",
-        "3 deliveries: 1 events accepted, 0 duplicates, 1 refused."
+        "3 deliveries: 1 event accepted, 0 duplicates, 1 refused."
       ])
     }).pipe(Effect.scoped)
   )

@@ -1,4 +1,5 @@
 /**
+import { plural } from "../../../src/machines/shared/Text.ts"
  * Compares expected with found values. A map must have exactly its members, a list exactly its items in order; other values
  * must be equal. A matcher (`!any`, `!has`) has its own rule. Returns the first difference as a sentence.
  */
@@ -52,7 +53,7 @@ const ofLists = (expected: ReadonlyArray<unknown>, found: unknown, path: string)
   }
   return found.length === expected.length
     ? null
-    : `${path} has ${found.length} items, expected ${expected.length}: ${shown(found)}`
+    : `${path} has ${plural(found.length, "item")}, expected ${expected.length}: ${shown(found)}`
 }
 
 const byMatcher = ({ name, value }: Matcher, found: unknown, path: string): string | null => {

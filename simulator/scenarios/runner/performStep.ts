@@ -11,6 +11,7 @@ import type { AnswerForm, EventStep, OperatorStep, PartnerStep, ReceiverStep, Se
 import { type Broken, broken, type Firm, reactionOf, type Session } from "./Session.ts"
 import { memberAt, millisOf, UnknownVariable } from "./variables.ts"
 import { type Method, parseLine } from "./vocabulary.ts"
+import { plural } from "../../../src/machines/shared/Text.ts"
 
 type Performed = Effect.Effect<void, Broken, Scope.Scope>
 
@@ -252,7 +253,7 @@ const eventStep = (session: Session, step: EventStep): Performed =>
     const missing = yield* eventually(check, step.within === undefined ? usualLimitMillis : millisOf(step.within))
     if (missing !== null) return yield* broken(missing)
     if (step.times !== undefined && found.size !== step.times) {
-      return yield* broken(`${step.event} arrived ${found.size} times, expected ${step.times}.`)
+      return yield* broken(`${step.event} arrived ${plural(found.size, "time")}, expected ${step.times}.`)
     }
     const [first] = found.values()
     if (first?.body == null) return
@@ -279,7 +280,7 @@ const missingEvent = (
   const why =
     near === undefined
       ? `the receiver got ${shown(arrivalsOf(firm, undefined).map(({ event, problem }) => problem ?? event))}`
-      : (difference(data ?? {}, near.body?.data, "data") ?? `it arrived ${near.receipts} times`)
+      : (difference(data ?? {}, near.body?.data, "data") ?? `it arrived ${plural(near.receipts, "time")}`)
   return `${step.event} did not arrive as expected: ${why}`
 }
 

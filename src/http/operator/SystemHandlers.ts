@@ -180,7 +180,7 @@ const approvalHandlers = HttpApiBuilder.group(
         const id = parseId(segment)
         const command = id === undefined ? null : yield* Effect.catch(approvals.commandOf(id), engineError)
         if (id === undefined || command === null) return yield* refusalError(unknown("Approval"))
-        if (!mayRun(caller.role, command)) return yield* forbidden()
+        if (!mayRun(caller.role, command)) return yield* forbidden(caller.role, command)
         return yield* answer(rule(caller, id))
       })
     return handlers.handleAll({

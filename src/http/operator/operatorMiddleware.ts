@@ -51,16 +51,20 @@ type OperatorGate = (
   directory: Directory["Service"]
 ) => Effect.Effect<void, OperatorRefusal> | null
 
+const unauthorized = () => new OperatorUnauthorized(envelopeOf(4010, "Authentication required."))
+
 const operatorKeyGate: OperatorGate = (exchange, directory) => {
   const key = exchange.sent.startsWith("bok_") ? directory.operatorKey(hashKey(exchange.sent)) : null
-  if (key === null) return Effect.fail(new OperatorUnauthorized(envelopeOf(4010, "Authentication required.")))
+  if (key === null) return Effect.fail(unauthorized())
   exchange.principal = principalOfOperator(operatorCaller(key, requestIdOf(exchange.request.headers["x-request-id"])))
   presentedGoodKey(NodeHttpServerRequest.toIncomingMessage(exchange.request) as IncomingMessage)
   return null
 }
 
 const roleGate: OperatorGate = ({ principal, command }) =>
-  principal !== null && mayRun(principal.caller.role, command) ? null : Effect.fail(forbidden())
+  principal === null || mayRun(principal.caller.role, command)
+    ? null
+    : Effect.fail(forbidden(principal.caller.role, command))
 
 const dryRunGate: OperatorGate = (exchange) => {
   const requested = dryRunOf(exchange.request.url)
@@ -100,7 +104,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
             if (refusing !== null) yield* refusing
           }
           const { principal, dryRun } = exchange
-          if (principal === null) return yield* forbidden()
+          if (principal === null) return yield* unauthorized()
           const { keyId, role, by } = principal.caller
           const operator = { keyId, role, label: by.keyLabel, requestId: by.requestId }
           const work = inTurn(httpEffect, pages, principal, exchange)

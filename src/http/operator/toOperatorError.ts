@@ -10,6 +10,8 @@ import { checkFields, type Refusal, shownErrors, type Verdict } from "../../mach
 import type { Reason } from "../../machines/shared/RefusalReason.ts"
 import { notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { operatorCommands } from "../api/operator/commands.ts"
+import type { OperatorRole } from "../api/operator/operatorTokens.ts"
 import { currentDryRun, type DryRunSummary } from "../../runtime/engine/mailbox/dryRun.ts"
 import { type Change, currentWritten } from "../../runtime/engine/mailbox/written.ts"
 import {
@@ -155,5 +157,10 @@ export const answer = <A>(effect: Effect.Effect<Verdict<A>, DispatchError>): Eff
 export const answerOf = <A>(effect: Effect.Effect<A, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
   effect.pipe(Effect.catch(engineError), Effect.map(success))
 
-export const forbidden = (): OperatorForbidden =>
-  new OperatorForbidden(envelopeOf(4034, "The role of this operator key does not cover this command."))
+/** The refusal of a command that the key's role may not run; it names the roles that may. */
+export const forbidden = (role: OperatorRole, command: string): OperatorForbidden => {
+  const roles = operatorCommands.get(command)?.roles ?? []
+  return new OperatorForbidden(
+    envelopeOf(4034, `The role ${role} of this operator key may not run ${command}; these may: ${roles.join(", ")}.`)
+  )
+}

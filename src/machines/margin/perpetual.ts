@@ -191,9 +191,10 @@ const reducibleBy = (side: "BUY" | "SELL", netQty: Exact, orders: ReadonlyArray<
 }
 
 /**
- * The loss of one unit, commission included. A conditional market order trades within its bound of the mark at which it
- * triggers. A limit order's loss is measured from the mark at which it trades; an order that waits for the mark trades at its
- * level or beyond.
+ * The loss on one unit at the moment of its fill, commission included. A conditional market order (`boundBps`) fills at most
+ * `boundBps` away from the mark that triggers it. A limit order fills at its limit at worst, and its loss is the distance from
+ * there to the mark. `firesAt` is the trigger level of an order that has not triggered yet: its mark is that level, or `now` if
+ * the mark is beyond it.
  */
 const unitCostOf = (
   { side, price, boundBps, firesAt }: WorkingOrder,

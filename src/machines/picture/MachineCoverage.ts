@@ -3,6 +3,7 @@
  * machine-coverage` records it from decisions that really happen. Each transition also has a row in the published tables,
  * which test/machines/transitions.test.ts plays.
  */
+import { plural } from "../shared/Text.ts"
 
 /** Coverage of one transition, or of the initial state. */
 export interface Tried {
@@ -60,7 +61,7 @@ const someOf = (names: ReadonlyArray<string>): string => {
 
 /** The coverage as a sentence, without the row of the table. With `names`, it names the first scenarios. */
 export const triedText = ({ scenarios, simulated, tests }: Tried, names = true): string => {
-  const counted = `${scenarios.length} ${scenarios.length === 1 ? "scenario" : "scenarios"}`
+  const counted = plural(scenarios.length, "scenario")
   const parts = [
     ...(scenarios.length === 0 ? [] : [names ? `${counted} (${someOf(scenarios)})` : counted]),
     ...(simulated ? ["the simulation"] : []),

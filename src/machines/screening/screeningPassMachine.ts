@@ -10,6 +10,7 @@ import type {
   ScreeningPassInput,
   ScreeningPassState
 } from "./ScreeningPass.ts"
+import { plural } from "../shared/Text.ts"
 
 const pass = setup({
   types: {
@@ -40,7 +41,7 @@ const note = (action: string, after: ScreeningPassState) =>
     action,
     before: "RUNNING",
     after,
-    reason: `${screened} ${screened === 1 ? "client" : "clients"} screened`
+    reason: `${plural(screened, "client")} screened`
   }))
 
 export const screeningPassMachine = pass.createMachine({

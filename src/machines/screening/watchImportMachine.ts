@@ -13,6 +13,7 @@ import {
   type WatchImportState,
   wholeReport
 } from "./WatchImport.ts"
+import { plural } from "../shared/Text.ts"
 
 /** True if all announced entries have arrived and the file's hash is the announced one. */
 const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
@@ -117,7 +118,7 @@ export const watchImportMachine = watchImport.createMachine({
         action: "screening.import.begin",
         before: null,
         after: "OPEN",
-        reason: `${source} ${sourceVersion}: ${count} entries${leftOut(report)}`
+        reason: `${source} ${sourceVersion}: ${plural(count, "entry")}${leftOut(report)}`
       })),
       on: {
         ENTRIES: { guard: "nextPiece", actions: taken },

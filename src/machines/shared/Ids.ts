@@ -3,19 +3,18 @@
  * partners choose (F31, A1-01, A1-18).
  */
 import { Schema } from "effect"
+import { idShape } from "./Text.ts"
 
 /** An id on the wire: positive integer below 2^53. */
 export const Id = Schema.Int.check(Schema.isGreaterThan(0)).annotate({ description: "Identifier" })
 export type Id = typeof Id.Type
-
-const canonical = /^[1-9][0-9]{0,18}$/
 
 /**
  * The id of a path segment. Undefined when it can't name any object: not canonical decimal, or above all ids that this
  * service issues. Both count as an unknown object (404 4004).
  */
 export const parseId = (segment: string): Id | undefined => {
-  if (!canonical.test(segment)) return undefined
+  if (!idShape.test(segment)) return undefined
   const id = Number(segment)
   return Number.isSafeInteger(id) ? id : undefined
 }

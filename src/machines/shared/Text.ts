@@ -113,6 +113,26 @@ export const isEmail = (text: string): boolean => {
 /** The address as stored and compared: trimmed, in lower case. A valid address is ASCII. */
 export const normaliseEmail = (text: string): string => trimText(text).toLowerCase()
 
+/** Form of an id in text: canonical decimal. */
+export const idShape = /^[1-9][0-9]{0,18}$/
+
+/**
+ * Form of a client's uid, reference or e-mail address in commands; digits alone are always an id. The longest address has 254
+ * characters, and the database refuses some texts outright (U+0000).
+ */
+export const clientNameShape = /^(?![0-9]*$)\P{Cc}{1,254}$/u
+
 /** The text as one argument of a shell line, with quotes where it needs them. */
 export const quoted = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** The count with its noun: "1 case", "2 cases", "0 deliveries". The noun's last word takes the plural. */
+export const plural = (count: number, noun: string): string =>
+  `${count} ${
+    count === 1
+      ? noun
+      : noun
+          .replace(/([^aeiou])y$/, "$1ie")
+          .replace(/(s|x|ch|sh)$/, "$1e")
+          .concat("s")
+  }`

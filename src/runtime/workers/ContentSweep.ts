@@ -12,7 +12,10 @@ export const ContentSweep = {
       yield* Clock.currentTimeMillis.pipe(
         Effect.flatMap((now) => contents.sweep(now - forgottenAfterMillis)),
         Effect.catchCause((cause) =>
-          Effect.logDebug("contents without an owner were not deleted: the next sweep deletes them", cause)
+          Effect.logDebug(
+            "stored files that no document refers to were not deleted: the next sweep, in an hour, deletes them",
+            cause
+          )
         ),
         Effect.repeat(Schedule.spaced("1 hour")),
         Effect.forkScoped

@@ -25,6 +25,7 @@ import {
   windowAfter
 } from "../store/SealedValues.ts"
 import { stampCanary, stampedKeys, stampResealed } from "../store/ServiceStamp.ts"
+import { plural } from "../../machines/shared/Text.ts"
 
 export interface ResealPace {
   /** The pause between two batches, which leaves the database to other work, ms. */
@@ -130,7 +131,7 @@ const resealAll = (resealing: Resealing) =>
         if (audited || (moved === 0 && rotation.rotatedAt() === 0)) {
           if (pass.unreadable > 0)
             yield* Effect.logError(
-              `${pass.unreadable} sealed values do not open with any key and stay as they are: encryption show counts them`
+              `no key opens ${plural(pass.unreadable, "sealed value")}, which the pass leaves unchanged: encryption show counts them`
             )
           break
         }
@@ -143,7 +144,7 @@ const resealAll = (resealing: Resealing) =>
       yield* Effect.sleep(pass.moved > 0 || pass.skipped > 0 ? betweenPasses : Math.max(wait, 0))
     }
     yield* stampResealed(number)
-    if (moved > 0) yield* Effect.logInfo(`sealed again with key ${number}: ${moved} values`)
+    if (moved > 0) yield* Effect.logInfo(`sealed again with key ${number}: ${plural(moved, "value")}`)
     rotation.endResealing()
   })
 

@@ -7,7 +7,7 @@ import { boundedList, country, flag, nameText, optionalText, shaped, token } fro
 import { admin, compliance, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, OptionalBody, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
-import { custodyModels, licenceTypes } from "./operatorTokens.ts"
+import { codeShape, custodyModels, licenceTypes } from "./operatorTokens.ts"
 
 /** The profile that the partner reads (doc 1, Partner profile), with the fields that only operators see. */
 export const PartnerProfile = Schema.Struct({
@@ -52,8 +52,6 @@ const Blockers = Schema.Struct({
   blockers: Schema.Array(Schema.String)
 })
 
-/** Commands accept a partner's code or id, so a code must not have the form of an id. */
-export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
 
 export const PartnerBody = Schema.Struct({

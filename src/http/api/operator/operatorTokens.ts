@@ -37,6 +37,8 @@ export const swapStates = [
   "CURED",
   "FINAL_SETTLEMENT"
 ] as const
+/** Form of a partner's code. Commands accept the code or the id, so a code has at least one letter. */
+export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const resolutions = ["executed", "void", "closed"] as const
 /** Outcomes of the appropriateness test. A WARN counts only once the client has acknowledged it. */
 export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const

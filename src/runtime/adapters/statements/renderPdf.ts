@@ -39,7 +39,7 @@ export const renderPdf = async ({ head, next, write }: Rendering): Promise<void>
   for (let piece = await next(); piece !== null; piece = await next()) {
     if (isTagged) model.push(piece.content)
     if (piece.section < 0) {
-      // The elements between two sections: the end of the one before, the start of the next.
+      // This piece of the model separates two sections: in the PDF the earlier section ends, and the next begins.
       if (section >= 0) pages.endSection(section)
       section++
       if (section < head.skeleton.sections.length) pages.section(section)

@@ -71,7 +71,10 @@ export class SubjectLoading {
           }),
           Effect.catchCause((cause) =>
             Effect.andThen(
-              Effect.logError("subjects could not be read: their callers get 503", cause),
+              Effect.logError(
+                `the rows of ${someOf(actors)} could not be read: requests that wait for them get 503`,
+                cause
+              ),
               Effect.sync(() => none("not read"))
             )
           )
@@ -109,3 +112,9 @@ export class SubjectLoading {
 
 const isAwaited = ({ readers, queue }: Actor): boolean =>
   readers.length > 0 || queue.some(({ command }) => command.lane !== "internal")
+
+/** The first subjects by name, and the number of the others. */
+const someOf = (actors: ReadonlyArray<Actor>): string => {
+  const first = actors.slice(0, 5).map(({ subject }) => subject)
+  return actors.length === first.length ? first.join(", ") : `${first.join(", ")} and ${actors.length - first.length} more`
+}

@@ -10,6 +10,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { parseId } from "../../../machines/shared/Ids.ts"
+import { clientNameShape } from "../../../machines/shared/Text.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../tables/client.ts"
@@ -36,8 +37,6 @@ const noClient = refuse(unknown("Client"))
 
 /** Form of a uid: prefix, hyphen, digits (F31). */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
-/** The longest address is 254 characters; the database refuses some texts outright (U+0000). */
-const nameShape = /^\P{Cc}{1,254}$/u
 
 const clientIdOf = (sql: PgClient.PgClient, name: string): Effect.Effect<Verdict<number>, Unavailable> => {
   const id = parseId(name)
@@ -48,7 +47,7 @@ const clientIdOf = (sql: PgClient.PgClient, name: string): Effect.Effect<Verdict
       whenAway
     )
   }
-  if (/^[0-9]*$/.test(name) || !nameShape.test(name) || !name.isWellFormed()) return Effect.succeed(noClient)
+  if (!clientNameShape.test(name) || !name.isWellFormed()) return Effect.succeed(noClient)
   return Effect.map(Effect.catch(clientsNamed(sql, name), whenAway), ([one, ...others]) => {
     if (one === undefined) return noClient
     return others.length === 0 ? accept(one.id) : refuse(ambiguous(name, [one, ...others]))

@@ -30,7 +30,7 @@ const most = 2_048
 const atOnce = 64
 /** The number of accounts with perpetual orders that are read each second after the start. */
 const readAtStart = 512
-const notRead = "an account could not be read for the risk index; it is read again"
+const notRead = "the account could not be read for the risk index; the service reads it again"
 
 export interface RiskWatchParts {
   readonly host: ActorHost["Service"]
@@ -161,7 +161,9 @@ class Watch {
       .pipe(
         Effect.catchTag("Unavailable", () => this.later(clientId)),
         // One account that can't be read must not end the watch over all others.
-        Effect.catchCause((cause) => Effect.andThen(Effect.logError(notRead, cause), this.later(clientId)))
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logError(`client ${clientId}: ${notRead}`, cause), this.later(clientId))
+        )
       )
   }
 

@@ -14,6 +14,7 @@ import type { VenueCallRow } from "../../tables/venue.ts"
 import { answerWithin } from "./VenueGateway.ts"
 import { definite, isUnseen } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
+import { plural } from "../../../machines/shared/Text.ts"
 
 /** Pauses between two queries, ms. The last one repeats. */
 const pauses: ReadonlyArray<number> = [1_000, 1_000, 2_000, 4_000, 5_000]
@@ -193,10 +194,16 @@ export class InDoubtCalls {
         return Effect.forEach(ofClients, ([clientId, ends]) => this.write(clientId, ends), { discard: true })
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
-        Effect.logDebug("the venue does not answer the query for the outcomes of calls: it is retried", reason)
+        Effect.logDebug(
+          `the venue did not answer the query for the outcomes of ${plural(due.length, "in-doubt call")}: the service queries again`,
+          reason
+        )
       ),
       Effect.catchDefect((defect) =>
-        Effect.logError("the query for the outcomes of calls failed: it is retried", defect)
+        Effect.logError(
+          `the outcomes of ${plural(due.length, "in-doubt call")} could not be queried or written: the service queries again`,
+          defect
+        )
       )
     )
   }

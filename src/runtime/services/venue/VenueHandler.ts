@@ -97,8 +97,8 @@ export interface VenueHandler {
   /** Applies an event. False: the object does not exist, so the event is quarantined. */
   readonly reported: (turn: Turn, report: ObjectFact) => boolean
   /**
-   * Publishes a quote to memory beside the mailboxes. It takes no turn and no commit, because a quote is not a row. The
-   * same quote may arrive again. Null: objects of this kind have no quotes.
+   * Keeps a quote of the venue in memory, outside the client's mailbox: a quote is never stored, so it needs no commit. The
+   * venue may send the same quote twice. Null: objects of this kind have no quotes.
    */
   readonly quoted: ((quoted: Quoted) => void) | null
 }

@@ -96,13 +96,19 @@ export class FeedSweep extends Context.Service<
                 // Another process has claimed it, or the partner's mailbox is full. The next sweep reads it again.
                 Effect.catch((error) =>
                   Effect.as(
-                    Effect.logDebug("a notification feed was not forwarded: the next sweep reads it again", error),
+                    Effect.logDebug(
+                      `the notification feed of partner ${partnerId} was not forwarded: the next sweep reads it again`,
+                      error
+                    ),
                     0
                   )
                 ),
                 Effect.catchDefect((defect) =>
                   Effect.as(
-                    Effect.logError("a notification feed can not be forwarded: the next sweep reads it again", defect),
+                    Effect.logError(
+                      `the notification feed of partner ${partnerId} can not be forwarded: the next sweep reads it again`,
+                      defect
+                    ),
                     0
                   )
                 )

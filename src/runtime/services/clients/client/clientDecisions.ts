@@ -34,6 +34,7 @@ import { remember, trueMatches } from "../../screening/dispositions.ts"
 import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
 import { advance } from "../../../effects/advance.ts"
 import { firstRow } from "../../../effects/machineRow.ts"
+import { plural } from "../../../../machines/shared/Text.ts"
 
 /** What a decision on one client needs: the client's turn, the owner of its effects, and the role that decides. */
 export interface ClientTurn {
@@ -119,7 +120,7 @@ export const clearClient = (
     return refuse(
       conflict(
         "FILE_CHANGED",
-        `Screening finds ${unseen} ${unseen === 1 ? "candidate" : "candidates"} for this client that changed since the case was read: read the case again before clearing it.`,
+        `Screening finds ${plural(unseen, "candidate")} for this client that changed since the case was read: read the case again before clearing it.`,
         { unseenCandidates: unseen }
       )
     )

@@ -15,7 +15,7 @@ import {
   type Settled
 } from "../../../../machines/screening/screen.ts"
 import { isRecord } from "../../../../machines/shared/Fields.ts"
-import { cleanText } from "../../../../machines/shared/Text.ts"
+import { cleanText, plural } from "../../../../machines/shared/Text.ts"
 import type { Turn } from "../../../engine/mailbox/ActorHost.ts"
 import type { Instance } from "../../../effects/Instance.ts"
 import type { SubjectState } from "../../../engine/mailbox/SubjectState.ts"
@@ -81,7 +81,7 @@ export interface LaterFinding extends ScreeningResult {
  */
 export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later: LaterFinding): void => {
   const { outcome, candidates, screeningRunId } = later
-  const count = `${candidates.length} ${candidates.length === 1 ? "candidate" : "candidates"}`
+  const count = plural(candidates.length, "candidate")
   const note = `screening run ${screeningRunId}, ${outcome}: ${count} new or worse than shown`
   const known = new Set(candidates.map(({ entryId }) => entryId))
   const shown = [...candidatesOf(open).filter(({ entryId }) => !known.has(entryId)), ...candidates]

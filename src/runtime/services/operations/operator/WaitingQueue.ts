@@ -91,8 +91,7 @@ export class WaitingQueue extends Context.Service<
             const clients = shown.flatMap(({ clientId }) => (clientId === null ? [] : [clientId]))
             const uids = shown.flatMap(({ clientUid }) => (clientUid === null ? [] : [clientUid]))
             const owners = yield* inTime(ownersOf(sql, [...new Set(clients)], [...new Set(uids)]))
-            const counts = countsOf(whole, stored)
-            const all = counts.filter((each) => kind === undefined || each.kind === kind)
+            const counts = countsOf(whole, stored).filter((each) => kind === undefined || each.kind === kind)
             return {
               asOf,
               waiting: shown.map(({ partnerId, ...item }) => {
@@ -105,7 +104,7 @@ export class WaitingQueue extends Context.Service<
                 }
               }),
               counts,
-              hasMore: all.reduce((sum, { count }) => sum + count, 0) > shown.length
+              hasMore: counts.reduce((sum, { count }) => sum + count, 0) > shown.length
             }
           })
       })

@@ -24,6 +24,7 @@ import {
 } from "../../../store/SandboxResets.ts"
 import { whenAway, whenUnsure } from "../../../store/whenAway.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../../shared/OperatorCaller.ts"
+import { plural } from "../../../../machines/shared/Text.ts"
 
 export interface ResetState {
   /** False: this service has nothing to reset. */
@@ -126,5 +127,5 @@ const foreign = (tables: ReadonlyArray<string>) =>
 const endOf = ({ ended, seal }: ResetMade): string => {
   const { ledgerTransactions, auditEntries, clients } = ended
   const chain = seal === null ? "not sealed yet" : `last seal ${seal}`
-  return `${clients} clients, ${ledgerTransactions} ledger transactions, ${auditEntries} audit entries, ${chain}`
+  return `${plural(clients, "client")}, ${plural(ledgerTransactions, "ledger transaction")}, ${plural(auditEntries, "audit entry")}, ${chain}`
 }

@@ -38,6 +38,7 @@ import {
   venueTraffic
 } from "../../../store/reads/venueReads.ts"
 import { whenAway } from "../../../store/whenAway.ts"
+import { plural } from "../../../../machines/shared/Text.ts"
 
 /** The attached venue; null: none. */
 const AttachedVenue = Context.Reference<VenueShape | null>("brokerage/runtime/services/system/AttachedVenue", {
@@ -180,7 +181,7 @@ const waitingSentence = ({ inFlight: [ref], taken }: VenueTraffic, eventsBehind:
   if (ref !== undefined) return `the call ${ref} is still in flight`
   return eventsBehind === null
     ? `the venue does not keep the events after ${taken}, and the service has not gone on yet`
-    : `${eventsBehind} events of the venue are not taken yet`
+    : `the service has not yet applied ${plural(eventsBehind, "event")} of the venue`
 }
 
 /** Waits until no call is in flight, and all events that the venue had published when the wait began are applied. */

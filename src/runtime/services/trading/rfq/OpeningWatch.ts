@@ -168,10 +168,10 @@ class OpeningWatch {
         : Effect.void
     )
     return Effect.catchCause(ending, (cause) =>
-      Effect.logWarning("requests to open could not be ended: the service tries again in a second", cause).pipe(
-        Effect.andThen(Effect.sleep(checkEvery)),
-        Effect.andThen(Effect.sync(() => this.want(clientId)))
-      )
+      Effect.logWarning(
+        `requests and orders of client ${clientId} that open risk could not be cancelled: the service tries again in a second`,
+        cause
+      ).pipe(Effect.andThen(Effect.sleep(checkEvery)), Effect.andThen(Effect.sync(() => this.want(clientId))))
     )
   }
 
