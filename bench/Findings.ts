@@ -4,6 +4,7 @@ import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
 import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
 import type { MarginFindings } from "./margin/marginRounds.ts"
+import type { CommandFindings } from "./commands/commandRounds.ts"
 import type { FairnessFindings } from "./fairness/fairnessRounds.ts"
 import type { OrderFindings } from "./orders/orderRounds.ts"
 import type { ProfileReport } from "./profile.ts"
@@ -82,6 +83,8 @@ export interface Findings {
   readonly statements?: StatementFindings
   /** Measured only on request (--only fairness). */
   readonly fairness?: FairnessFindings
+  /** Measured only on request (--only cli). */
+  readonly cli?: CommandFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements|fairness
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements|fairness|cli
  * (one part, printed and not written), --rows one,crowd,takes,... (of the parts margin, staking and statements, these alone),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
@@ -11,6 +11,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
+import { measureCommands } from "./commands/commandRounds.ts"
+import { commandGoals } from "./commands/section.ts"
 import { judgeGoals } from "./goals.ts"
 import { measureEventFlow } from "./contracts/eventFlow.ts"
 import { measureMassEnd } from "./contracts/massEnd.ts"
@@ -27,6 +29,7 @@ import { measureMargin } from "./margin/marginRounds.ts"
 import { measureOrders } from "./orders/orderRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import {
+  commandPlanOf,
   eventFlowPlanOf,
   fairnessPlanOf,
   feedPlanOf,
@@ -217,7 +220,8 @@ const parts = {
   margin: (plan: Plan) => measureMargin({ ...marginPlanOf(plan), progress }),
   staking: (plan: Plan) => measureStaking({ ...stakingPlanOf(plan), progress }),
   statements: (plan: Plan) => measureStatements({ ...statementPlanOf(plan), progress }),
-  fairness: (plan: Plan) => measureFairness({ ...fairnessPlanOf(plan), progress })
+  fairness: (plan: Plan) => measureFairness({ ...fairnessPlanOf(plan), progress }),
+  cli: (plan: Plan) => measureCommands({ ...commandPlanOf(plan), progress })
 }
 type Part = keyof typeof parts
 
@@ -251,13 +255,14 @@ const measure = async (plan: Plan): Promise<Findings> => {
   }
 }
 
-const hasFailed = ({ onboarding, orders, margin, staking, statements, fairness }: Partial<Findings>): boolean =>
+const hasFailed = ({ onboarding, orders, margin, staking, statements, fairness, cli }: Partial<Findings>): boolean =>
   typeof onboarding?.listedFailure === "string" ||
   (orders !== undefined && orderGoals(orders).some(({ reached }) => !reached)) ||
   (margin !== undefined && marginGoals(margin).some(({ reached }) => !reached)) ||
   (staking !== undefined && stakingGoals(staking).some(({ reached }) => !reached)) ||
   (statements !== undefined && statementGoals(statements).some(({ reached }) => !reached)) ||
-  (fairness !== undefined && fairnessGoals(fairness).some(({ reached }) => !reached))
+  (fairness !== undefined && fairnessGoals(fairness).some(({ reached }) => !reached)) ||
+  (cli !== undefined && commandGoals(cli).some(({ reached }) => !reached))
 
 /** Data directories of the parts. */
 const folders = [
@@ -280,7 +285,8 @@ const folders = [
   "statements/files",
   "statements/night",
   "statements/nights",
-  "fairness"
+  "fairness",
+  "cli"
 ] as const
 
 interface Options {

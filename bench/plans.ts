@@ -158,6 +158,11 @@ export const fairnessPlanOf = ({ dataDirectory, quick, rounds, sliceMillis }: Pl
   stored: quick ? 500 : 600
 })
 
+export const commandPlanOf = ({ dataDirectory, quick }: Plan) => ({
+  dataDirectory: join(dataDirectory, "cli"),
+  rounds: quick ? 5 : 15
+})
+
 export const marginPlanOf = ({ dataDirectory, quick, rows }: Plan): Omit<MarginPlan, "progress"> => ({
   dataDirectory: join(dataDirectory, "margin"),
   rows: rowsOf(rows, marginRows, usualMarginRows),

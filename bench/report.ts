@@ -1,5 +1,6 @@
 /** The findings as Markdown: printed at the end of a run, and written to docs/benchmarks.md with --write. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { commandsSection } from "./commands/section.ts"
 import { contractsSection } from "./contracts/section.ts"
 import { fairnessSection } from "./fairness/section.ts"
 import type { Findings, Reports } from "./Findings.ts"
@@ -142,8 +143,20 @@ ${figuresTable(findings)}
 
 /** The sections of the parts that were measured alone. */
 export const renderParts = (findings: Partial<Findings>): string => {
-  const { webhooks, onboarding, screening, money, markets, contracts, orders, margin, staking, statements, fairness } =
-    findings
+  const {
+    webhooks,
+    onboarding,
+    screening,
+    money,
+    markets,
+    contracts,
+    orders,
+    margin,
+    staking,
+    statements,
+    fairness,
+    cli
+  } = findings
   return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
@@ -157,13 +170,14 @@ export const renderParts = (findings: Partial<Findings>): string => {
     ...(margin === undefined ? [] : [`## Margin\n\n${marginSection(margin)}`]),
     ...(staking === undefined ? [] : [`## Staking and account reads\n\n${stakingSection(staking)}`]),
     ...(statements === undefined ? [] : [`## Statements\n\n${statementsSection(statements)}`]),
-    ...(fairness === undefined ? [] : [`## Fairness\n\n${fairnessSection(fairness)}`])
+    ...(fairness === undefined ? [] : [`## Fairness\n\n${fairnessSection(fairness)}`]),
+    ...(cli === undefined ? [] : [`## Commands\n\n${commandsSection(cli)}`])
   ].join("\n\n")
 }
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking, statements, fairness) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts, orders, margin, staking, statements, fairness, cli) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 
