@@ -74,6 +74,8 @@ export interface ServeRequest {
   readonly identityProviders: ReadonlyArray<string> | null
   readonly firm: Firm | null
   readonly killAt: { readonly point: string; readonly times: number } | null
+  /** True when the end of stdin stops the service: it then ends with the process that holds the other end of the pipe. */
+  readonly untilStdinEnds: boolean
 }
 
 /** The names that statements give the operator's firm; a name is absent where the operator sets none. */

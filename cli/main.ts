@@ -37,6 +37,11 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   // The signal handlers come first, so that a signal during the start stops the service in order too.
   const stop = stopped()
   serving = true
+  if (options.untilStdinEnds) {
+    process.stdin.once("close", () => ending?.resolve()).resume()
+    // The open pipe must not keep a process alive that has stopped for another reason.
+    process.stdin.unref()
+  }
   const [{ Effect }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
   const ended = Effect.runPromise(
     service.serve(

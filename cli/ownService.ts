@@ -94,10 +94,13 @@ const logOf = (dataDir: string): string => join(dataDir, "service.log")
 const spawnService = (dataDir: string, port: number): ChildProcess => {
   const log = openSync(logOf(dataDir), "a", 0o600)
   const place = ["--port", String(port), "--data-dir", dataDir]
-  const line = ["serve", "--sandbox", "--allow-webhook-host", "127.0.0.1", "--kill-at", "on-signal", ...place, "--json"]
+  const sandbox = ["serve", "--sandbox", "--allow-webhook-host", "127.0.0.1", "--kill-at", "on-signal"]
+  const line = [...sandbox, "--until-stdin-ends", ...place, "--json"]
   try {
-    // The service has its own process group: Ctrl-C reaches only the command, which then stops the service properly.
-    return spawn(process.execPath, [launcher, ...line], { stdio: ["ignore", "pipe", log], detached: true })
+    // The service has its own process group: Ctrl-C reaches only the command, which then stops the service properly. The pipe
+    // to its stdin closes with the command, so that a killed command leaves no service behind.
+    const child = spawn(process.execPath, [launcher, ...line], { stdio: ["pipe", "pipe", log], detached: true })
+    return child.once("exit", () => child.stdin?.destroy())
   } finally {
     closeSync(log)
   }

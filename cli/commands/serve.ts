@@ -34,6 +34,7 @@ interface ServeFlags {
   readonly fourEyes?: ReadonlyArray<string>
   readonly leverageProfile?: LeverageProfile
   readonly killAt?: string
+  readonly untilStdinEnds?: boolean
   /** Set by the settings file only. */
   readonly blockedJurisdictions?: ReadonlyArray<string>
   readonly identityProviders?: ReadonlyArray<string>
@@ -83,6 +84,7 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
       ).choices(profiles)
     )
     .addOption(new Option("--kill-at <point>", "crash test: die at POINT[:N]").hideHelp())
+    .addOption(new Option("--until-stdin-ends", "stop when stdin ends, as when the parent process dies").hideHelp())
     .action((flags: ServeFlags, command: Command) =>
       cli.attempt(command, async (globals) => {
         cli.status = await cli.io.serve(serveRequest(flags, globals))
@@ -115,7 +117,8 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
     blockedJurisdictions: all.blockedJurisdictions ?? null,
     identityProviders: all.identityProviders ?? null,
     firm: all.firm ?? null,
-    killAt: all.killAt === undefined ? null : killPoint(all.killAt)
+    killAt: all.killAt === undefined ? null : killPoint(all.killAt),
+    untilStdinEnds: all.untilStdinEnds ?? false
   }
 }
 

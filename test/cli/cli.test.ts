@@ -311,7 +311,8 @@ describe("operator surface, serve", () => {
       blockedJurisdictions: null,
       identityProviders: null,
       firm: null,
-      killAt: null
+      killAt: null,
+      untilStdinEnds: false
     })
   })
 
@@ -375,7 +376,8 @@ describe("operator surface, serve", () => {
       blockedJurisdictions: null,
       identityProviders: null,
       firm: null,
-      killAt: { point: "after-claim", times: 3 }
+      killAt: { point: "after-claim", times: 3 },
+      untilStdinEnds: false
     })
     assert.deepStrictEqual((await served("--four-eyes", "none")).fourEyes, [])
     assert.deepInclude(

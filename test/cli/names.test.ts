@@ -38,6 +38,9 @@ const names: Readonly<Record<string, { readonly good: string; readonly bad: Read
 /** Commands whose ids have further forms: any object of a machine is named as the commands of its kind name it. */
 const byClient = new Set(["machine inspect", "machine instances"])
 
+/** Options that the command needs with --json. */
+const more: Readonly<Record<string, string>> = { "ledger export": `--output=${join(folder, "out")}` }
+
 /** Good values of the other required arguments and options, by placeholder. */
 const values: Readonly<Record<string, string>> = {
   decimal: "1",
@@ -78,7 +81,8 @@ const lineOf = ({ path, command }: Place, over: { readonly part: Argument | Opti
   return [
     ...path.split(" "),
     ...command.registeredArguments.map((argument) => text(argument, argument.name())),
-    ...options.map((option) => `${option.long}=${text(option, placeholderOf(option))}`)
+    ...options.map((option) => `${option.long}=${text(option, placeholderOf(option))}`),
+    ...(more[path] === undefined ? [] : [more[path]])
   ]
 }
 
@@ -110,12 +114,11 @@ describe("operator surface, exit status 2: a text that can name no object", () =
     async (_, { place, part, good, bad }) => {
       const called = await runRecorded([...lineOf(place, { part, text: good }), ...nowhere])
       assert.strictEqual(called.status, exitStatus.unreachable, called.stderr)
-      for (const text of bad) {
-        const line = lineOf(place, { part, text })
-        const { status, stdout, refusal } = await runRecorded([...line, ...nowhere])
-        assert.deepStrictEqual([status, stdout, refusal.code], [exitStatus.usage, "", 4000], line.join(" "))
-        assert.include(refusal.msg, "It must be ", line.join(" "))
-      }
+      const line = lineOf(place, { part, text: bad[0] ?? "" })
+      const { status, stdout, refusal } = await runRecorded([...line, ...nowhere])
+      assert.deepStrictEqual([status, stdout, refusal.code], [exitStatus.usage, "", 4000], line.join(" "))
+      assert.include(refusal.msg, "It must be ", line.join(" "))
+      for (const text of bad) assert.throws(() => void part.parseArg?.(text, undefined), /^It must be /, text)
     }
   )
 
@@ -142,7 +145,8 @@ describe("operator surface, confirmations of changes of access", () => {
       made = { confirms: options.confirm !== undefined, reads: options.reads === true }
       return Promise.resolve()
     }
-    await (await buildProgram(cli)).parseAsync(line.split(" "), { from: "user" })
+    const args = line.split(" ")
+    await (await buildProgram(cli, args)).parseAsync(args, { from: "user" })
     return made as { readonly confirms: boolean; readonly reads: boolean } | null
   }
 

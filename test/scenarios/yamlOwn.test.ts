@@ -2,20 +2,20 @@
  * The scenarios that kill the service or its database, or leave it otherwise than it was: played each on a
  * service of the command's own, of which nothing is left afterwards (operator surface, sim run).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
+import { isRunning, readPostmasterPid } from "../../src/runtime/adapters/postmasterPid.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { isDeep, played } from "../support/every.ts"
 import { startRealService } from "../support/RealService.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
-import { eventually } from "../runtime/engine/eventually.ts"
 
 const ids = allScenarios()
   .scenarios.filter(({ own }) => own)
@@ -52,25 +52,50 @@ describe("sim run --own", () => {
     assert.deepStrictEqual(readdirSync(folder), [])
   }, 900_000)
 
-  it.each([
-    ["its terminal closes", (run: ChildProcess) => void run.kill("SIGHUP")],
-    ["nobody reads it any more", (run: ChildProcess) => void run.stdout?.destroy()]
-  ])(
-    "takes its service away when %s",
-    async (_, go) => {
-      const run = spawn(process.execPath, [main, "sim", "run", "SC-PLT-03", "--own"], {
-        stdio: ["ignore", "pipe", "pipe"]
-      })
-      const ended = once(run, "exit")
-      await once(run.stdout, "data")
-      await eventually(() => readdirSync(folder).length > 0)
+  const until = (fact: () => boolean): Promise<void> =>
+    vi.waitFor(() => assert.isTrue(fact()), { timeout: 60_000, interval: 20 })
+
+  /** A run with a folder of its own, once its service has begun to start. */
+  const begunRun = async (name: string) => {
+    const own = mkdtempSync(join(folder, name))
+    const run = spawn(process.execPath, [main, "sim", "run", "SC-PLT-03", "--own"], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, TMPDIR: own }
+    })
+    const ended = once(run, "exit")
+    await once(run.stdout, "data")
+    await until(() => readdirSync(own).length > 0)
+    const end = () => rmSync(own, { recursive: true, force: true })
+    return { run, ended, dataDir: join(own, readdirSync(own)[0] ?? ""), left: () => readdirSync(own), end }
+  }
+
+  it("takes its service away when its terminal closes, nobody reads it any more, or it is killed", async () => {
+    const orderly = async (name: string, go: (run: ChildProcess) => void) => {
+      const { run, ended, left, end } = await begunRun(name)
       go(run)
       const [, signal] = await ended
       assert.isNull(signal)
-      assert.deepStrictEqual(readdirSync(folder), [])
-    },
-    90_000
-  )
+      assert.deepStrictEqual(left(), [])
+      end()
+    }
+    // A killed command removes nothing, so its data directory stays; the service and its database end.
+    const killed = async () => {
+      const { run, ended, dataDir, end } = await begunRun("killed-")
+      await until(() => existsSync(join(dataDir, "service.json")))
+      const { pid } = JSON.parse(readFileSync(join(dataDir, "service.json"), "utf8")) as { readonly pid: number }
+      const database = readPostmasterPid(join(dataDir, "postgres/cluster"))?.pid ?? 0
+      assert.deepStrictEqual([isRunning(pid), isRunning(database)], [true, true])
+      run.kill("SIGKILL")
+      await ended
+      await until(() => !isRunning(pid) && !isRunning(database))
+      end()
+    }
+    await Promise.all([
+      orderly("terminal-", (run) => void run.kill("SIGHUP")),
+      orderly("reader-", (run) => void run.stdout?.destroy()),
+      killed()
+    ])
+  }, 180_000)
 })
 
 describe("sim run beside a demo", () => {

@@ -1,8 +1,8 @@
 /**
-import { plural } from "../../../src/machines/shared/Text.ts"
  * Compares expected with found values. A map must have exactly its members, a list exactly its items in order; other values
  * must be equal. A matcher (`!any`, `!has`) has its own rule. Returns the first difference as a sentence.
  */
+import { plural } from "../../../src/machines/shared/Text.ts"
 
 /** The tags of matchers with their rules. */
 export const matchers = {
