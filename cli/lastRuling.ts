@@ -5,8 +5,8 @@
 import { orElse } from "./CliIo.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import { shortPrints } from "./views/shortPrints.ts"
-import { stateWords } from "./views/stateWords.ts"
-import { text, time, type View, words } from "./views/View.ts"
+import { stateText } from "./views/stateText.ts"
+import { text, time, type View, richText } from "./views/View.ts"
 
 /** The last decision as text. Null when the audit has none or can't be read: the refusal is then shown without it. */
 export const lastRuling = (api: OperatorClient, object: string): Promise<View | null> =>
@@ -17,10 +17,10 @@ const readRuling = async (api: OperatorClient, object: string): Promise<View | n
   if (last === undefined) return null
   const change = [last.before, last.after].filter((state) => state !== null).join(" -> ")
   const why = last.reason === null ? "" : `: ${shortPrints(withoutRequester(last.reason))}`
-  const what = change === "" ? last.action : words`${last.action}, ${stateWords(change)}`
+  const what = change === "" ? last.action : richText`${last.action}, ${stateText(change)}`
   // The first audit row of an object is its creation and not a decision.
   const head = last.before === null ? "No decision yet" : "Last decision"
-  return text(words`${head}: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
+  return text(richText`${head}: ${what}, by ${last.role}/${last.keyLabel} at ${time(last.ts)}${why}`)
 }
 
 /** The reason without the argument hash and the requester's id, because the requester's label is shown beside it. */

@@ -5,7 +5,7 @@
 import { orElse } from "./CliIo.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
 import type { Names } from "./views/cellText.ts"
-import { Named, type View, Words } from "./views/View.ts"
+import { Named, type View, RichText } from "./views/View.ts"
 
 export const noNames: Names = { partner: new Map(), operator: new Map() }
 
@@ -17,7 +17,7 @@ export const namesIn = (view: View): ReadonlySet<Named["kind"]> => {
     const cells =
       each.kind === "table" ? each.rows.flat() : each.kind === "fields" ? each.fields.map(([, cell]) => cell) : []
     for (const cell of [...cells, ...(each.kind === "text" ? [each.text] : [])])
-      for (const part of cell instanceof Words ? cell.parts : [cell]) if (part instanceof Named) found.add(part.kind)
+      for (const part of cell instanceof RichText ? cell.parts : [cell]) if (part instanceof Named) found.add(part.kind)
   }
   visit(view)
   return found

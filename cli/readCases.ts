@@ -1,7 +1,7 @@
 /** The open cases that `kyc clear` shows and then clears (F26; D1). */
 import { given } from "./options.ts"
 import type { OperatorClient } from "./OperatorClient.ts"
-import { time, words, type Words } from "./views/View.ts"
+import { time, richText, type RichText } from "./views/View.ts"
 import { plural } from "../src/machines/shared/Text.ts"
 
 /** The cases that a clearance names. Cases outside this list, or with a later screening, are not cleared. */
@@ -25,7 +25,7 @@ const mostCases = 500
 export const readCases = async (
   api: OperatorClient,
   client: string,
-  show: (line: Words) => void
+  show: (line: RichText) => void
 ): Promise<ReadCase> => {
   // The package is read before the cases, so that a revision filed between the two reads is refused and not cleared with
   // them.
@@ -35,7 +35,7 @@ export const readCases = async (
   for (const { caseId, reason, openedAt, details } of open) {
     const count = details.candidates?.length ?? 0
     const found = count === 0 ? "" : `, ${plural(count, "candidate")}`
-    show(words`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
+    show(richText`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
   }
   return {
     cases: open.map(({ caseId }) => caseId),

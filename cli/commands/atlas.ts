@@ -2,7 +2,7 @@
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
-import { stack, text, time, words } from "../views/View.ts"
+import { stack, text, time, richText } from "../views/View.ts"
 
 export const addAtlasCommand = (program: Command, cli: Cli): void => {
   program
@@ -15,7 +15,7 @@ export const addAtlasCommand = (program: Command, cli: Cli): void => {
         const { data } = await callService(connection, (api) => api.atlas.link({}))
         const link = { url: new URL(data.path, connection.url).href, expiresAt: data.expiresAt }
         await cli.show(globals, link, ({ url, expiresAt }) =>
-          stack(text(url), text(words`Opens until ${time(expiresAt)}.`))
+          stack(text(url), text(richText`Opens until ${time(expiresAt)}.`))
         )
       })
     )

@@ -5,8 +5,8 @@ import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 import { beforeOption, clientOption, given, limitOption, objectName, partnerOption } from "../options.ts"
 import { momentOption } from "../moment.ts"
-import { statesOf, stateWords } from "../views/stateWords.ts"
-import { joined, Moment, partnerNamed, stack, table, text, time, type View, type Words } from "../views/View.ts"
+import { statesOf, stateText } from "../views/stateText.ts"
+import { joined, Moment, partnerNamed, stack, table, text, time, type View, type RichText } from "../views/View.ts"
 
 interface TailOptions {
   readonly client?: string
@@ -96,12 +96,12 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
   })
 
 /** The change that a row records: state or fact before and after. */
-export const changeOf = (entry: Entry): Words => {
+export const changeOf = (entry: Entry): RichText => {
   const { before, after } = statesOf(entry)
-  return stateWords([before, after].filter((state) => state !== null).join(" -> "))
+  return stateText([before, after].filter((state) => state !== null).join(" -> "))
 }
 
-const lineOf = (entry: Entry): Words =>
+const lineOf = (entry: Entry): RichText =>
   joined(
     [
       time(entry.ts),

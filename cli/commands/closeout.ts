@@ -4,7 +4,7 @@
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { given, idArgument, required } from "../options.ts"
-import { type Cell, fields, Moment, page, stack, table, text, time, type View, words } from "../views/View.ts"
+import { type Cell, fields, Moment, page, stack, table, text, time, type View, richText } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { type ListOptions, listOf, pageOf } from "./tradeLists.ts"
 
@@ -153,7 +153,9 @@ const standing = ({ closeOutEquity, marginBase, marginLevel, riskState, marksFre
 const waiting = (waits: Detail["waits"]): ReadonlyArray<View> =>
   waits.length === 0
     ? [text("Its next step is due within a second.")]
-    : waits.map(({ why, until }) => text(words`Waits: ${why}${until === null ? "" : words`, until ${clock(until)}`}.`))
+    : waits.map(({ why, until }) =>
+        text(richText`Waits: ${why}${until === null ? "" : richText`, until ${clock(until)}`}.`)
+      )
 
 const behindLine: Readonly<Record<string, (row: Detail["behind"][number]) => Cell>> = {
   behind: (row) => row.what,

@@ -6,7 +6,7 @@ import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
 import { beforeOption, clientArgument, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
 import { aboutClient } from "../questions.ts"
-import { fields, inWords, page, stack, table, text, time } from "../views/View.ts"
+import { fields, inlineText, page, stack, table, text, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { addLedgerExportCommand } from "./ledgerExport.ts"
 
@@ -61,7 +61,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
               {
                 check: (row) => row.name,
                 result: (row) => (row.ok ? "holds" : "BROKEN"),
-                figure: (row) => inWords(row.figure),
+                figure: (row) => inlineText(row.figure),
                 detail: (row) => row.detail
               },
               "no checks"

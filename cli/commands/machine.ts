@@ -22,7 +22,7 @@ import {
   text,
   time,
   type View,
-  type Words
+  type RichText
 } from "../views/View.ts"
 import type { Entry } from "./audit.ts"
 
@@ -213,7 +213,7 @@ const wayLine: Parameters<typeof table<Step>>[1] = {
 
 const reasonOf = ({ reason }: Step): string | null => (reason === null ? null : shortPrints(reason))
 
-const lineOf = (step: Step): Words =>
+const lineOf = (step: Step): RichText =>
   joined([time(step.at), wayOf(step), eventOf(step), step.by, step.requestId, reasonOf(step)], "  ")
 
 /** One row for each event and target state. The guards that lead there are named in the same row. */

@@ -19,7 +19,7 @@ import {
 import { momentOption } from "../moment.ts"
 import { intoFile, refuseExisting } from "../outputFile.ts"
 import type { StatementJob, StatementJobFailure } from "../../src/http/api/operator/StatementGroup.ts"
-import { fields, page, stack, table, text, time, words } from "../views/View.ts"
+import { fields, page, stack, table, text, time, richText } from "../views/View.ts"
 
 interface GenerateOptions {
   readonly kind: (typeof statementKinds)[number]
@@ -99,7 +99,7 @@ const addJobsCommand = (statement: Command, cli: Cli): void => {
           stack(
             page(table(jobs, jobColumns, "no jobs"), end),
             ...(failures.length === 0 ? [] : [table(failures, failureColumns, "no client has failed")]),
-            text(next === null ? "Nothing is due yet." : words`Next is ${next.name}, due ${time(next.dueAt)}.`)
+            text(next === null ? "Nothing is due yet." : richText`Next is ${next.name}, due ${time(next.dueAt)}.`)
           )
       )
     )

@@ -48,7 +48,7 @@ export class Named {
 }
 
 /** A sentence with times and names, which are formatted when it is rendered. */
-export class Words {
+export class RichText {
   readonly parts: ReadonlyArray<string | Moment | Named>
 
   constructor(parts: ReadonlyArray<string | Moment | Named>) {
@@ -60,24 +60,24 @@ export class Words {
   }
 }
 
-/** Makes a sentence: words`open since ${time(at)}`. */
-export const words = (strings: TemplateStringsArray, ...values: ReadonlyArray<Cell>): Words =>
-  new Words(strings.flatMap((string, index) => [string, ...partsOf(index < values.length ? values[index] : "")]))
+/** Makes a sentence: richText`open since ${time(at)}`. */
+export const richText = (strings: TemplateStringsArray, ...values: ReadonlyArray<Cell>): RichText =>
+  new RichText(strings.flatMap((string, index) => [string, ...partsOf(index < values.length ? values[index] : "")]))
 
-const partsOf = (value: Cell): Words["parts"] =>
-  value instanceof Words
+const partsOf = (value: Cell): RichText["parts"] =>
+  value instanceof RichText
     ? value.parts
     : [value instanceof Moment || value instanceof Named ? value : String(value ?? "")]
 
 /** Joins the non-empty cells with a separator. */
-export const joined = (cells: ReadonlyArray<Cell>, between: string): Words =>
-  new Words(
+export const joined = (cells: ReadonlyArray<Cell>, between: string): RichText =>
+  new RichText(
     cells
       .filter((cell) => cell !== null && cell !== undefined && cell !== "")
       .flatMap((cell, index) => [...(index === 0 ? [] : [between]), ...partsOf(cell)])
   )
 
-export type Cell = string | number | boolean | null | undefined | Moment | Named | Words
+export type Cell = string | number | boolean | null | undefined | Moment | Named | RichText
 
 /** A column of a table: its content, and its rank on a narrow terminal. */
 export interface Column<A> {
@@ -98,7 +98,7 @@ export type View =
       readonly empty: string
     }
   | { readonly kind: "fields"; readonly fields: ReadonlyArray<readonly [name: string, value: Cell]> }
-  | { readonly kind: "text"; readonly text: string | Words }
+  | { readonly kind: "text"; readonly text: string | RichText }
   | { readonly kind: "stack"; readonly views: ReadonlyArray<View> }
 
 /** Rows of objects as a table; `columns` maps a heading to a cell, or to a column with its rank. */
@@ -120,7 +120,7 @@ export const table = <A>(
 /** The members of an object, one per line: lists are joined, flat objects inlined, deeper ones shown under dotted names. */
 export const fields = (object: object): View => ({ kind: "fields", fields: lines("", object) })
 
-export const text = (line: string | Words): View => ({ kind: "text", text: line })
+export const text = (line: string | RichText): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
 
 /** One page of a list; if further rows exist, the option that shows the next page follows it. */
@@ -139,22 +139,22 @@ export const partnerNamed = (id: number | null): Cell => (id === null ? null : n
 export const operatorNamed = (id: number | null): Cell => (id === null ? null : new Named("operator", id))
 
 /** A small object or list inside a cell: `bic X, iban Y`. Never JSON; times are formatted. */
-export const inWords = (value: unknown): Words => new Words(phrase("", value))
+export const inlineText = (value: unknown): RichText => new RichText(phrase("", value))
 
-const phrase = (name: string, shown: unknown): Words["parts"] => {
+const phrase = (name: string, shown: unknown): RichText["parts"] => {
   const value = plainOf(shown)
   if (value === null || value === undefined) return ["-"]
   if (isTime(name, value)) return [new Moment(value)]
   if (name === "partnerId" && typeof value === "number") return [new Named("partner", value, true)]
-  if (typeof value !== "object" || value instanceof Moment || value instanceof Named || value instanceof Words)
+  if (typeof value !== "object" || value instanceof Moment || value instanceof Named || value instanceof RichText)
     return partsOf(value as Cell)
-  const members: ReadonlyArray<Words["parts"]> = Array.isArray(value)
+  const members: ReadonlyArray<RichText["parts"]> = Array.isArray(value)
     ? value.map((item) => inner(name, item))
     : Object.entries(value).map(([member, each]) => [`${member} `, ...inner(member, each)])
   return members.flatMap((parts, index) => (index === 0 ? parts : [", ", ...parts]))
 }
 
-const inner = (name: string, value: unknown): Words["parts"] =>
+const inner = (name: string, value: unknown): RichText["parts"] =>
   isPlain(value) ? phrase(name, value) : ["(", ...phrase(name, value), ")"]
 
 const isPlain = (value: unknown): boolean => {
@@ -189,11 +189,11 @@ const lines = (around: string, object: object): ReadonlyArray<readonly [string, 
   Object.entries(object).flatMap(([member, value]): ReadonlyArray<readonly [string, Cell]> => {
     const name = around === "" ? member : `${around}.${member}`
     if (isTime(member, value)) return [[name, time(value)]]
-    if (value instanceof Moment || value instanceof Named || value instanceof Words) return [[name, value]]
+    if (value instanceof Moment || value instanceof Named || value instanceof RichText) return [[name, value]]
     if (isPlain(value)) return [[name, (member === "partnerId" ? namedPartner(value) : plainOf(value)) as Cell]]
     if (member === "destination") return [[name, asSent(value)]]
     const members = Object.values(value as object)
-    if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, inWords(value)]]
+    if (members.every((each) => isPlain(each) || isEmpty(each))) return [[name, inlineText(value)]]
     if (!Array.isArray(value)) return lines(name, value as object)
     return value.flatMap((item: unknown, index) =>
       isPlain(item) ? [[`${name}.${index + 1}`, item as Cell] as const] : linesOfItem(`${name}.${index + 1}`, item)
@@ -201,7 +201,7 @@ const lines = (around: string, object: object): ReadonlyArray<readonly [string, 
   })
 
 const linesOfItem = (name: string, item: unknown): ReadonlyArray<readonly [string, Cell]> =>
-  Object.values(item as object).every(isPlain) ? [[name, inWords(item)]] : lines(name, item as object)
+  Object.values(item as object).every(isPlain) ? [[name, inlineText(item)]] : lines(name, item as object)
 
 const isEmpty = (value: unknown): boolean => typeof value === "object" && Object.keys(value as object).length === 0
 

@@ -8,7 +8,7 @@ import {
   asSent,
   type Cell,
   fields,
-  inWords,
+  inlineText,
   Named,
   operatorNamed,
   stack,
@@ -16,8 +16,8 @@ import {
   text,
   time,
   type View,
-  words,
-  type Words
+  richText,
+  type RichText
 } from "./View.ts"
 
 type Approval = typeof ApprovalView.Type
@@ -57,8 +57,8 @@ const amountOf = (approval: Approval): string => {
 const shownElsewhere = new Set<string>([...objects.map(([name]) => name), "clientUid", "amount", "currency", "asset"])
 
 /** The arguments of the approval's command without those that name its object or its amount. */
-const restOf = (approval: Approval): Words =>
-  inWords(
+const restOf = (approval: Approval): RichText =>
+  inlineText(
     withShortPrints(
       Object.fromEntries(Object.entries(argumentsOf(approval)).filter(([name]) => !shownElsewhere.has(name)))
     )
@@ -118,7 +118,7 @@ export const destinationOf = (answer: unknown): unknown =>
 const goingTo = (deed: Deed | null): unknown => (deed === null || "refusal" in deed ? null : destinationOf(deed.result))
 
 /** The approval in one sentence: command, object, amount, destination and requester. */
-export const approvalText = ({ deed, ...approval }: RequestedApproval): Words => {
+export const approvalText = ({ deed, ...approval }: RequestedApproval): RichText => {
   const { requestId, breakId, swapId } = argumentsOf(approval)
   const isNumbered = (requestId ?? breakId ?? swapId) !== undefined
   const { clientUid } = argumentsOf(approval)
@@ -126,12 +126,12 @@ export const approvalText = ({ deed, ...approval }: RequestedApproval): Words =>
     ? typeof clientUid === "string"
       ? ` of ${clientUid}`
       : ""
-    : words` on ${objectOf(approval)}`
+    : richText` on ${objectOf(approval)}`
   const [amount, destination] = [amountOf(approval), goingTo(deed)]
   const sum = amount === "" ? "" : `, ${amount}`
-  const to = destination === null ? "" : words` to ${asSent(destination)}`
-  const what = words`approval ${approval.approvalId}, ${requestedCommand(approval)}${whose}${sum}${to}`
-  return words`${what}, requested by ${operatorNamed(approval.requestedBy)}`
+  const to = destination === null ? "" : richText` to ${asSent(destination)}`
+  const what = richText`approval ${approval.approvalId}, ${requestedCommand(approval)}${whose}${sum}${to}`
+  return richText`${what}, requested by ${operatorNamed(approval.requestedBy)}`
 }
 
 /** The approval in few lines, for a screen whose first line is the command: object, requester and destination (watch). */

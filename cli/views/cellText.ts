@@ -3,7 +3,7 @@
  * (operator surface, rules for every command).
  */
 import { styleText } from "node:util"
-import { type Cell, inWords, Moment, Named, Words } from "./View.ts"
+import { type Cell, inlineText, Moment, Named, RichText } from "./View.ts"
 
 /** How an output shows cells: colours, width and the format of times. */
 export interface Screen {
@@ -30,7 +30,7 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   if (cell === null || cell === undefined) return ""
   // A time is never broken over two lines.
   if (cell instanceof Moment) return momentText(cell, screen.times).replaceAll(" ", unbroken)
-  if (cell instanceof Words) return cell.parts.map((part) => cellText(part, screen)).join("")
+  if (cell instanceof RichText) return cell.parts.map((part) => cellText(part, screen)).join("")
   if (cell instanceof Named) {
     const name = screen.names?.[cell.kind].get(cell.id)
     const shown = name === undefined ? String(cell.id) : cell.withId ? `${cell.id} (${name})` : name
@@ -38,7 +38,7 @@ export const cellText = (cell: Cell, screen: Screen): string => {
   }
   // A new id in a dry run is not shown, because it does not exist afterwards.
   if (typeof cell === "number" && cell >= dryRunIds) return "(new)"
-  return typeof cell === "object" ? cellText(inWords(cell), screen) : escaped(String(cell))
+  return typeof cell === "object" ? cellText(inlineText(cell), screen) : escaped(String(cell))
 }
 
 /** The first id of objects that a dry run creates. */

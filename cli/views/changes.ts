@@ -3,8 +3,8 @@
  * for every command).
  */
 import { dryRunIds } from "./cellText.ts"
-import { statesOf, stateWords } from "./stateWords.ts"
-import { stack, text, time, type View, words, type Words } from "./View.ts"
+import { statesOf, stateText } from "./stateText.ts"
+import { stack, text, time, type View, richText, type RichText } from "./View.ts"
 
 /** A change as the service returns it: an object (KIND:ID), with its state or a fact before and after. */
 export interface Change {
@@ -45,7 +45,7 @@ export const changesView = (changes: ReadonlyArray<Change>, callings: Callings):
   return stack(...lines, ...(more === 0 ? [] : [text(`and ${more} more: see audit tail.`)]))
 }
 
-export const changeLine = (change: Change, callings: Callings): string | Words => {
+export const changeLine = (change: Change, callings: Callings): string | RichText => {
   const { object, action } = change
   const { before, after } = statesOf(change)
   const phrase = ofItsOwn[action]?.(change, callings) ?? null
@@ -53,8 +53,8 @@ export const changeLine = (change: Change, callings: Callings): string | Words =
   const what = object === null ? action : calling(object, callings)
   if (before === null && after !== null && beginnings.has(action)) return `${what}: new, ${after}`
   if (before === after) return `${what}: ${action}`
-  if (after === null) return stateWords(`${what}: ${before} -> nothing (${action})`)
-  return stateWords(`${what}: ${before === null ? `${after} (${action})` : `${before} -> ${after}`}`)
+  if (after === null) return stateText(`${what}: ${before} -> nothing (${action})`)
+  return stateText(`${what}: ${before === null ? `${after} (${action})` : `${before} -> ${after}`}`)
 }
 
 /** The display name of an object: `withdrawalRequest:513` is `Withdrawal request 513`; a partner is shown by its code. */
@@ -74,7 +74,7 @@ export const calling = (object: string, { partner, client }: Callings): string =
 /** Actions that create their object. */
 const beginnings = new Set(["approval.request", "break.open", "settlement.item", "statement.generate", "key.issue"])
 
-type Phrase = (change: Change, callings: Callings) => string | Words | null
+type Phrase = (change: Change, callings: Callings) => string | RichText | null
 
 const cashLine: Phrase = ({ object, before, after }, { client }) =>
   before === null || after === null
@@ -86,11 +86,11 @@ const ofItsOwn: Readonly<Record<string, Phrase>> = {
   "clock.advance": ({ before, after }, { wallNow }) => {
     const [from, to] = [before, after].map((ahead) => Number(/^(\d+) ms ahead$/.exec(ahead ?? "")?.[1] ?? Number.NaN))
     if (wallNow === undefined || from === undefined || to === undefined || Number.isNaN(from + to)) return null
-    return words`Clock: ${time(wallNow + from)} -> ${time(wallNow + to)}`
+    return richText`Clock: ${time(wallNow + from)} -> ${time(wallNow + to)}`
   },
   // A halt is shown by its scope.
   "market.halt": ({ before, after }) =>
-    stateWords(`Trading halt: ${[before, after].filter((state) => state !== null).join(" -> ")}`),
+    stateText(`Trading halt: ${[before, after].filter((state) => state !== null).join(" -> ")}`),
   "partner.cidrs": ({ object, before, after }, { partner }) =>
     `Networks that ${partner(idOf(object))} may call from: ${before} -> ${after}`,
   "partner.limits": ({ object, before, after }, { partner }) =>

@@ -1,9 +1,9 @@
 /** A client's KYC file: one block per section, and tables for lists (operator surface, kyc show). */
 import type { KycFileView } from "../../src/http/api/operator/KycGroup.ts"
 import { type Candidate, candidatesTable, entryName } from "./candidates.ts"
-import { fields, inWords, stack, table, text, time, type View, words, type Words } from "./View.ts"
+import { fields, inlineText, stack, table, text, time, type View, richText, type RichText } from "./View.ts"
 
-const titled = (title: string | Words, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [
+const titled = (title: string | RichText, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [
   text(""),
   text(title),
   ...views
@@ -11,7 +11,7 @@ const titled = (title: string | Words, ...views: ReadonlyArray<View>): ReadonlyA
 
 /** A JSON object as one line for each member; any other value in one line. */
 const content = (data: unknown): View =>
-  typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(inWords(data))
+  typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(inlineText(data))
 
 export const kycFileView = ({
   sections,
@@ -31,11 +31,11 @@ export const kycFileView = ({
     ...sections.flatMap(({ code, status, data }) => titled(`${code} ${status}`, content(data))),
     ...titled("attestation", content(attestation)),
     ...identitySessions.flatMap(({ sessionId, provider, status, createdAt, data }) =>
-      titled(words`identity session ${sessionId} ${provider} ${status} ${time(createdAt)}`, content(data))
+      titled(richText`identity session ${sessionId} ${provider} ${status} ${time(createdAt)}`, content(data))
     ),
     ...screeningRuns.flatMap(({ screeningRunId, trigger, outcome, ranAt, candidates }) =>
       titled(
-        words`screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
+        richText`screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
         Array.isArray(candidates)
           ? candidatesTable(candidates as ReadonlyArray<Candidate>, entries)
           : content(candidates)

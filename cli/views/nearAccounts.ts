@@ -1,12 +1,12 @@
 /** The accounts nearest to a close-out in a market, for 80 columns (operator surface, margin watch). */
 import type { NearAccounts } from "../../src/machines/margin/nearAccounts.ts"
-import { stack, table, text, time, type View, words } from "./View.ts"
+import { stack, table, text, time, type View, richText } from "./View.ts"
 import { plural } from "../../src/machines/shared/Text.ts"
 
 export const nearAccounts = ({ asOf, symbol, mark, markFresh, holders, accounts }: NearAccounts): View =>
   stack(
     text(
-      words`${symbol}  mark ${mark ?? "unknown"}${markFresh ? "" : " (not fresh)"}  ${plural(holders, "holder")}  ${time(asOf)}`
+      richText`${symbol}  mark ${mark ?? "unknown"}${markFresh ? "" : " (not fresh)"}  ${plural(holders, "holder")}  ${time(asOf)}`
     ),
     table(
       accounts,

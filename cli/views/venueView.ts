@@ -1,6 +1,6 @@
 /** The simulated venue as text: its position, prices, dealers and faults (operator surface, sim venue show). */
 import type { VenueCommandAnswer, VenueView } from "../../src/venue/VenueCommand.ts"
-import { type Cell, fields, joined, stack, table, text, time, type View, words } from "./View.ts"
+import { type Cell, fields, joined, stack, table, text, time, type View, richText } from "./View.ts"
 import { plural } from "../../src/machines/shared/Text.ts"
 
 export const venueView = ({ at, seed, number, startedAt, readers, markets, dealers, faults }: VenueView): View =>
@@ -58,7 +58,7 @@ const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): Cell =>
   timesLeft === null && until === null
     ? "until clear"
     : joined(
-        [timesLeft === null ? null : plural(timesLeft, "time"), until === null ? null : words`until ${time(until)}`],
+        [timesLeft === null ? null : plural(timesLeft, "time"), until === null ? null : richText`until ${time(until)}`],
         ", "
       )
 

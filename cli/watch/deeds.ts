@@ -22,7 +22,7 @@ import {
 import { candidatesTable, type Candidate } from "../views/candidates.ts"
 import type { Names } from "../views/cellText.ts"
 import { type Callings, type Change, changesView } from "../views/changes.ts"
-import { asSent, stack, text, type View, words, type Words } from "../views/View.ts"
+import { asSent, stack, text, type View, richText, type RichText } from "../views/View.ts"
 import { approvalOf, type Intent } from "./WatchModel.ts"
 
 /** A dry run, with the function that executes exactly the action shown. */
@@ -107,7 +107,7 @@ const callingsOf = ({ item: { clientId, clientUid } }: Intent, { partner }: Name
 const destinationLine = (data: object): ReadonlyArray<View> => {
   const { deed } = data as { readonly deed?: Deed }
   const destination = destinationOf(deed === undefined || "refusal" in deed ? data : deed.result)
-  return destination === null ? [] : [text(words`to ${asSent(destination)}`)]
+  return destination === null ? [] : [text(richText`to ${asSent(destination)}`)]
 }
 
 /** The command's answer; under four eyes it is empty, because the effects contain the answer. */
@@ -194,7 +194,7 @@ interface LookedAtCase {
 
 /** The client's open cases with their candidates; exactly these cases are cleared. */
 const reviewAll = async (api: OperatorClient, { item }: Intent): Promise<LookedAtCase> => {
-  const lines: Array<Words> = []
+  const lines: Array<RichText> = []
   const seen = await readCases(api, String(item.clientId), (line) => void lines.push(line))
   const near: Array<View> = []
   for (const caseId of seen.cases) {

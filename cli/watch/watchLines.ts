@@ -4,7 +4,7 @@
  */
 import { age } from "../views/age.ts"
 import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
-import { stateWords } from "../views/stateWords.ts"
+import { stateText } from "../views/stateText.ts"
 import { wrapWords } from "../views/wrapWords.ts"
 import { queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
 import { headline } from "./deeds.ts"
@@ -206,7 +206,7 @@ const happenedLines = ({ happened }: Look, rows: number, times: Times): Readonly
       ]
 
 const changed = (change: string, times: Times): string =>
-  cellText(stateWords(change), { ...plainScreen, times }).replaceAll(unbroken, " ")
+  cellText(stateText(change), { ...plainScreen, times }).replaceAll(unbroken, " ")
 
 const happenedText = ({ ts, role, object, action, before, after }: Happened, times: Times): string =>
   [clock(ts, times), role, action, object, changed([before, after].filter((each) => each !== null).join(" -> "), times)]

@@ -4,14 +4,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cli } from "../../cli/Cli.ts"
 import { namesIn } from "../../cli/names.ts"
-import { fields, joined, Moment, Named, stack, table, text, time, words } from "../../cli/views/View.ts"
+import { fields, joined, Moment, Named, stack, table, text, time, richText } from "../../cli/views/View.ts"
 import { withShortPrints } from "../../cli/views/shortPrints.ts"
 import { plainScreen } from "../../cli/views/cellText.ts"
 import { render } from "../../cli/views/render.ts"
 import { span } from "../../cli/views/age.ts"
 import { queueView } from "../../cli/views/queueView.ts"
 import { venueView } from "../../cli/views/venueView.ts"
-import { stateWords } from "../../cli/views/stateWords.ts"
+import { stateText } from "../../cli/views/stateText.ts"
 import { runCli } from "../../cli/runCli.ts"
 import { lastRuling } from "../../cli/lastRuling.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
@@ -81,8 +81,8 @@ describe("operator surface, human output", () => {
       "1d",
       "0s"
     ])
-    assert.strictEqual(String(stateWords("5727915 ms ahead -> 34527915 ms ahead")), "1h 35m ahead -> 9h 35m ahead")
-    assert.strictEqual(String(stateWords("OPEN -> CLOSED")), "OPEN -> CLOSED")
+    assert.strictEqual(String(stateText("5727915 ms ahead -> 34527915 ms ahead")), "1h 35m ahead -> 9h 35m ahead")
+    assert.strictEqual(String(stateText("OPEN -> CLOSED")), "OPEN -> CLOSED")
   })
 
   it("a last decision names a key and no fingerprint; what has only begun has none", async () => {
@@ -164,8 +164,8 @@ describe("operator surface, human output", () => {
   it("times inside sentences and nested facts are written for their reader, names by what people call them", () => {
     const at = Date.UTC(2026, 10, 27, 12, 5, 9, 7)
     const view = stack(
-      text(words`open since ${time(at)} by ${new Named("operator", 3)}`),
-      fields({ margin: { asOfAt: at, partnerId: 2, of: [{ since: at, until: 5 }] }, empty: words`` }),
+      text(richText`open since ${time(at)} by ${new Named("operator", 3)}`),
+      fields({ margin: { asOfAt: at, partnerId: 2, of: [{ since: at, until: 5 }] }, empty: richText`` }),
       text(joined(["", null, "a", new Moment(at, "clock")], "  "))
     )
     const names = { partner: new Map([[2, "ACME"]]), operator: new Map([[3, "desk"]]) }
@@ -184,7 +184,7 @@ describe("operator surface, human output", () => {
   it("a brief moment has its date when it is not of today", () => {
     const [today, old] = [new Date(), new Date(2001, 1, 3, 4, 5, 6)]
     const shown = ([today, old] as const).map((date) =>
-      render(text(words`${new Moment(date.getTime(), "brief")}`), { ...plainScreen, times: "short" })
+      render(text(richText`${new Moment(date.getTime(), "brief")}`), { ...plainScreen, times: "short" })
     )
     assert.match(shown[0] ?? "", /^\d\d:\d\d:\d\d$|^\d\d \w{3} \d\d:\d\d$/)
     assert.strictEqual(shown[1], "03 Feb 2001 04:05")

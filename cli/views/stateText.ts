@@ -1,6 +1,6 @@
 /** Formats states and facts of the audit, which contain times as raw numbers; `--json` prints them as stored. */
 import { span } from "./age.ts"
-import { time, Words } from "./View.ts"
+import { time, RichText } from "./View.ts"
 
 /**
  * The states of an audit row without the part that its object names already: the block `verificationBlock:5:PEP` has the
@@ -18,9 +18,9 @@ export const statesOf = <A extends { readonly object: string | null }>(
 const rawTime = /(\buntil \d{12,15}\b|\b\d+ ms ahead\b)/
 
 /** Formats the numbers: "BTC-USDC-PERP until 1795862029475" gets a formatted time, "5727915 ms ahead" becomes "1h 35m ahead". */
-export const stateWords = (state: string): Words =>
-  new Words(
-    state.split(rawTime).flatMap((part, index): Words["parts"] => {
+export const stateText = (state: string): RichText =>
+  new RichText(
+    state.split(rawTime).flatMap((part, index): RichText["parts"] => {
       if (index % 2 === 0) return [part]
       const figure = Number(/\d+/.exec(part)?.[0])
       if (!part.startsWith("until")) return [`${span(figure)} ahead`]
