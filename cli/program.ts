@@ -1,5 +1,6 @@
 /** The command tree, with one file per noun. A command line loads only the file of its noun (decision 0038). */
 import { Command, CommanderError } from "commander"
+import { readFileSync } from "node:fs"
 import type { Cli } from "./Cli.ts"
 import { addCompletionCommand } from "./commands/completion.ts"
 import { defaultDataDir } from "./connection.ts"
@@ -47,17 +48,28 @@ const files: ReadonlyArray<readonly [nouns: string, load: () => Promise<Add>]> =
 
 /**
  * Builds the command tree. Options of the root apply to every command, at any position. With the arguments of a command line
- * the tree has only the files of its noun; without a known noun, as for help and completion, it has all of them.
+ * the tree has only the files of its noun, or without a known noun no file: the commands of the root's help then do nothing.
+ * Without arguments, and for completion and `help NOUN`, it has all files.
  */
-export const buildProgram = async (cli: Cli, args: ReadonlyArray<string> = []): Promise<Command> => {
-  const noun = nounOf(args)
-  const ofNoun = files.filter(([nouns]) => nouns.split(" ").includes(noun))
-  const isWhole = ofNoun.length === 0
+export const buildProgram = async (cli: Cli, args: ReadonlyArray<string> | null = null): Promise<Command> => {
+  const noun = args === null ? null : nounOf(args)
+  const ofNoun = files.filter(([nouns]) => noun !== null && nouns.split(" ").includes(noun))
+  const isWhole = noun === null || noun === "help" || noun === "completion"
+  if (!isWhole && ofNoun.length === 0) return listing()
   const adds = await Promise.all((isWhole ? files : ofNoun).map(([, load]) => load()))
   const program = rootCommand()
   for (const add of adds) add(program, cli, () => buildProgram(cli))
   addDryRunOptions(program)
   if (isWhole) addCompletionCommand(program, cli)
+  return program
+}
+
+/** The root with the commands of its help alone. `npm run generate` writes their names and descriptions from the whole tree. */
+const listing = (): Command => {
+  const program = rootCommand()
+  const text = readFileSync(new URL("nouns.json", import.meta.url), "utf8")
+  const nouns = JSON.parse(text) as ReadonlyArray<readonly [term: string, description: string]>
+  for (const [term, description] of nouns) program.command(term).description(description)
   return program
 }
 
@@ -69,7 +81,7 @@ const nounOf = (args: ReadonlyArray<string>): string => {
   try {
     return root.parseOptions([...args]).operands[0] ?? ""
   } catch (error) {
-    // The whole tree reports the wrong usage.
+    // The parser of the whole command line reports the wrong usage.
     if (error instanceof CommanderError) return ""
     throw error
   }

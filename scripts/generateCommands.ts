@@ -1,13 +1,17 @@
 /**
- * Writes src/http/api/operator/commandTable.ts from the rules beside the endpoints of the operator contract, and
- * cli/operatorRoutes.json from the endpoints. With --check it writes nothing and fails if a file is not current.
+ * Writes src/http/api/operator/commandTable.ts from the rules beside the endpoints of the operator contract,
+ * cli/operatorRoutes.json from the endpoints, and cli/nouns.json from the command tree. With --check it writes nothing and
+ * fails if a file is not current.
  */
 import { Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isWriting, operatorCommands } from "../src/http/api/operator/commands.ts"
+import { Cli } from "../cli/Cli.ts"
+import type { CliIo } from "../cli/CliIo.ts"
 import type { AnswerShape, OperatorRoute } from "../cli/operatorRoutes.ts"
+import { buildProgram } from "../cli/program.ts"
 import { OperatorApi } from "../src/http/api/OperatorApi.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -78,6 +82,14 @@ const shapeOf = (ast: SchemaAST.AST): AnswerShape => {
   return Object.fromEntries(needed.map(({ name, type }) => [String(name), shapeOf(type)]))
 }
 
+/** The expected content of cli/nouns.json: the commands in the help of the root, each with its description. */
+const nounTable = async (): Promise<string> => {
+  const program = await buildProgram(new Cli({} as CliIo))
+  const help = program.createHelp()
+  const rows = program.commands.map((command) => [help.subcommandTerm(command), command.description()])
+  return `[\n${rows.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n]\n`
+}
+
 const kept = (file: string): string | null => {
   try {
     return readFileSync(join(root, file), "utf8")
@@ -89,11 +101,12 @@ const kept = (file: string): string | null => {
 if (import.meta.main) {
   for (const [file, content] of [
     ["src/http/api/operator/commandTable.ts", commandTable()],
-    ["cli/operatorRoutes.json", routeTable()]
+    ["cli/operatorRoutes.json", routeTable()],
+    ["cli/nouns.json", await nounTable()]
   ] as const) {
     if (!process.argv.includes("--check")) writeFileSync(join(root, file), content)
     else if (kept(file) !== content) {
-      console.error(`${file} is not current with the contract: run scripts/generateCommands.ts`)
+      console.error(`${file} is not current: run scripts/generateCommands.ts`)
       process.exitCode = 1
     }
   }

@@ -2,7 +2,8 @@
  * Chooses the columns of a table that fit a terminal, and their widths: long text wraps first, then columns are dropped by
  * rank, with a note. Pure arithmetic; widths are columns of the terminal.
  */
-import stringWidth from "string-width"
+import { createRequire } from "node:module"
+import type stringWidth from "string-width"
 
 /** Blank columns between two columns of a table. */
 export const gap = 2
@@ -41,7 +42,10 @@ const memo = <A>(make: (text: string) => A): ((text: string) => A) => {
   }
 }
 
-const measured = memo((line: string): number => stringWidth(line))
+const require = createRequire(import.meta.url)
+/** The package's tables cost every command much, and only a text beyond ASCII needs them (decision 0038). */
+const loadedWidth = memo((name: string) => (require(name) as { readonly default: typeof stringWidth }).default)
+const measured = memo((line: string): number => loadedWidth("string-width")(line))
 
 export const wishOf = (head: string, lines: ReadonlyArray<string>, rank: number): Wish => {
   let [widest, least] = [widthOf(head), widestWord(head)]
