@@ -5,7 +5,7 @@ import type { Cli } from "../Cli.ts"
 import { findConnection } from "../connection.ts"
 import { beforeOption, clientOption, given, limitOption, objectName, partnerOption } from "../options.ts"
 import { momentOption } from "../moment.ts"
-import { statesOf, stateText } from "../views/stateText.ts"
+import { changeText } from "../views/stateText.ts"
 import { joined, Moment, partnerNamed, stack, table, text, time, type View, type RichText } from "../views/View.ts"
 
 interface TailOptions {
@@ -95,12 +95,6 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
     }
   })
 
-/** The change that a row records: state or fact before and after. */
-export const changeOf = (entry: Entry): RichText => {
-  const { before, after } = statesOf(entry)
-  return stateText([before, after].filter((state) => state !== null).join(" -> "))
-}
-
 const lineOf = (entry: Entry): RichText =>
   joined(
     [
@@ -111,7 +105,7 @@ const lineOf = (entry: Entry): RichText =>
       entry.clientId === null ? "" : `client ${entry.clientId}`,
       entry.object ?? "",
       entry.action,
-      changeOf(entry),
+      changeText(entry),
       entry.reason ?? ""
     ],
     "  "
@@ -137,7 +131,7 @@ const entriesView = (entries: ReadonlyArray<Entry>): View =>
       client: { cell: (row) => row.clientId, rank: 7 },
       object: { cell: (row) => row.object, rank: 2 },
       action: { cell: (row) => row.action, rank: 3 },
-      change: { cell: changeOf, rank: 4 },
+      change: { cell: changeText, rank: 4 },
       reason: { cell: (row) => row.reason, rank: 6 }
     },
     "no audit rows"

@@ -2,6 +2,7 @@
 import { orElse } from "../CliIo.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { shortPrints } from "./shortPrints.ts"
+import { changeText } from "./stateText.ts"
 import { type Cell, operatorNamed, stack, table, text, time, type View } from "./View.ts"
 
 /** A view shows at most this many; `audit tail --object` shows all. */
@@ -13,6 +14,7 @@ interface Entry {
   readonly ts: number
   readonly role: string
   readonly keyLabel: string
+  readonly object: string | null
   readonly action: string
   readonly before: string | null
   readonly after: string | null
@@ -64,9 +66,9 @@ export const decisionsView = (entries: ReadonlyArray<Entry>, asker: (entry: Entr
     )
   )
 
-const whatOf = ({ action, before, after }: Entry): string => {
-  const states = [before, after].filter((state) => state !== null)
-  return states.length === 0 || before === after ? action : states.join(" -> ")
+const whatOf = (entry: Entry): Cell => {
+  const { action, before, after } = entry
+  return before === after ? action : changeText(entry)
 }
 
 const kindOf = (object: string): string => object.split(":")[0] ?? ""

@@ -4,7 +4,7 @@
  */
 import { age } from "../views/age.ts"
 import { cellText, plainScreen, unbroken } from "../views/cellText.ts"
-import { stateText } from "../views/stateText.ts"
+import { changeText } from "../views/stateText.ts"
 import { wrapWords } from "../views/wrapWords.ts"
 import { queueCounts, usualOf, whatWaits } from "../views/queueView.ts"
 import { headline } from "./deeds.ts"
@@ -205,13 +205,12 @@ const happenedLines = ({ happened }: Look, rows: number, times: Times): Readonly
         ...happened.slice(-(rows - 1)).map((row): Line => ({ text: happenedText(row, times), tone: "faint" }))
       ]
 
-const changed = (change: string, times: Times): string =>
-  cellText(stateText(change), { ...plainScreen, times }).replaceAll(unbroken, " ")
-
-const happenedText = ({ ts, role, object, action, before, after }: Happened, times: Times): string =>
-  [clock(ts, times), role, action, object, changed([before, after].filter((each) => each !== null).join(" -> "), times)]
+const happenedText = (row: Happened, times: Times): string => {
+  const change = cellText(changeText(row), { ...plainScreen, times }).replaceAll(unbroken, " ")
+  return [clock(row.ts, times), row.role, row.action, row.object, change]
     .filter((each) => each !== null && each !== "")
     .join("  ")
+}
 
 const deedLines = ({ mode }: WatchState, room: number): ReadonlyArray<Line> => {
   if (mode.kind === "list") return []

@@ -11,7 +11,7 @@ import { render } from "../../cli/views/render.ts"
 import { span } from "../../cli/views/age.ts"
 import { queueView } from "../../cli/views/queueView.ts"
 import { venueView } from "../../cli/views/venueView.ts"
-import { stateText } from "../../cli/views/stateText.ts"
+import { changeText, stateText } from "../../cli/views/stateText.ts"
 import { runCli } from "../../cli/runCli.ts"
 import { lastRuling } from "../../cli/lastRuling.ts"
 import { recordingIo } from "../operator/operatorHarness.ts"
@@ -83,6 +83,8 @@ describe("operator surface, human output", () => {
     ])
     assert.strictEqual(String(stateText("5727915 ms ahead -> 34527915 ms ahead")), "1h 35m ahead -> 9h 35m ahead")
     assert.strictEqual(String(stateText("OPEN -> CLOSED")), "OPEN -> CLOSED")
+    const block = { object: "verificationBlock:5:PEP", before: "PEP APPROVED", after: "PEP EXPIRED" }
+    assert.strictEqual(String(changeText(block)), "APPROVED -> EXPIRED")
   })
 
   it("a last decision names a key and no fingerprint; what has only begun has none", async () => {

@@ -116,5 +116,7 @@ const isAwaited = ({ readers, queue }: Actor): boolean =>
 /** The first subjects by name, and the number of the others. */
 const someOf = (actors: ReadonlyArray<Actor>): string => {
   const first = actors.slice(0, 5).map(({ subject }) => subject)
-  return actors.length === first.length ? first.join(", ") : `${first.join(", ")} and ${actors.length - first.length} more`
+  return actors.length === first.length
+    ? first.join(", ")
+    : `${first.join(", ")} and ${actors.length - first.length} more`
 }
