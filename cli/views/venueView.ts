@@ -62,6 +62,29 @@ const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): Cell =>
         ", "
       )
 
-/** The answer of a command: the venue's position and the id of the new object. */
-export const commandView = ({ number, at, id }: typeof VenueCommandAnswer.Type): View =>
-  fields({ "last event": number, "business time": time(at), ...(id === null ? {} : { id }) })
+type Answer = typeof VenueCommandAnswer.Type
+
+/** The answer of a command: the change with the venue's reactions, the venue's position, and the id of the new object. */
+export const commandView = (answer: Answer): View => {
+  const { number, at, id, did } = answer
+  const position = fields({ "last event": number, "business time": time(at), ...(id === null ? {} : { id }) })
+  return did === null ? position : stack(text([did, ...reactions(answer)].join("; ")), text(""), position)
+}
+
+const reactions = ({ filled, triggered, cancelled, ended }: Answer): ReadonlyArray<string> =>
+  [
+    reaction(filled, "order", "filled"),
+    reaction(triggered, "conditional order", "triggered"),
+    reaction(cancelled, "order", "cancelled"),
+    reaction(ended, "contract", "ended")
+  ].flat()
+
+/** The most objects that a sentence names. */
+const namedHere = 5
+
+const reaction = ({ count, first }: Answer["filled"] | Answer["ended"], noun: string, became: string) => {
+  if (count === 0) return []
+  const names = first.slice(0, namedHere).map(({ ref, id, state }) => `${ref ?? id} ${state}`)
+  const others = count > names.length ? [`${count - names.length} more`] : []
+  return [`${plural(count, noun)} ${became} (${[...names, ...others].join(", ")})`]
+}

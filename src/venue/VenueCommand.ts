@@ -6,6 +6,7 @@
 import { Schema } from "effect"
 import { dealerMoods, everyFault, executionReasons, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, VenueText } from "../machines/venue/values.ts"
+import { venueContractStates, venueOrderStates } from "../machines/venue/venueObjects.ts"
 
 export { everyFault, faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
 
@@ -70,12 +71,57 @@ export const VenueCommand = Schema.Union([
 ])
 export type VenueCommand = typeof VenueCommand.Type
 
+/** The most objects of each kind that an answer names. */
+export const namedLimit = 100
+
+/** Objects of accounts that a command changed at once: their number, and the first of them with their new states. */
+const changed = <R extends Schema.Top, S extends ReadonlyArray<string>>(ref: R, states: S) =>
+  Schema.Struct({
+    count: Schema.Int,
+    first: Schema.Array(
+      Schema.Struct({ id: VenueId, ref, account: Ref, symbol: Symbol, state: Schema.Literals(states) })
+    ).check(Schema.isMaxLength(namedLimit))
+  })
+const changedOrders = changed(Schema.NullOr(Ref), venueOrderStates)
+
+const VenueChange = Schema.Struct({
+  /** The change as a sentence without a final point; null without a change. */
+  did: Schema.NullOr(VenueText),
+  /** The price, rate or fee before and after; null for a command that sets none. With all prices of a market: its mark. */
+  from: Schema.NullOr(SignedText),
+  to: Schema.NullOr(SignedText),
+  /** The prices that the command holds. */
+  held: Schema.Array(Schema.Literals(heldPrices)),
+  /** Orders with a fill. */
+  filled: changedOrders,
+  /** Conditional orders that fired. */
+  triggered: changedOrders,
+  cancelled: changedOrders,
+  /** Contracts that ended, by a knock-out or otherwise. */
+  ended: changed(Ref, venueContractStates)
+})
+/** What a command changed, and what the venue then did at once. */
+export type VenueChange = typeof VenueChange.Type
+
+const none = { count: 0, first: [] }
+export const noChange: VenueChange = {
+  did: null,
+  from: null,
+  to: null,
+  held: [],
+  filled: none,
+  triggered: none,
+  cancelled: none,
+  ended: none
+}
+
 export const VenueCommandAnswer = Schema.Struct({
   /** The number of the last event after the command. */
   number: Schema.Int,
   at: Millis,
   /** The id of the created object, such as a swap offer. */
-  id: Schema.NullOr(VenueId)
+  id: Schema.NullOr(VenueId),
+  ...VenueChange.fields
 })
 
 export const VenueView = Schema.Struct({

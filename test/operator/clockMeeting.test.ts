@@ -9,6 +9,7 @@ import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory } from "../../src/runtime/ports/VenueControlMemory.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
+import { noChange } from "../../src/venue/VenueCommand.ts"
 import { query } from "../support/Builders.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { quietVenue } from "../support/quietVenue.ts"
@@ -73,7 +74,7 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
       if (command.type !== "advance") return new VenueControlError({ why: "refused", detail: "advance alone" })
       if (isFrozen && isTold()) return new VenueControlError({ why: "lost", detail: "no answer" })
       if (!isFrozen) there.ahead = command.to - Date.now()
-      return { number: 0, at: command.to, id: null }
+      return { number: 0, at: command.to, id: null, ...noChange }
     }
     await service.done(["sim", "clock", "advance", "3h"])
     const { length: told } = script.sent

@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory, type VenueScript } from "../../src/runtime/ports/VenueControlMemory.ts"
 import { layerVenueProgressMemory } from "../../src/runtime/ports/VenueProgressMemory.ts"
+import { noChange } from "../../src/venue/VenueCommand.ts"
 import { rowCounts } from "../support/Builders.ts"
 import { quickClock } from "../support/quickClock.ts"
 import { quietVenue, quietView } from "../support/quietVenue.ts"
@@ -47,7 +48,7 @@ beforeEach(() => {
     course.push(command.type)
     const at = "to" in command ? command.to : 0
     script.show = () => ({ ...quietView, at })
-    return { number: 77, at, id: null }
+    return { number: 77, at, id: null, ...noChange }
   }
 })
 

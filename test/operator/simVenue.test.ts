@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory, type VenueScript } from "../../src/runtime/ports/VenueControlMemory.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
+import { noChange } from "../../src/venue/VenueCommand.ts"
 import { rowCounts } from "../support/Builders.ts"
 import { quietVenue, quietView } from "../support/quietVenue.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -147,7 +148,7 @@ const commands: ReadonlyArray<
 describe("operator surface, sim venue: what each command sends", () => {
   it.each(commands)("%s", async (line, sent, audited) => {
     const words = venue(...line())
-    assert.deepStrictEqual(await service.done(words), { number: 42, at: quietView.at, id: null })
+    assert.deepStrictEqual(await service.done(words), { number: 42, at: quietView.at, id: null, ...noChange })
     assert.deepStrictEqual(script.sent, [sent()])
     const action = `venue.${(sent() as { readonly type: string }).type}`
     assert.deepStrictEqual(await lastAudit(), { action, after: audited, role: "ADMIN" })
@@ -155,7 +156,7 @@ describe("operator surface, sim venue: what each command sends", () => {
     script.sent.length = 0
     const before = await rowCounts(service)
     const { answer, would } = await service.done([...words, "--dry-run"])
-    assert.deepStrictEqual(answer, { number: 41, at: quietView.at, id: null })
+    assert.deepStrictEqual(answer, { number: 41, at: quietView.at, id: null, ...noChange })
     assert.deepStrictEqual(would, { rows: { audit: 1 }, events: [], postings: [] })
     assert.deepStrictEqual([script.sent, await rowCounts(service)], [[], before])
     for (const role of ["FINANCE", "COMPLIANCE", "SUPPORT"] as const) {
@@ -189,15 +190,24 @@ describe("operator surface, sim venue: what each command sends", () => {
     assert.deepStrictEqual([nobody.status, nobody.refusal.code, nobody.refusal.msg], [1, 4004, "Client not found."])
   })
 
-  it("what it made is answered", async () => {
-    script.command = () => ({ number: 50, at: quietView.at, id: 9 })
+  it("the answer names what it made, what it changed and what the venue did at once", async () => {
+    const order = (id: number) => ({ id, ref: `O-${id}`, account: uid, symbol, state: "FILLED" as const })
+    const change = {
+      ...noChange,
+      did: "offer 9: 1 ETH",
+      filled: { count: 7, first: [1, 2, 3, 4, 5, 6].map(order) },
+      ended: { count: 1, first: [{ ...order(3), ref: "A-4", state: "KNOCKED_OUT" as const }] }
+    }
+    script.command = () => ({ number: 50, at: quietView.at, id: 9, ...change })
     const line = venue("offer", "ETH", "--rate-bps", "1", "--tenor-days", "1", "--qty", "1")
-    assert.strictEqual((await service.done(line)).id, 9)
+    assert.deepInclude(await service.done(line), { id: 9, ...change })
     const shown = await runRecorded([...line, ...service.connection("ADMIN")])
     assert.match(
       shown.stdout,
-      /^venue\.offer: symbol ETH, [^\n]*\n\nlast event +50\nbusiness time +2026-11-18 .*Z\nid +9\n$/
+      /^venue\.offer: symbol ETH, [^\n]*\n\noffer 9: 1 ETH; [^\n]*\n\nlast event +50\nbusiness time +2026-11-18 .*Z\nid +9\n$/
     )
+    const names = [1, 2, 3, 4, 5].map((id) => `O-${id} FILLED`).join(", ")
+    assert.include(shown.stdout, `7 orders filled (${names}, 2 more); 1 contract ended (A-4 KNOCKED_OUT)`)
   })
 
   it("restart answers when another process is there", async () => {

@@ -38,7 +38,11 @@ const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { t
 
 describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
   it("a price that is set is the market's, held until clear", async () => {
-    await venue("price", "BTC-USDC-PERP", "61234")
+    assert.deepInclude(await venue("price", "BTC-USDC-PERP", "61234"), {
+      to: "61234",
+      held: ["index", "mark", "last"],
+      filled: { count: 0, first: [] }
+    })
     await eventually(async () =>
       assert.deepInclude(await marketOf("BTC-USDC-PERP"), {
         family: "PERP",

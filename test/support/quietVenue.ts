@@ -1,6 +1,6 @@
 /** A venue of two markets that does whatever it is asked: a script for `layerVenueControlMemory`, to be bent by a test. */
 import type { VenueScript } from "../../src/runtime/ports/VenueControlMemory.ts"
-import type { VenueView } from "../../src/venue/VenueCommand.ts"
+import { noChange, type VenueView } from "../../src/venue/VenueCommand.ts"
 
 const market = (symbol: string): VenueView["markets"][number] => ({
   symbol,
@@ -26,6 +26,11 @@ export const quietView: VenueView = {
 
 export const quietVenue = (): VenueScript => ({
   show: () => quietView,
-  command: (command) => ({ number: 42, at: command.type === "advance" ? command.to : quietView.at, id: null }),
+  command: (command) => ({
+    number: 42,
+    at: command.type === "advance" ? command.to : quietView.at,
+    id: null,
+    ...noChange
+  }),
   sent: []
 })

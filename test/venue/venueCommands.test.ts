@@ -269,3 +269,107 @@ describe("commands to the venue", () => {
     )
   })
 })
+
+describe("the answer of a command", () => {
+  const symbol = "BTC-USDC-PERP"
+  const none = { count: 0, first: [] }
+  type World = ReturnType<typeof opened>
+  const changeOf = (world: World, command: VenueCommand) => world.venue.apply({ type: "command", command }).change
+  const swap = (world: World) => world.call("takeOffer", { offerId: 1, qty: "1" })
+
+  const price = { type: "price", symbol, price: "61000.5", only: null } as const
+  const book = { type: "book", symbol, levels: 2, spread: 10 } as const
+  const path = [
+    { offsetMs: 0, price: "60000" },
+    { offsetMs: 90_000, price: "61000" }
+  ]
+  const halt = { type: "halt", symbol } as const
+  const knobs = "takers: 0\ntickMillis: 500\n"
+  const cases: ReadonlyArray<readonly [did: string, command: VenueCommand, before?: (world: World) => void]> = [
+    [`${symbol} 60,000 → 61,000.5 (held)`, price],
+    [`${symbol} last 60,000 → 61,000.5 (held)`, { ...price, only: "last" }],
+    ["BTC follows 2 points from 60,000 to 61,000 within 90 s", { type: "path", symbol, points: path }],
+    [
+      `the simulator's own book of ${symbol} has 2 levels of at most 0.5 on each side, 10 ticks apart`,
+      { ...book, size: "0.5" }
+    ],
+    [`the simulator's own book of ${symbol} is empty`, { ...book, size: "0" }],
+    [`${symbol} funding rate 0.0001 → -0.0003 (held)`, { type: "funding", symbol, rate: "-0.0003" }],
+    [
+      `the account sold 2 ${symbol} at 60,000 (deleverage)`,
+      { type: "execute", account: "CL-1", symbol, qty: "-2", price: null, reason: "deleverage" }
+    ],
+    [`${symbol} is halted`, halt],
+    [`${symbol} trades again`, { type: "resume", symbol }, (world) => world.command(halt)],
+    [`${symbol} is delisted at 60,000`, { type: "delist", symbol }],
+    ["BTC-SWAP is delisted; 1 swap settled", { type: "delist", symbol: "BTC-SWAP" }, swap],
+    [
+      "offer 13: 2 BTC at 500 bps for 30 days",
+      { type: "offer", symbol: "BTC-SWAP", rateBps: 500, tenorDays: 30, qty: "2" }
+    ],
+    ["swap 1 received 1 BTC; 0.00010794 BTC is owed", { type: "pay", contractId: 1, amount: "1" }, swap],
+    ["fee of swap 1 0 → 0.5 BTC", { type: "correctFee", contractId: 1, fee: "0.5" }, swap],
+    [
+      "ended: held prices of 1 base, 1 path, 1 halt; books and funding as usual",
+      { type: "clear" },
+      (world) => {
+        world.command(halt)
+        world.command({ type: "path", symbol: "ETH-USDC-PERP", points: [{ offsetMs: 90_000, price: "3000" }] })
+      }
+    ],
+    ["set: tickMillis, takers; no price is held", { type: "set", knobs }]
+  ]
+
+  for (const [did, command, before] of cases)
+    it(did, () => {
+      const world = opened()
+      before?.(world)
+      assert.strictEqual(changeOf(world, command)?.did, did)
+    })
+
+  it("a price has from, to and held, and the orders and contracts that it moved", () => {
+    const world = opened()
+    const placed = (parts: Parameters<World["place"]>[0]) => ({
+      id: world.place(parts).order?.id,
+      ref: parts.ref,
+      account: "CL-1",
+      symbol
+    })
+    const resting = placed({ ref: "O-1", price: "59500" })
+    const trigger = { source: "MARK", price: "59400", direction: "AT_OR_BELOW" } as const
+    const stop = placed({ ref: "O-2", qty: "0.2", side: "SELL", reduceOnly: true, trigger })
+    placed({ ref: "O-3", price: "50000" })
+    const knocked = world.venue.lookup([world.deal({ ref: "R-1", barrier: "59100" })])[0]?.contract
+    assert.deepStrictEqual(changeOf(world, { ...price, price: "59000" }), {
+      did: `${symbol} 60,000 → 59,000 (held)`,
+      from: "60000",
+      to: "59000",
+      held: ["index", "mark", "last"],
+      filled: {
+        count: 2,
+        first: [
+          { ...resting, state: "FILLED" },
+          { ...stop, state: "CANCELLED" }
+        ]
+      },
+      triggered: { count: 1, first: [{ ...stop, state: "CANCELLED" }] },
+      cancelled: { count: 1, first: [{ ...stop, state: "CANCELLED" }] },
+      ended: {
+        count: 1,
+        first: [{ id: knocked?.id, ref: "A-R-1", account: "CL-1", symbol: "BTC-USDC-KO", state: "KNOCKED_OUT" }]
+      }
+    } as never)
+    assert.deepInclude(changeOf(world, price), { filled: none, triggered: none, cancelled: none, ended: none })
+  })
+
+  it("names the first 100 objects, and counts all", () => {
+    const world = opened()
+    for (let n = 1; n <= 130; n++) world.place({ ref: `O-${n}`, price: "59000", qty: "0.001" })
+    const cancelled = changeOf(world, { type: "delist", symbol })?.cancelled
+    assert.deepStrictEqual([cancelled?.count, cancelled?.first.length], [130, 100])
+  })
+
+  it("a refused command has none", () => {
+    assert.isUndefined(changeOf(opened(), { type: "resume", symbol }))
+  })
+})

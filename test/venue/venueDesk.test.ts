@@ -8,6 +8,7 @@ import { MarketFeed } from "../../simulator/venue/server/MarketFeed.ts"
 import { VenueClock } from "../../simulator/venue/server/VenueClock.ts"
 import { CommandRefused, VenueDesk } from "../../simulator/venue/server/VenueDesk.ts"
 import { VenueWriter } from "../../simulator/venue/server/VenueWriter.ts"
+import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { opened } from "./openedVenue.ts"
 
 /** A desk over books that refuse every input. */
@@ -83,5 +84,20 @@ describe("faults", () => {
     for (const symbol of [null, "BTC-USDC-PERP"]) await desk.command({ ...fault, symbol })
     for (const { symbol } of desk.venue.listing().stakingMarkets) await desk.command({ ...fault, symbol })
     assert.strictEqual(desk.faults.view().length, 2 + desk.venue.listing().stakingMarkets.length)
+  })
+
+  it("that start, and moods of dealers, are answered with what changed", async () => {
+    const { desk } = refusing()
+    const did = async (command: VenueCommand) => (await desk.command(command)).did
+    const limits = { forMillis: null, times: null, delayMillis: null }
+    assert.strictEqual(
+      await did({ ...fault, symbol: "BTC-USDC-PERP" }),
+      "fault reject, route order, BTC-USDC-PERP, 1 time, delayed by 1 ms"
+    )
+    assert.strictEqual(
+      await did({ ...fault, ...limits, symbol: null }),
+      "fault reject, route order, all markets, until clear"
+    )
+    assert.strictEqual(await did({ type: "dealers", mood: "silent" }), "dealers normal → silent")
   })
 })

@@ -1,9 +1,10 @@
 /**
- * A tester's commands on the venue's books. Each returns the id of the new object, or null, or throws `CommandRefused` without
- * changes. The server handles faults of the transport, moods of dealers, and restarts (operator surface, `sim venue`).
+ * A tester's commands on the venue's books. Each returns what it did, or throws `CommandRefused` without changes. The server
+ * handles faults of the transport, moods of dealers, and restarts (operator surface, `sim venue`).
  */
-import { amountOf, rateDecimals, signedUnitsOf, textOf } from "./texts.ts"
-import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
+import { amountOf, groupedText, rateDecimals, signedUnitsOf, textOf } from "./texts.ts"
+import { plural } from "../../../src/machines/shared/Text.ts"
+import type { VenueChange, VenueCommand } from "../../../src/venue/VenueCommand.ts"
 import {
   executionRefusal,
   faultRefusal,
@@ -40,6 +41,21 @@ const refuseIf = (sentence: string | null): void => {
 
 type Command<Type extends VenueCommand["type"]> = Extract<VenueCommand, { readonly type: Type }>
 
+/** What a command did, before the venue's reactions; `id`: of the new object, if there is one. */
+type Done = Pick<VenueChange, "did" | "from" | "to" | "held"> & { readonly id: number | null }
+
+const done = (did: string | null, more: Partial<Omit<Done, "did">> = {}): Done => ({
+  did,
+  id: null,
+  from: null,
+  to: null,
+  held: [],
+  ...more
+})
+
+const sources = { index: "INDEX", mark: "MARK", last: "LAST" } as const
+const priceText = ({ market }: Listing, ticks: number): string => textOf(ticks, market.tickDecimals)
+
 export class Commands {
   private readonly parts: VenueParts
   private readonly passing: Passing
@@ -50,13 +66,13 @@ export class Commands {
   }
 
   /** Executes a command; changes of market data are published at once. */
-  run(command: VenueCommand): number | null {
-    const id = this.follow(command)
+  run(command: VenueCommand): Done {
+    const result = this.follow(command)
     if (command.type !== "advance") publishMarketData(this.parts)
-    return id
+    return result
   }
 
-  private follow(command: VenueCommand): number | null {
+  private follow(command: VenueCommand): Done {
     switch (command.type) {
       case "price":
         return this.price(command)
@@ -92,16 +108,20 @@ export class Commands {
     }
   }
 
-  private price({ symbol, price, only }: Command<"price">): null {
+  private price({ symbol, price, only }: Command<"price">): Done {
     const listing = this.listing(symbol)
     const { base } = listing.market
-    const which: ReadonlyArray<HeldPrice> = only === null ? ["index", "mark", "last"] : [only]
-    this.parts.prices.hold(base, which, this.ticks(listing, price))
+    const held: ReadonlyArray<HeldPrice> = only === null ? ["index", "mark", "last"] : [only]
+    const [before, after] = [listing.prices[sources[only ?? "mark"]], this.ticks(listing, price)]
+    this.parts.prices.hold(base, held, after)
     this.passing.reprice(base)
-    return null
+    const [from, to] = [before === null ? null : priceText(listing, before), priceText(listing, after)]
+    const named = only === null ? symbol : `${symbol} ${only}`
+    const moved = `${from === null ? "no price" : groupedText(from)} → ${groupedText(to)}`
+    return done(`${named} ${moved} (held)`, { from, to, held })
   }
 
-  private path({ symbol, points }: Command<"path">): null {
+  private path({ symbol, points }: Command<"path">): Done {
     const listing = this.listing(symbol)
     const { base } = listing.market
     const played = points.map(({ offsetMs, price }): PathPoint => ({
@@ -114,10 +134,13 @@ export class Commands {
     refuseIf(pathRefusal(played.at(-1)?.offsetMillis ?? 0))
     this.parts.prices.play(base, this.parts.clock.now, played)
     this.passing.reprice(base)
-    return null
+    const [begin, end] = [played[0], played.at(-1)].map((point) => priceText(listing, point?.price ?? 0))
+    const seconds = groupedText(textOf(played.at(-1)?.offsetMillis ?? 0, 3))
+    const from = `from ${groupedText(begin ?? "")} to ${groupedText(end ?? "")}`
+    return done(`${base} follows ${plural(played.length, "point")} ${from} within ${seconds} s`)
   }
 
-  private book({ symbol, size, levels, spread }: Command<"book">): null {
+  private book({ symbol, size, levels, spread }: Command<"book">): Done {
     const listing = this.listing(symbol)
     const usual = this.parts.makers.shapeOf(symbol)
     const { market } = listing
@@ -130,21 +153,24 @@ export class Commands {
     if (shape.spread < 1) return refuse("The spread is at least one tick.")
     if (shape.spread > mostSpread) return refuse("The spread is at most 1,000,000 ticks.")
     this.parts.makers.shape(symbol, shape)
-    return null
+    if (lots === 0 || shape.levels === 0) return done(`the simulator's own book of ${symbol} is empty`)
+    const sides = `${plural(shape.levels, "level")} of at most ${textOf(lots, market.lotDecimals)} on each side`
+    return done(`the simulator's own book of ${symbol} has ${sides}, ${plural(shape.spread, "tick")} apart`)
   }
 
-  private funding({ symbol, rate }: Command<"funding">): null {
+  private funding({ symbol, rate }: Command<"funding">): Done {
     const rates = this.parts.funding.get(this.listing(symbol).market.symbol)
     const held = signedUnitsOf(rate, rateDecimals)
     if (rates === undefined) return refuse(`${symbol} has no funding.`)
     if (held === null) return refuse(`The rate ${rate} has more than eight places.`)
     const most = textOf(largestRate, rateDecimals)
     if (Math.abs(held) > largestRate) return refuse(`A rate lies between -${most} and ${most}.`)
+    const [from, to] = [textOf(rates.rate, rateDecimals), textOf(held, rateDecimals)]
     rates.hold(held)
-    return null
+    return done(`${symbol} funding rate ${from} → ${to} (held)`, { from, to })
   }
 
-  private execute({ account: name, symbol, qty, price, reason }: Command<"execute">): number {
+  private execute({ account: name, symbol, qty, price, reason }: Command<"execute">): Done {
     const listing = this.listing(symbol)
     const account = this.parts.accountNamed(name)
     const lots = signedUnitsOf(qty, listing.market.lotDecimals)
@@ -167,10 +193,12 @@ export class Commands {
       listing.prices.LAST = at
       this.parts.exchange.touch(listing, ["LAST"])
     }
-    return order.id
+    const traded = `${side === "BUY" ? "bought" : "sold"} ${textOf(Math.abs(lots), listing.market.lotDecimals)} ${symbol}`
+    const atPrice = groupedText(priceText(listing, at))
+    return done(`the account ${traded} at ${atPrice} (${reason})`, { id: order.id })
   }
 
-  private halt({ type, symbol }: Command<"halt" | "resume">): null {
+  private halt({ type, symbol }: Command<"halt" | "resume">): Done {
     const { parts } = this
     const staking = parts.staking.markets.get(symbol)
     const halting = type === "halt"
@@ -186,14 +214,17 @@ export class Commands {
       if (!halting) this.resumed(listing)
     }
     parts.publishListing(symbol)
-    return null
+    return done(`${symbol} ${halting ? "is halted" : "trades again"}`)
   }
 
-  private delist({ symbol }: Command<"delist">): null {
+  private delist({ symbol }: Command<"delist">): Done {
     const { parts } = this
+    let did: string
     if (parts.staking.markets.has(symbol)) {
       if (parts.stakingMarket(symbol).delisted) return refuse(`${symbol} is delisted.`)
+      const settled = [...parts.staking.open].filter((swap) => swap.symbol === symbol).length
       parts.staking.delist(symbol, 10_000, parts.clock.now)
+      did = `${symbol} is delisted; ${plural(settled, "swap")} settled`
     } else {
       const listing = this.listing(symbol)
       const price = listing.prices.MARK
@@ -201,9 +232,10 @@ export class Commands {
       parts.makers.withdraw(listing)
       parts.exchange.delist(listing, price, houseAccounts.venue)
       this.endContracts(listing, price)
+      did = `${symbol} is delisted at ${groupedText(priceText(listing, price))}`
     }
     parts.publishListing(symbol)
-    return null
+    return done(did)
   }
 
   /** Ends the open requests of a delisted market, and its contracts at the final price. */
@@ -217,7 +249,7 @@ export class Commands {
     }
   }
 
-  private offer({ symbol, rateBps, tenorDays, qty }: Command<"offer">): number {
+  private offer({ symbol, rateBps, tenorDays, qty }: Command<"offer">): Done {
     const market = this.parts.staking.markets.get(symbol)
     if (market === undefined || market.delisted) return refuse(`No staking market ${symbol}.`)
     const amount = amountOf(qty, market.scale)
@@ -229,10 +261,12 @@ export class Commands {
     if (rateBps < 1 || rateBps > market.maxRateBps)
       return refuse(`${symbol} has 1 to ${market.maxRateBps} basis points.`)
     refuseIf(offerRefusal(this.parts, symbol, amount))
-    return putOffer(this.parts, { symbol, rateBps, tenorDays, qty: amount }).id
+    const { id } = putOffer(this.parts, { symbol, rateBps, tenorDays, qty: amount })
+    const terms = `${textOf(amount, market.scale)} ${market.asset} at ${rateBps} bps for ${plural(tenorDays, "day")}`
+    return done(`offer ${id}: ${terms}`, { id })
   }
 
-  private swap(command: Command<"pay" | "correctFee">): null {
+  private swap(command: Command<"pay" | "correctFee">): Done {
     const { staking, balances, clock } = this.parts
     const swap = staking.swaps.get(command.contractId)
     if (swap === undefined) return refuse(`No swap ${command.contractId}.`)
@@ -244,16 +278,18 @@ export class Commands {
       if (amount <= 0n) return refuse("Nothing is owed.")
       refuseIf(paymentRefusal(swap))
       staking.pay(swap, amount, clock.now)
-      return null
+      const owed = `${textOf(owedOf(swap), scale)} ${asset} is owed`
+      return done(`swap ${swap.id} received ${textOf(amount, scale)} ${asset}; ${owed}`)
     }
     if (amount > swap.notional) return refuse("A fee is at most what was taken.")
     refuseIf(correctionRefusal(swap))
+    const [from, to] = [textOf(swap.fee, scale), textOf(amount, scale)]
     balances.move("swaps", swap.accountId, houseAccounts.venue, asset, amount - swap.fee)
     staking.correctFee(swap, amount, clock.now)
-    return null
+    return done(`fee of swap ${swap.id} ${from} → ${to} ${asset}`, { from, to })
   }
 
-  private fault(order: Command<"fault">): null {
+  private fault(order: Command<"fault">): Done {
     const { kind, forMillis, times } = order
     const isFunding = kind === "unpriced-funding"
     if (kind !== "writer-default" && !isFunding) return refuse(`${kind} is the server's to follow, not the books'.`)
@@ -262,39 +298,49 @@ export class Commands {
     if (isFunding) {
       if (times !== null) return refuse("unpriced-funding lasts for a time or until clear.")
       this.parts.settings.unpricedFunding = { until }
-      return null
+      return done(null)
     }
     this.parts.settings.writersDefault = { until, times }
-    return null
+    return done(null)
   }
 
-  private clear(): null {
+  private clear(): Done {
     const { parts } = this
+    const ended = { held: 0, paths: 0, halts: 0 }
     parts.settings.writersDefault = null
     priceStamps(parts, true)
     for (const funding of parts.funding.values()) funding.release()
     for (const base of parts.listingsOf.keys()) {
+      if (Object.values(parts.prices.heldOf(base)).some((held) => held !== null)) ended.held++
+      if (parts.prices.hasPath(base)) ended.paths++
       parts.prices.release(base)
       parts.prices.stop(base)
     }
     for (const { symbol, enabled, delisted } of parts.staking.markets.values())
-      if (!enabled && !delisted) this.halt({ type: "resume", symbol })
+      if (!enabled && !delisted) {
+        ended.halts++
+        this.halt({ type: "resume", symbol })
+      }
     for (const listing of parts.exchange.listings.values()) {
       if (listing.delisted) continue
       parts.makers.restore(listing.market.symbol)
-      if (listing.halt !== null) this.halt({ type: "resume", symbol: listing.market.symbol })
+      if (listing.halt === null) continue
+      ended.halts++
+      this.halt({ type: "resume", symbol: listing.market.symbol })
     }
     for (const base of parts.listingsOf.keys()) this.passing.reprice(base)
-    return null
+    const { held, paths, halts } = ended
+    const list = [`held prices of ${plural(held, "base")}`, plural(paths, "path"), plural(halts, "halt")]
+    return done(`ended: ${list.join(", ")}; books and funding as usual`)
   }
 
-  private advance({ to }: Command<"advance">): null {
+  private advance({ to }: Command<"advance">): Done {
     if (to < this.parts.clock.now) return refuse("Time never goes back.")
     this.passing.pass(to)
-    return null
+    return done(null)
   }
 
-  private set({ knobs: text }: Command<"set">): null {
+  private set({ knobs: text }: Command<"set">): Done {
     const read = readKnobs(text)
     if (!read.ok) return refuse(read.message)
     const refusal = turnKnobs(this.parts, read.value)
@@ -303,7 +349,8 @@ export class Commands {
       this.parts.prices.release(base)
       this.passing.reprice(base)
     }
-    return null
+    const names = Object.keys(read.value)
+    return done(`set: ${names.length === 0 ? "nothing" : names.join(", ")}; no price is held`)
   }
 
   private resumed(listing: Listing): void {

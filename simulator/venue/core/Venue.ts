@@ -9,6 +9,7 @@ import type { VenueListing, VenueOffer } from "../../../src/machines/venue/Venue
 import type { VenueAccount, VenueFill } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueView } from "../../../src/venue/VenueCommand.ts"
 import { Calls } from "./Calls.ts"
+import { changesOf } from "./changesOf.ts"
 import { CommandRefused, Commands } from "./Commands.ts"
 import { unitsOf } from "./Market.ts"
 import { moneyOf } from "./money.ts"
@@ -272,7 +273,9 @@ export class Venue {
 
   private command({ command }: Extract<VenueInput, { readonly type: "command" }>): Applied {
     try {
-      return { ...nothing, id: this.commands.run(command) }
+      const before = this.number
+      const { id, ...done } = this.commands.run(command)
+      return { ...nothing, id, change: { ...done, ...changesOf(this.parts.events.since(before)) } }
     } catch (error) {
       if (error instanceof CommandRefused) return { ...nothing, refusal: error.message }
       throw error

@@ -2,7 +2,7 @@
 import type { ChannelMessage, KlineInterval } from "../../../src/machines/venue/marketData.ts"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
-import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
+import type { VenueChange, VenueCommand } from "../../../src/venue/VenueCommand.ts"
 import type { Base } from "./defaultMarkets.ts"
 import type { VenueKnobs } from "./VenueKnobs.ts"
 
@@ -64,6 +64,8 @@ export interface Applied {
   readonly id: number | null
   /** The reason that a command or a quote was refused; null when it was executed. */
   readonly refusal: string | null
+  /** What an executed command changed. */
+  readonly change?: VenueChange
 }
 
 export interface VenueListeners {

@@ -16,6 +16,12 @@ export const textOf = (units: number | bigint, decimals: number): string => {
 
 const zero = 48
 
+/** A decimal text for readers: its whole digits in groups of three. */
+export const groupedText = (text: string): string => {
+  const [whole = "", ...places] = text.split(".")
+  return [whole.replaceAll(/\B(?=(\d{3})+$)/g, ","), ...places].join(".")
+}
+
 const decimalText = /^(-?)(0|[1-9][0-9]{0,14})(?:\.([0-9]{1,12}))?$/
 
 /** A signed decimal text as whole units of a decimal place; null if it is malformed or off the grid. */

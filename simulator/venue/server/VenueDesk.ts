@@ -6,7 +6,14 @@ import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueListing } from "../../../src/machines/venue/VenueMarket.ts"
 import type { VenueFill } from "../../../src/machines/venue/venueObjects.ts"
-import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
+import {
+  noChange,
+  type VenueChange,
+  type VenueCommand,
+  type VenueCommandAnswer,
+  type VenueView
+} from "../../../src/venue/VenueCommand.ts"
+import { plural } from "../../../src/machines/shared/Text.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueCall, VenueInput } from "../core/VenueInput.ts"
 import type { Dealers } from "./Dealers.ts"
@@ -105,12 +112,14 @@ export class VenueDesk {
     switch (command.type) {
       case "fault":
         return this.order(command)
-      case "dealers":
+      case "dealers": {
+        const did = `dealers ${dealers.mood} → ${command.mood}`
         dealers.mood = command.mood
-        return this.answer(null)
+        return this.answer(did)
+      }
       case "restart":
         restart()
-        return this.answer(null)
+        return this.answer("the simulator restarts")
       case "advance":
         if (command.to >= lastMoment) throw new CommandRefused("The clock can't be moved into the year 2100 or later.")
         if (command.to > venue.now) {
@@ -121,12 +130,13 @@ export class VenueDesk {
         return this.answer(null)
       case "clear": {
         const answer = await this.books(command)
+        const cleared = plural(faults.view().length, "fault")
         faults.clear()
         events.clear()
         markets.clear()
         this.hidden.clear()
         dealers.mood = "normal"
-        return answer
+        return { ...answer, did: `${answer.did}, dealers normal; ${cleared} cleared` }
       }
       default:
         return this.books(command)
@@ -170,11 +180,12 @@ export class VenueDesk {
   private async books(command: VenueCommand) {
     const applied: Applied = await this.parts.writer.submit({ type: "command", command })
     if (applied.refusal !== null) throw new CommandRefused(applied.refusal)
-    return this.answer(applied.id)
+    return { ...this.answer(null), id: applied.id, ...applied.change }
   }
 
-  private answer(id: number | null) {
-    return { number: this.venue.number, at: this.venue.now, id }
+  /** The answer to a command that the books don't know; `did` as a sentence. */
+  private answer(did: VenueChange["did"]): typeof VenueCommandAnswer.Type {
+    return { number: this.venue.number, at: this.venue.now, id: null, ...noChange, did }
   }
 
   /** Switches a fault on. A fault that cuts connections also cuts those that are open now. */
@@ -188,14 +199,14 @@ export class VenueDesk {
     const refused = faults.add(fault)
     if (refused !== null) throw new CommandRefused(refused)
     // Defaults of writers and unpriced funding change payments, which the books decide, so the books keep these two faults.
-    if (ofBooks) return this.books(fault)
+    if (ofBooks) return { ...(await this.books(fault)), did: describeFault(fault) }
     for (const [route, feed] of [["events", events] as const, ["market-data", markets] as const]) {
       for (let open = feed.size; open > 0; open--) {
         if (faults.strike(["outage", "reset"], { route, symbol: null }) === null) break
         feed.cutOne()
       }
     }
-    return this.answer(null)
+    return this.answer(describeFault(fault))
   }
 
   private silence(call: VenueCall, ref: string): void {
@@ -212,6 +223,16 @@ export class VenueDesk {
     }
     return { type: "call", ...call }
   }
+}
+
+const describeFault = ({ kind, route, symbol, forMillis, times, delayMillis }: FaultOrder): string => {
+  const limits = [
+    forMillis === null ? [] : [`for ${forMillis} ms`],
+    times === null ? [] : [plural(times, "time")],
+    delayMillis === null ? [] : [`delayed by ${delayMillis} ms`]
+  ].flat()
+  const end = forMillis === null && times === null ? ["until clear"] : []
+  return [`fault ${kind}`, `route ${route}`, symbol ?? "all markets", ...limits, ...end].join(", ")
 }
 
 /** True for a listed market or staking market. A fault on any other symbol would never strike. */

@@ -8,6 +8,7 @@ import * as fc from "fast-check"
 import { eventsKept } from "../../../simulator/venue/core/EventLine.ts"
 import type { VenueControl } from "../../../src/runtime/ports/VenueControl.ts"
 import type { VenueProgress } from "../../../src/runtime/ports/VenueProgress.ts"
+import { noChange } from "../../../src/venue/VenueCommand.ts"
 import { playVenue } from "../../../src/runtime/services/operations/system/playVenue.ts"
 
 const day = 86_400_000
@@ -22,7 +23,7 @@ const playing = async (perDay: number, days: number) => {
         seen.at = to
         seen.number = Math.floor((to / day) * perDay)
         seen.furthest = Math.max(seen.furthest, seen.number - seen.taken)
-        return { number: seen.number, at: to, id: null }
+        return { number: seen.number, at: to, id: null, ...noChange }
       })
   } as unknown as VenueControl["Service"]
   const progress: VenueProgress["Service"] = {

@@ -17,7 +17,7 @@ import type { UnreadableLine, VenueShape } from "../../../src/runtime/ports/Venu
 import { VenueControl } from "../../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory } from "../../../src/runtime/ports/VenueControlMemory.ts"
 import { openAccount } from "../../../src/runtime/services/venue/openAccount.ts"
-import { VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
+import { noChange, VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
 import { drawVenueName } from "../../../src/serviceVenue.ts"
 import { quietVenue } from "../../support/quietVenue.ts"
 
@@ -195,10 +195,20 @@ describe("two services with the same accounts and refs at one venue", () => {
     assert.deepStrictEqual(await heard(""), [foreign, foreign, line(account), line(null)])
   })
 
-  it("A2-97: a tester's execution is of the service's own account", async () => {
+  it("A2-97: a tester's execution is of the service's own account, and its answers name its own objects", async () => {
     const script = quietVenue()
     const trade = { symbol: "BTC-USDC-PERP", qty: "1", price: null, reason: "liquidation" } as const
     const execute = { type: "execute", account, ...trade } as const
+    const of = (...prefixes: ReadonlyArray<string>) => ({
+      count: prefixes.length,
+      first: prefixes.map((prefix) => ({
+        id: 1,
+        ref: `${prefix}O-1`,
+        account: `${prefix}${account}`,
+        symbol: trade.symbol,
+        state: "FILLED" as const
+      }))
+    })
     await Effect.runPromise(
       Effect.gen(function* () {
         const control = Context.get(
@@ -206,7 +216,8 @@ describe("two services with the same accounts and refs at one venue", () => {
           VenueControl
         )
         yield* control.command(execute)
-        yield* control.command({ type: "clear" })
+        script.command = () => ({ number: 1, at: 2, id: null, ...noChange, filled: of("AAAAAA:", "BBBBBB:") })
+        assert.deepStrictEqual((yield* control.command({ type: "clear" })).filled, of("", "other:BBBBBB:"))
         assert.deepStrictEqual(script.sent, [{ ...execute, account: `AAAAAA:${account}` }, { type: "clear" }])
       }).pipe(Effect.scoped)
     )

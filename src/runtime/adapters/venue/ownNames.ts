@@ -21,9 +21,13 @@ export const layerOwnControls = <E, R>(
 ): Layer.Layer<VenueControl, E, R> =>
   Layer.effect(
     VenueControl,
-    Effect.map(VenueControl, (found) =>
-      VenueControl.of({ ...found, command: (command) => found.command(new Names(name).out(command)) })
-    )
+    Effect.map(VenueControl, (found) => {
+      const names = new Names(name)
+      return VenueControl.of({
+        ...found,
+        command: (command) => Effect.map(found.command(names.out(command)), (answer) => names.bare(answer))
+      })
+    })
   ).pipe(Layer.provide(controls))
 
 /** The port that adds and removes the name. */

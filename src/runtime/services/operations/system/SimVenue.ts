@@ -7,7 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { fullSymbol } from "../../../../machines/market/fullSymbol.ts"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../../machines/shared/Refusal.ts"
-import type { VenueCommand, VenueView } from "../../../../venue/VenueCommand.ts"
+import { noChange, type VenueCommand, type VenueView } from "../../../../venue/VenueCommand.ts"
 import { applyEffects } from "../../../effects/Interpreter.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../../engine/mailbox/ActorHost.ts"
 import { currentDryRun } from "../../../engine/mailbox/dryRun.ts"
@@ -97,7 +97,10 @@ export class SimVenue extends Context.Service<
           Effect.flatMap((view): Commanded => {
             const fault = symbolFault(command, view)
             if (fault !== null) return Effect.succeed(refuse(invalidFields({ symbol: fault })))
-            return Effect.as(audit(caller, command), accept({ number: view.number, at: view.at, id: null }))
+            return Effect.as(
+              audit(caller, command),
+              accept({ number: view.number, at: view.at, id: null, ...noChange })
+            )
           }),
           Effect.catchTag("VenueControlError", (error) => Effect.succeed(refuse(venueRefusal(error))))
         )
@@ -208,7 +211,8 @@ const restarted = (control: VenueControl["Service"]): Effect.Effect<CommandAnswe
     const back = Effect.gen(function* () {
       for (;;) {
         const view = yield* readView
-        if (view !== null && view.startedAt !== startedAt) return { number: view.number, at: view.at, id: null }
+        if (view !== null && view.startedAt !== startedAt)
+          return { number: view.number, at: view.at, id: null, ...noChange, did: "the simulator has restarted" }
         yield* Effect.sleep(pollEvery)
       }
     })
