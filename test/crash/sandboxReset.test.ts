@@ -55,8 +55,10 @@ const resetsTold = async (): Promise<ReadonlyArray<Told>> =>
     ({ action }) => action === "sandbox.reset"
   )
 
-/** Nothing is there but the operator keys; the audit says once what this life began with. */
-const assertBegun = async (resets: number, operators: unknown): Promise<void> => {
+/**
+ * Nothing is there but the operator keys; the audit says once what this life began with. Returns the id of the next operator key.
+ */
+const assertBegun = async (resets: number, operators: unknown): Promise<number> => {
   const { goes, ...life } = await service.done("sim", "reset", "--dry-run")
   assert.deepInclude(life, { sandbox: true, resets, resetting: false, dryRun: true })
   assert.deepInclude(goes, { partners: 0, clients: 0, ledgerTransactions: 0, webhookDeliveries: 0 })
@@ -73,11 +75,11 @@ const assertBegun = async (resets: number, operators: unknown): Promise<void> =>
     /^1 client, \d+ ledger transactions, \d+ audit entries, last seal \d+:[0-9a-f]{64}$/
   )
   assert.isTrue((await service.done("ledger", "verify")).ok)
-  await assertKeysMove()
+  return assertKeysMove()
 }
 
-/** The mailbox of operator keys knows the remaining keys and no others. */
-const assertKeysMove = async (): Promise<void> => {
+/** The mailbox of operator keys knows the remaining keys and no others. Returns the id of the next key. */
+const assertKeysMove = async (): Promise<number> => {
   const revoke = (id: number) => service.cli("operator", "revoke", String(id), "--reason", "test")
   const admins = async () =>
     ((await service.done("operator", "list")).operators as ReadonlyArray<Operator>).filter(
@@ -88,6 +90,7 @@ const assertKeysMove = async (): Promise<void> => {
   const { operatorId } = await service.done("operator", "create", "--label", "second", "--role", "ADMIN")
   assert.strictEqual((await revoke(operatorId as number)).status, 0)
   assert.deepStrictEqual(await admins(), [first])
+  return operatorId as number
 }
 
 interface Operator {
@@ -116,7 +119,7 @@ describe("sim reset", { timeout: 180_000 }, () => {
     assert.deepInclude(answer.goes, { partners: 1, clients: 1 })
     assert.deepStrictEqual(serviceFile(), before)
     assert.strictEqual((await service.call(key, "GET", "/clients")).status, 401)
-    await assertBegun(1, operators)
+    assert.strictEqual(await assertBegun(1, operators), 2)
   })
 
   it("killed when it is asked for, and again once the venue is empty: the next start ends it, and tells it once", async () => {

@@ -173,16 +173,15 @@ export const resetDatabase = <E>(
         yield* sql`CREATE TEMPORARY TABLE kept_operators ON COMMIT DROP AS SELECT * FROM operator_keys`
         yield* sql`CREATE TEMPORARY TABLE kept_writer ON COMMIT DROP AS SELECT epoch FROM writer`
         yield* sql`CREATE TEMPORARY TABLE kept_subject ON COMMIT DROP AS SELECT * FROM subjects WHERE subject = 'system'`
-        const [ids] = yield* sql.unsafe<{ readonly last: bigint }>(
-          `SELECT last_value AS last FROM ${idSequenceOf("operatorKey")}`
-        )
+        yield* sql`CREATE TEMPORARY TABLE kept_ids ON COMMIT DROP AS
+          SELECT last_value, is_called FROM ${sql(idSequenceOf("operatorKey"))}`
         yield* sql.unsafe(dropAll)
         yield* migrate
         yield* stampDatabase(true, sealing)
         yield* sql`INSERT INTO operator_keys SELECT * FROM kept_operators`
         // The keys' mailbox loads its rows only if its subject exists, so the subject is written again too.
         yield* sql`INSERT INTO subjects SELECT * FROM kept_subject`
-        yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, ${ids?.last ?? 1n})`
+        yield* sql`SELECT setval(${idSequenceOf("operatorKey")}, last_value, is_called) FROM kept_ids`
         // The epoch stays, so that a paused earlier process that resumes finds that it no longer owns the database.
         yield* sql`UPDATE writer SET epoch = (SELECT epoch FROM kept_writer)`
         const now = yield* Clock.currentTimeMillis

@@ -10,5 +10,7 @@ export interface JournalBench {
   readonly ownerOf: (claim: string) => Promise<number | undefined>
   /** Another process that takes the same database over. */
   readonly another: () => Promise<Journal["Service"]>
+  /** Stops a process cleanly. */
+  readonly stop: (journal: Journal["Service"]) => Promise<void>
   readonly close: () => Promise<void>
 }

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { makeDefectLog } from "../../../src/runtime/engine/DefectLog.ts"
+import type { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { endedByCommit } from "../../../src/runtime/tables/triggers.ts"
@@ -13,12 +14,18 @@ journalConformance("JournalMemory", () => {
   const store = new MemoryStore()
   const defects = Effect.runSync(Effect.provide(makeDefectLog, layerProvokedLogs))
   let processes = 0
-  const process = () => makeJournalMemory({ store, owner: `process-${++processes}`, defects, wall: () => 1_000 })
+  const ends = new Map<Journal["Service"], Effect.Effect<void>>()
+  const process = () => {
+    const journal = makeJournalMemory({ store, owner: `process-${++processes}`, defects, wall: () => 1_000 })
+    ends.set(journal, journal.end)
+    return journal
+  }
   return Promise.resolve({
     journal: process(),
     rows: (table) => Promise.resolve(store.rows(table)),
     ownerOf: (claim) => Promise.resolve(store.ownerOf(claim)),
     another: () => Promise.resolve(process()),
+    stop: (journal) => Effect.runPromise(ends.get(journal) ?? Effect.void),
     close: () => Promise.resolve()
   })
 })

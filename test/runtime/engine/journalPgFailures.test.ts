@@ -4,12 +4,14 @@
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Exit, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Client } from "pg"
 import { EmbeddedPostgres } from "../../../src/runtime/adapters/EmbeddedPostgres.ts"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
+import { idBlockSize } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { classify } from "../../../src/runtime/engine/journal/sqlFailure.ts"
 import { WriterConnection } from "../../../src/runtime/engine/journal/WriterConnection.ts"
@@ -258,6 +260,67 @@ describe("a lost connection", () => {
       Object.fromEntries(outcomes.map((told, index) => [`client:${index + 1}`, told.length]))
     )
     await assertWhole(base, outcomes.flat().length)
+  })
+})
+
+describe("a clean stop whose return of unused ids fails", () => {
+  let base: Base
+  let proxy: CuttingProxy
+  let pool: Scope.Closeable
+  let journal: JournalShape
+  beforeEach(async () => {
+    const database = await makeTestDatabase()
+    base = await openPg(database.url, database.drop)
+    proxy = await openProxy(database.url)
+    pool = await Effect.runPromise(Scope.make())
+    const layer = PgClient.layer({ url: proxy.url, maxConnections: 1, applicationName: "pool" })
+    const sql = Context.get(await Effect.runPromise(Layer.buildWithScope(layer, pool)), PgClient.PgClient)
+    journal = await base.start({ sql })
+  })
+  afterEach(async () => {
+    await base.close()
+    await Effect.runPromise(Scope.close(pool, Exit.void))
+    await proxy.close()
+  })
+  /** The first id of the next process. The process after that one, which also stops cleanly, continues behind it. */
+  const continues = async (): Promise<number> => {
+    const second = await base.another()
+    if (proxy.delays()) proxy.deliver()
+    const id = second.nextId("order")
+    await base.stop(second)
+    assert.strictEqual((await base.another()).nextId("order"), id + 1)
+    return id
+  }
+  const jumped = 1 + idBlockSize("order")
+
+  it.each([
+    ["the answer is lost", () => proxy.cutNext("answer", "pool"), 2],
+    ["the request is lost", () => proxy.cutNext("request", "pool"), jumped],
+    ["the request arrives after the next process has begun", () => proxy.delayNext("setval"), jumped]
+  ])("%s: the stop ends, and no id is used twice", async (_what, fault, next) => {
+    assert.strictEqual(journal.nextId("order"), 1)
+    fault()
+    await base.stop(journal)
+    assert.strictEqual(await continues(), next)
+  })
+
+  it("the request arrives late, and nobody else has begun: the ids are returned", async () => {
+    assert.strictEqual(journal.nextId("order"), 1)
+    proxy.delayNext("setval")
+    await base.stop(journal)
+    proxy.deliver()
+    await eventually(async () => Number((await base.query("SELECT last_value FROM id_order"))[0]?.last_value) === 2)
+    assert.strictEqual(await continues(), 2)
+  })
+
+  it("another session holds the writer row: the stop ends, and no id is used twice", async () => {
+    assert.strictEqual(journal.nextId("order"), 1)
+    const holder = new Client({ connectionString: Redacted.value(base.url) })
+    await holder.connect()
+    await holder.query("BEGIN; SELECT FROM writer FOR UPDATE")
+    await base.stop(journal)
+    await holder.end()
+    assert.include([2, jumped], await continues())
   })
 })
 

@@ -26,14 +26,19 @@ export const openPg = async (url: Redacted.Redacted, after: () => Promise<void>)
   )
   const sql = Context.get(context, PgClient.PgClient)
   const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
+  const scopes = new Map<Journal["Service"], Scope.Closeable>()
   let processes = 0
-  const start = (options: Partial<JournalPgOptions> = {}) =>
-    run(
+  const start = async (options: Partial<JournalPgOptions> = {}) => {
+    const own = await run(Scope.fork(scope))
+    const journal = await run(
       makeJournalPg({ url, sql, sealing: testSealing, owner: `process-${++processes}`, ...options }).pipe(
-        Scope.provide(scope),
+        Scope.provide(own),
         Effect.provide(layerProvokedLogs)
       )
     )
+    scopes.set(journal, own)
+    return journal
+  }
   return {
     url,
     query: (statement) => run(sql.unsafe<Record<string, unknown>>(statement)),
@@ -55,6 +60,7 @@ export const openPg = async (url: Redacted.Redacted, after: () => Promise<void>)
         )
       ),
     another: () => start(),
+    stop: (journal) => run(Scope.close(scopes.get(journal) as Scope.Closeable, Exit.void)),
     close: async () => {
       await run(Scope.close(scope, Exit.void))
       await after()

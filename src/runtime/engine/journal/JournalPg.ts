@@ -5,12 +5,29 @@ import { makeDefectLog } from "../DefectLog.ts"
 import type { IdKind } from "../../tables/Catalogue.ts"
 import { idSequenceOf, makeIdBlocks } from "./IdBlocks.ts"
 import { Journal, JournalUnavailable } from "./Journal.ts"
+import { describeFailure, hanging } from "./sqlFailure.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
+import { withinTime } from "../withinTime.ts"
 import { Writer, type WriterOptions } from "./Writer.ts"
 
 export type JournalPgOptions = WriterOptions
 
-/** Starts the journal in the current scope: takes the database over (raises the epoch) and begins to flush. */
+/** The longest wait for the return of unused ids: a part of the time that a clean stop has. */
+const returnLimit = "1 second"
+
+/**
+ * Sets each sequence that stands at this process's newest block back to the first unused id. The lock on the writer row orders
+ * the return before any takeover: after one, the row names another owner, and a late return changes nothing. The select list is
+ * evaluated after the lock is taken.
+ */
+const returnText = `WITH own AS MATERIALIZED (SELECT 1 FROM writer WHERE id = 1 AND owner = $1 FOR UPDATE)
+  SELECT CASE WHEN pg_sequence_last_value(name::regclass) = last THEN setval(name::regclass, next, false) END
+    FROM own, jsonb_to_recordset($2::text::jsonb) AS unused (name text, last int8, next int8)`
+
+/**
+ * Starts the journal in the current scope: takes the database over (raises the epoch) and begins to flush. The end of the scope
+ * returns the unused ids, so that the next process continues with them.
+ */
 export const makeJournalPg = (
   options: JournalPgOptions
 ): Effect.Effect<Journal["Service"], SqlError.SqlError, Scope.Scope> =>
@@ -28,11 +45,24 @@ export const makeJournalPg = (
       )
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const ids = makeIdBlocks(reserveIds, (refill) => void fork(refill))
+    const returnIds = Effect.flatMap(ids.close, (unused) => {
+      const sequences = unused.map(({ kind, ...stand }) => ({ name: idSequenceOf(kind), ...stand }))
+      return writer.up
+        ? options.sql.unsafe(returnText, [options.owner, JSON.stringify(sequences)])
+        : Effect.fail(hanging)
+    })
     yield* Effect.mapError(ids.fill, (error) => error as SqlError.SqlError)
     yield* Effect.forkIn(writer.run, scope)
     yield* Effect.forkIn(writer.watchOwner, scope)
     yield* Effect.forkIn(writer.watchLocks, scope)
     yield* Scope.addFinalizer(scope, writer.cut)
+    yield* Effect.addFinalizer(() =>
+      Effect.catch(
+        withinTime(returnIds, () => hanging, returnLimit),
+        (error) =>
+          Effect.logWarning("the unused ids are not returned: the next start leaves them out", describeFailure(error))
+      )
+    )
     const load = makeSubjectLoader(options.sql, options.sealing)
     return Journal.of({
       submit: (commit, done, lane) => writer.submit({ commit, done, defects, lane }),

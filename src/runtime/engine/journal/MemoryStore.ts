@@ -6,7 +6,7 @@ import { catalogue, type IdKind, keyOf, type TableName, type Tables } from "../.
 import type { TableSpec } from "../../tables/Table.ts"
 import { triggers } from "../../tables/triggers.ts"
 import { answerClaim, answerKeys, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
-import { idBlockSize } from "./IdBlocks.ts"
+import { idBlockSize, type UnusedIds } from "./IdBlocks.ts"
 import type { Outcome, SubjectImage } from "./Journal.ts"
 import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
 import { type Counters, noCounters, stampBatch } from "./stamp.ts"
@@ -43,6 +43,13 @@ export class MemoryStore {
     const first = this.sequences.get(kind) ?? 1
     this.sequences.set(kind, first + idBlockSize(kind))
     return first
+  }
+
+  /** Sets the counters that stand at the newest block of `owner` back to its first unused ids, if it is still the writer. */
+  returnIds(owner: string, unused: ReadonlyArray<UnusedIds>): void {
+    if (this.owner !== owner) return
+    for (const { kind, last, next } of unused)
+      if (this.sequences.get(kind) === last + idBlockSize(kind)) this.sequences.set(kind, next)
   }
 
   /** Every row of a table, in the order of first insertion. */
