@@ -3,9 +3,11 @@
  * key and prints signed events as they arrive, so that the pasted curl lines show the events that a partner receives. Port
  * and secret are new at each start. If the receiver fails, the service runs without it.
  */
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { readFileSync } from "node:fs"
-import { listenAsPartner } from "../simulator/partner/listenAsPartner.ts"
+import { makePartnerClient } from "../simulator/partner/PartnerClient.ts"
+import { readEndpoint, registerWebhook } from "../simulator/partner/registerWebhook.ts"
+import { startWebhookReceiver } from "../simulator/partner/WebhookReceiver.ts"
 import { receiverTls } from "./receiverTls.ts"
 import { demoDeliveryLine } from "./views/deliveryLine.ts"
 
@@ -23,20 +25,49 @@ export interface DemoReceiverOptions {
   readonly print: (text: string) => void
 }
 
-/** Receives and prints events until interrupted. */
+/** The path of the receiver's address, by which `sim partner listen` recognises the endpoint that it gives back. */
+export const demoPath = "/demo"
+
+/** Interval at which the receiver checks that it still is the partner's endpoint. */
+const checkInterval = "2 seconds"
+
+/** Receives and prints events until interrupted. Prints when another endpoint replaces it, and when it receives again. */
 export const demoReceiver = ({ url, caFile, dataDir, key, print }: DemoReceiverOptions): Effect.Effect<void> =>
   Effect.scoped(
     Effect.gen(function* () {
-      yield* listenAsPartner({
-        url,
+      const client = yield* makePartnerClient({
+        origin: () => url,
         key: Redacted.make(key),
-        ...(caFile === null ? {} : { ca: readFileSync(caFile, "utf8") }),
+        connections: 1,
+        ...(caFile === null ? {} : { ca: readFileSync(caFile, "utf8") })
+      })
+      const receiver = yield* startWebhookReceiver({
         tls: yield* receiverTls(dataDir, null),
         port: 0,
+        path: demoPath,
         onDelivery: (delivery) => print(demoDeliveryLine(delivery))
       })
+      const register = registerWebhook(client, receiver)
+      yield* register
       print("Webhooks of the partner, received here, signature checked:")
-      return yield* Effect.never
+      /** The time of this receiver's own registration; null until a check has read it. */
+      let registeredAt: number | null = null
+      const check = Effect.gen(function* () {
+        const now = yield* readEndpoint(client)
+        if (now === null || now.updatedAt === registeredAt) return
+        const isOwn = now.active && now.url === receiver.url
+        const wasRead = registeredAt !== null
+        registeredAt = now.updatedAt
+        if (!isOwn)
+          return print(now.active ? `  webhooks go to ${now.url} now, not here` : "  webhooks are switched off")
+        if (!wasRead) return
+        // Another program registered this address again, so this receiver does not have the secret.
+        yield* register
+        registeredAt = null
+        print("  webhooks come here again")
+      })
+      // A check without an answer is repeated: the service may be stopping, or the partner's key may be revoked.
+      return yield* Effect.repeat(Effect.ignore(check), Schedule.spaced(checkInterval))
     })
   ).pipe(Effect.catch((error) => Effect.sync(() => print(`\nThe demo runs without webhooks: ${sentenceOf(error)}`))))
 

@@ -1,5 +1,5 @@
 /**
- * Writes docs/machines (a page for each machine, and their list) and the layouts of the atlas from the registry, and records
+ * Writes docs/machines (a page for each machine, their list, and the picture in README) and the layouts of the atlas from the registry, and records
  * the shape of every new machine version in test/fixtures/machineVersions.json; a recorded shape is never rewritten. With
  * `--check` it writes nothing and exits 1 if a file is not current.
  */
@@ -18,6 +18,7 @@ import {
   trialOf,
   trialsOf
 } from "../src/machines/picture/MachineCoverage.ts"
+import { drawMachine } from "../src/machines/picture/drawMachine.ts"
 import { fits, type MachineLayout } from "../src/machines/picture/MachineLayout.ts"
 import { type Kind, kinds, machines } from "../src/machines/registry.ts"
 import type { TransitionRow } from "../test/machines/transitions/TransitionRow.ts"
@@ -94,6 +95,10 @@ const page = (kind: Kind): string => {
     ""
   ].join("\n")
 }
+
+/** The machine as the atlas draws it. */
+const picture = (kind: Kind, layouts: ReadonlyMap<Kind, MachineLayout>): string =>
+  drawMachine(machines[kind], layouts.get(kind) as MachineLayout, readCoverage(stored(), kind))
 
 const atlas = (): string =>
   [
@@ -206,6 +211,7 @@ export const machineFiles = async (): Promise<ReadonlyMap<string, string>> => {
     ["docs/machines/README.md", atlas()],
     ["docs/machines/coverage.md", await coveragePage()],
     ...kinds.map((kind) => [`docs/machines/${kind}.md`, page(kind)] as const),
+    ["docs/machines/barrierContract.svg", picture("barrierContract", new Map(layouts))],
     [layoutsFile, linesOf(layouts)],
     [transitionsFile, linesOf(kinds.map((kind) => [kind, machineDocument(kind).transitions] as const))],
     [versionsFile, versions()]

@@ -20,7 +20,7 @@ export const demoScreen = (demo: Demo, service: ServiceFile, dataDir: string, of
   const keyed = (name: string) => `-H Idempotency-Key:${name}-${demo.tag}`
   // A comment beside a long data directory would make the row wider than the terminal.
   const command = (name: string, purpose: string) =>
-    where === "" ? `  brokerage ${name}   # ${purpose}` : `  brokerage ${name}${where}`
+    where === "" ? `  brokerage ${name.padEnd(5)}   # ${purpose}` : `  brokerage ${name}${where}`
   const fact = (name: string, text: string) => fitted(`  ${name.padEnd(9)}${text}`)
   return [
     `Partner Brokerage ${version()}, sandbox`,
@@ -33,8 +33,8 @@ export const demoScreen = (demo: Demo, service: ServiceFile, dataDir: string, of
     ),
     fact("Clock", offset === 0 ? "this machine's" : `${durationOf(offset)} ahead of this machine's`),
     fact("Partner", `${demo.code}, holds its clients' money (PARTNER custody)`),
-    fact("Client", `${demo.clientId}, ${clientText(demo.client)}`),
-    fact("Stop", `Ctrl-C   start over: brokerage sim reset`),
+    fact("Client", `${demo.clientId} of ${demo.code}, ${clientText(demo.client)}`),
+    `  Stop     Ctrl-C   start over: brokerage sim reset${where}`,
     "",
     "In another terminal, in this folder (a line pasted twice acts once):",
     "  alias brokerage='npx --no-install brokerage'",
@@ -45,7 +45,7 @@ export const demoScreen = (demo: Demo, service: ServiceFile, dataDir: string, of
     `    ${clients}/${demo.clientId}/collateral`,
     `  ${curl} \\`,
     `    ${clients}/${demo.clientId}/ledger`,
-    command("tour ", "orders filled, knock-outs, staking: requests and answers"),
+    command("tour", "orders filled, knock-outs, staking: requests and answers"),
     command("watch", "what waits for a decision, live"),
     command("atlas", "every state machine with its objects, in the browser")
   ].join("\n")

@@ -66,7 +66,10 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--tls-cert <file>", "certificate, PEM (default: a local authority in the data directory)")
     .option("--tls-key <file>", "key of the certificate, PEM")
     .option("--sandbox", "the development environment: sandbox partners and time travel")
-    .option("--demo", "create a demo partner with a client")
+    .option(
+      "--demo",
+      "sandbox only: a partner with a client; prints lines to paste, and on a terminal the partner's webhooks"
+    )
     .option("--edge-host <CIDR...>", "edge hosts whose X-Forwarded-For is believed")
     .option(
       "--allow-webhook-host <HOST...>",

@@ -70,7 +70,8 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     .addHelpText(
       "after",
       "\nThe service must run with --sandbox --demo or --allow-webhook-host 127.0.0.1. Registering replaces the partner's\n" +
-        "endpoint and secret; it stays registered at the end, and undelivered events are retried."
+        "endpoint and secret. At the end the demo's screen receives again if it did before; any other registration stays,\n" +
+        "and undelivered events are retried."
     )
     .action((flags: ListenFlags, command: Command) => cli.attempt(command, (globals) => listen(cli, flags, globals)))
 }
@@ -104,15 +105,21 @@ const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<v
   const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
   const [
     { Effect, Redacted },
-    { listenAsPartner },
+    { makePartnerClient },
+    { readEndpoint, registerUrl, registerWebhook },
+    { startWebhookReceiver },
     { misbehave },
     { receiverTls },
+    { demoPath },
     { deliveryDocument, deliveryLine }
   ] = await Promise.all([
     import("effect"),
-    import("../../simulator/partner/listenAsPartner.ts"),
+    import("../../simulator/partner/PartnerClient.ts"),
+    import("../../simulator/partner/registerWebhook.ts"),
+    import("../../simulator/partner/WebhookReceiver.ts"),
     import("../../simulator/partner/WebhookBehaviour.ts"),
     import("../receiverTls.ts"),
+    import("../demoReceiver.ts"),
     import("../views/deliveryLine.ts")
   ])
   const seen: Seen = { deliveries: 0, events: 0, duplicates: 0, refused: 0 }
@@ -125,17 +132,28 @@ const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<v
   const stopped = Effect.promise(() => cli.io.stopped())
   const program = Effect.gen(function* () {
     const tls = yield* receiverTls(globals.dataDir ?? defaultDataDir, files)
-    const receiver = yield* listenAsPartner({
-      url,
-      key: Redacted.make(partnerKey(flags.key)),
-      ...(ca === null ? {} : { ca }),
+    const receiver = yield* startWebhookReceiver({
       tls,
       port: flags.port ?? 0,
       behaviour: misbehave(misbehaviourOf(flags)),
       onDelivery
     })
+    const key = Redacted.make(partnerKey(flags.key))
+    const client = yield* makePartnerClient({ origin: () => url, key, connections: 1, ...(ca === null ? {} : { ca }) })
+    const before = yield* readEndpoint(client)
+    yield* registerWebhook(client, receiver)
     print({ ready: true, url: receiver.url }, () => `Webhooks arrive at ${receiver.url}. Ctrl-C ends.`)
     yield* flags.for === undefined ? stopped : Effect.timeoutOption(stopped, flags.for)
+    if (before?.active !== true || new URL(before.url).pathname !== demoPath) return
+    const giveBack = Effect.flatMap(readEndpoint(client), (now) =>
+      now?.url === receiver.url ? Effect.as(registerUrl(client, before.url), before.url) : Effect.succeed(null)
+    )
+    const returned = yield* Effect.orElseSucceed(giveBack, () => null)
+    print({ returned }, () =>
+      returned === null
+        ? "\nThe demo's screen does not receive again before its next start."
+        : "\nThe demo's screen receives the webhooks again."
+    )
   })
   const result = await Effect.runPromise(Effect.result(Effect.scoped(program)))
   if (result._tag === "Failure") throw failureOf(result.failure)

@@ -9,6 +9,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import type { Cli } from "../Cli.ts"
 import { CliFailure, exitStatus, type Globals } from "../CliIo.ts"
+import { Progress } from "../progress.ts"
 import type { TourStepName } from "./stepNames.ts"
 import { wrapText } from "../views/wrapWords.ts"
 import { type Perform, prepareAccount } from "./prepareAccount.ts"
@@ -19,6 +20,7 @@ import { answerLines, fill, filledAction, memberOf, requestLines } from "./tourT
 /** Time that a read gets to show the expected members, and that webhooks get to arrive, ms. */
 const waitMillis = 10_000
 const pollMillis = 100
+const progressMillis = 1_000
 const dayMillis = 86_400_000
 /** Days that the statement of the tour covers. */
 const statedDays = 30
@@ -184,10 +186,26 @@ class TourPlayer {
   }
 
   private send(action: TourAction, method?: "DELETE"): Promise<TourAnswer> {
-    if ("command" in action) return this.demo.command(action.command.split(" "))
+    if ("command" in action) return this.reporting(this.demo.command(action.command.split(" ")))
     const { body, path } = action
     if (body === undefined) return this.demo.request(method ?? "GET", path)
     return this.demo.request("POST", path, typeof body === "string" ? body : this.demo.fileText(body.file))
+  }
+
+  /** Shows the duration of a command that takes seconds, such as the scenarios. */
+  private async reporting<A>(running: Promise<A>): Promise<A> {
+    const progress = new Progress(this.cli.io, this.silent)
+    const startedAt = Date.now()
+    const timer = setInterval(
+      () => progress.report(`  running, ${Math.round((Date.now() - startedAt) / 1_000)} s`),
+      progressMillis
+    )
+    try {
+      return await running
+    } finally {
+      clearInterval(timer)
+      progress.end()
+    }
   }
 
   /** Waits until the events are in the log of webhooks, and prints all new ones of it. */

@@ -11,13 +11,13 @@ import type { TourDemo } from "./TourDemo.ts"
 /** Performs an action and prints it; rejects when it fails. Returns the answer's JSON. */
 export type Perform = (action: TourAction, method?: "DELETE") => Promise<unknown>
 
-/** Time that the service gets to end a close-out and to lift the close-out's restriction, ms. */
-const recoveryMillis = 10_000
+/** Time that the service gets to receive the venue's status and price, and to end a close-out, ms. */
+const recoveryMillis = 30_000
 const pollMillis = 100
 
 export const prepareAccount = async (
   demo: TourDemo,
-  { price, cash, exact, flat }: TourNeeds,
+  { price, market, cash, exact, flat }: TourNeeds,
   perform: Perform
 ): Promise<void> => {
   const client = `/clients/${demo.clientId}`
@@ -28,8 +28,19 @@ export const prepareAccount = async (
       command: `sim venue price ${symbol} ${at}`
     })
   }
+  if (market !== undefined)
+    await waitUntil(async () => {
+      const markets = await marketsOf(demo, ["market", "list"])
+      const isAt = ([symbol, at]: readonly [string, string]) =>
+        markets.some((row) => row.symbol === symbol && Number(row.mark) === Number(at))
+      return (price === undefined || isAt(price)) && (await mayTrade(demo, market, markets))
+    })
   await liftRestrictions(demo, ["FROZEN", "NO_WITHDRAWALS"], perform)
   if (cash !== undefined) await bringCash(demo, client, cash, perform)
+  await waitUntil(async () => {
+    const shown = await accountOf(demo)
+    return !shown.restrictions.includes("CLOSE_OUT") && shown.riskState !== "CLOSE_OUT"
+  })
   await liftRestrictions(demo, ["NO_NEW_RISK"], perform)
   if (flat === true) await flatten(demo, client, perform)
   // Closing a position can cost money.
@@ -68,29 +79,47 @@ const takeExcess = async (demo: TourDemo, client: string, cash: number, perform:
     await perform({ purpose: `First: more than ${cash} USDC leaves.`, ...report(demo, client, "WITHDRAWAL", excess) })
 }
 
-/** The operator lifts these restrictions, except NO_NEW_RISK while the service can lift it by itself after a close-out. */
+/** Waits for the condition, at most `recoveryMillis`: after that the step fails with the reason that the service gives. */
+const waitUntil = async (holds: () => Promise<boolean>): Promise<void> => {
+  const until = Date.now() + recoveryMillis
+  while (!(await holds()) && Date.now() < until) await pause(pollMillis)
+}
+
+interface Market {
+  readonly symbol: string
+  readonly mark: string | null
+  readonly halted: boolean
+  readonly haltedByUs: boolean
+}
+
+const marketsOf = async (demo: TourDemo, command: ReadonlyArray<string>): Promise<ReadonlyArray<Market>> =>
+  ((await demo.command(command)).json as { readonly markets?: ReadonlyArray<Market> } | null)?.markets ?? []
+
+/** False while the service has not received that the venue resumed the market; true also for a market that is really halted. */
+const mayTrade = async (demo: TourDemo, market: string, markets: ReadonlyArray<Market>): Promise<boolean> => {
+  const known = markets.find(({ symbol }) => symbol === market)
+  if (known === undefined) return false
+  if (known.haltedByUs || !known.halted) return true
+  return (await marketsOf(demo, ["sim", "venue", "show"])).some(({ symbol, halted }) => symbol === market && halted)
+}
+
+const accountOf = async (demo: TourDemo): Promise<{ readonly riskState: string; readonly restrictions: string }> => {
+  const { json } = await demo.command(["client", "show", String(demo.clientId)])
+  return { riskState: memberOf(json, "riskState")[0] ?? "", restrictions: memberOf(json, "restrictions").join() }
+}
+
+/** The operator lifts these restrictions; the service itself lifts the one of a close-out. */
 const liftRestrictions = async (
   demo: TourDemo,
   restrictions: ReadonlyArray<string>,
   perform: Perform
 ): Promise<void> => {
-  const until = Date.now() + recoveryMillis
-  for (;;) {
-    const shown = (await demo.command(["client", "show", String(demo.clientId)])).json
-    const set = memberOf(shown, "restrictions").join()
-    const found = restrictions.filter((each) => set.includes(each))
-    const isRecovering = found.includes("NO_NEW_RISK") && memberOf(shown, "riskState")[0] !== "NORMAL"
-    if (isRecovering && Date.now() < until) {
-      await pause(pollMillis)
-      continue
-    }
-    for (const each of found)
-      await perform({
-        purpose: `First: the client is restricted, and the operator lifts ${each}.`,
-        command: `client lift ${demo.clientId} ${each} --reason tour`
-      })
-    return
-  }
+  const set = (await accountOf(demo)).restrictions
+  for (const each of restrictions.filter((name) => set.includes(name)))
+    await perform({
+      purpose: `First: the client is restricted, and the operator lifts ${each}.`,
+      command: `client lift ${demo.clientId} ${each} --reason tour`
+    })
 }
 
 /** Cancels the open orders and closes the positions that an earlier step left. */

@@ -39,6 +39,8 @@ export type TourAction = TourRequest | TourCommand
 export interface TourNeeds {
   /** The symbol and the price at which the venue holds it. */
   readonly price?: readonly [symbol: string, price: string]
+  /** The market that the step trades: it may have been halted until just now. */
+  readonly market?: string
   /** The least cash in whole USDC. */
   readonly cash?: number
   /** True: cash above `cash` is withdrawn. */
@@ -109,7 +111,7 @@ export const tourSteps: Readonly<Record<TourStepName, TourStep>> = {
   },
   orders: {
     sentence: "The client buys a perpetual at the market, offers it above, and sells when the price rises.",
-    needs: { price: [perpetual, "60000"], cash: 500, flat: true },
+    needs: { price: [perpetual, "60000"], market: perpetual, cash: 500, flat: true },
     actions: [
       {
         purpose: "Buy at the market; the order fills at once, and its commission is owed between the firms.",
@@ -152,7 +154,7 @@ export const tourSteps: Readonly<Record<TourStepName, TourStep>> = {
   },
   contract: {
     sentence: "The client opens a knock-out contract at a dealer's quote, and the price passes its barrier.",
-    needs: { price: [perpetual, "60000"], cash: 100 },
+    needs: { price: [perpetual, "60000"], market: "BTC-USDC-KO", cash: 100 },
     actions: [
       {
         purpose: "Request a contract; the first quote of a dealer is accepted by itself.",
@@ -183,7 +185,7 @@ export const tourSteps: Readonly<Record<TourStepName, TourStep>> = {
   },
   staking: {
     sentence: "The client lends 100 USDC to a writer of the staking board for a day, and receives it with a reward.",
-    needs: { cash: 200 },
+    needs: { market: "USDC-SWAP", cash: 200 },
     actions: [
       {
         purpose: "Let a writer of the simulated venue offer 4 % for one day.",
@@ -251,7 +253,7 @@ export const tourSteps: Readonly<Record<TourStepName, TourStep>> = {
   },
   closeout: {
     sentence: "The price falls under a position whose loss exceeds the money, and the service closes it out.",
-    needs: { price: [perpetual, "60000"], cash: 1000, exact: true, flat: true },
+    needs: { price: [perpetual, "60000"], market: perpetual, cash: 1000, exact: true, flat: true },
     actions: [
       {
         purpose: "Buy with nearly all of the margin: a price of 53,000 makes the loss exceed the cash.",

@@ -130,8 +130,9 @@ export const tourPage = (steps: Readonly<Record<string, TourStep>>): string => {
     "`brokerage tour` plays these steps on the running demo (`npm start`), and `brokerage tour STEP` plays one of them. The",
     "command prints each request, the members of the answer named here, and the webhooks that came. On a terminal it waits for",
     "Enter after each request. A step works in any order, and repeatedly: it first brings about the price and the money that it",
-    "needs, and prints how. Files land in the folder `tour` of the data directory. A name in braces is a value that an earlier",
-    "answer gave; `{ref}`, `{from}` and `{to}` are a new reference and two times in Unix ms.",
+    "needs, and prints how. It waits up to 30 s for a market that was just resumed and for the end of a close-out. Files land in",
+    "the folder `tour` of the data directory. A name in braces is a value that an earlier answer gave; `{ref}`, `{from}` and",
+    "`{to}` are a new reference and two times in Unix ms.",
     "",
     ...parts
   ].join("\n")

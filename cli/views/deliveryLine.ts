@@ -87,7 +87,7 @@ const subjects: { readonly [E in EventName | FeedEventName]: (data: Data) => str
   "client.verification_decision": parts("ref"),
   "margin.restriction_set": parts("ref"),
   "margin.restriction_lifted": parts("ref"),
-  "money.movement": parts("ref"),
+  "money.movement": parts(["transaction", "ref"]),
   "barrier.near_take_profit": parts(["contract", "ref"]),
   "barrier.near_barrier": parts(["contract", "ref"]),
   "barrier.expiry_soon": parts(["contract", "ref"]),

@@ -54,9 +54,11 @@ export interface WebhookReceiverOptions {
   readonly now?: () => number
   /** Limit on the ids that are remembered to detect duplicates. */
   readonly remembered?: number
+  /** The path of its address; default `/webhook`. */
+  readonly path?: string
 }
 
-export const webhookPath = "/webhook"
+const webhookPath = "/webhook"
 /** The largest accepted body in bytes, far above every event of the catalogue. */
 export const bodyLimit = 256 * 1024
 const requestMillis = 10_000
@@ -66,6 +68,7 @@ const mostConnections = 256
 
 export class WebhookReceiver {
   readonly url: string
+  private readonly path: string
   private readonly options: WebhookReceiverOptions
   private readonly seen: SeenDeliveries
   /** The current secret, then the previous one, because a delivery signed before a rotation may arrive after it. */
@@ -75,6 +78,7 @@ export class WebhookReceiver {
 
   constructor(url: string, options: WebhookReceiverOptions) {
     this.url = url
+    this.path = new URL(url).pathname
     this.options = options
     this.seen = new SeenDeliveries(options.remembered)
   }
@@ -95,7 +99,7 @@ export class WebhookReceiver {
   }
 
   async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    if (incoming.method !== "POST" || incoming.url !== webhookPath) {
+    if (incoming.method !== "POST" || incoming.url !== this.path) {
       incoming.resume()
       return void outgoing.writeHead(404).end()
     }
@@ -149,7 +153,7 @@ export const startWebhookReceiver = (
     server.maxConnections = mostConnections
     yield* Effect.acquireRelease(listen(server, options.port), () => close(server))
     const { port } = server.address() as AddressInfo
-    const receiver = new WebhookReceiver(`https://127.0.0.1:${port}${webhookPath}`, options)
+    const receiver = new WebhookReceiver(`https://127.0.0.1:${port}${options.path ?? webhookPath}`, options)
     server.on("request", (incoming, outgoing) => {
       // Fails only if the sender disconnects inside its request.
       receiver.receive(incoming, outgoing).catch(() => incoming.destroy())

@@ -9,6 +9,9 @@ import { freshSeconds, isFresh, isSignedBy, signatureOf } from "../../simulator/
 import { SeenDeliveries } from "../../simulator/partner/SeenDeliveries.ts"
 import { acknowledge, misbehave, privateLocation, scripted } from "../../simulator/partner/WebhookBehaviour.ts"
 import { bodyLimit, startWebhookReceiver } from "../../simulator/partner/WebhookReceiver.ts"
+import { parsePayload } from "../../simulator/partner/DeliveryPayload.ts"
+import { demoDeliveryLine } from "../../cli/views/deliveryLine.ts"
+import { recorded } from "../../src/http/examples/recorded.ts"
 import { bodyOf, deliver, now, secret, startWorld, type World } from "./receiverWorld.ts"
 
 const inWorld = (
@@ -328,6 +331,29 @@ describe("rotation of the secret (SC-WHK-01)", () => {
       })
     )
   )
+})
+
+describe("the line of a delivery on the demo's screen", () => {
+  it.each(Object.entries(recorded().events))("%s: client, object and amount of the payload", (event, payload) => {
+    const body = parsePayload(Buffer.from(JSON.stringify(payload)))
+    if (body === null) return assert.fail("the recorded payload is no delivery")
+    const { id, clientId, data } = body
+    const line = demoDeliveryLine({
+      id,
+      event,
+      body,
+      signatureOk: true,
+      fresh: true,
+      accepted: true,
+      duplicate: false,
+      receipts: 1,
+      problem: null,
+      reaction: acknowledge
+    })
+    assert.match(line, /^ {2}\d\d:\d\d:\d\d {2}[a-z_.]+ {2}#\d+ {2}(client \d+ {2})?\S[^]{2,}$/)
+    for (const part of [event, `#${id}`, clientId, data.amount, data.currency, data.ref])
+      assert.include(line, String(part ?? ""))
+  })
 })
 
 describe("memory of ids", () => {

@@ -1,4 +1,4 @@
-/** PUT /partner/v1/webhook of a service that is not there: answers as asked and keeps what it was asked (doc 3, Endpoints). */
+/** PUT and GET /partner/v1/webhook of a stub service, with a record of its registrations (doc 3, Endpoints). */
 import { Effect, type Scope } from "effect"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
@@ -26,11 +26,16 @@ export const startStubRegistrar = (
       const parts: Array<Buffer> = []
       incoming.on("data", (part: Buffer) => parts.push(part))
       incoming.on("end", () => {
+        const last = registrations.at(-1)
+        if (incoming.method === "GET") {
+          const data = { url: last?.url, active: true, createdAt: 1, updatedAt: registrations.length }
+          return outgoing.writeHead(last === undefined ? 404 : 200).end(JSON.stringify({ code: 0, data }))
+        }
         const { url } = JSON.parse(Buffer.concat(parts).toString()) as { readonly url: string }
         const bearer = incoming.headers.authorization ?? ""
         registrations.push({ route: `${incoming.method} ${incoming.url}`, key: bearer.replace("Bearer ", ""), url })
         const [status, body] = answer(registrations.length)
-        outgoing.writeHead(status, { "content-type": "application/json" }).end(body)
+        return outgoing.writeHead(status, { "content-type": "application/json" }).end(body)
       })
     })
     yield* Effect.acquireRelease(

@@ -4,10 +4,11 @@
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Redacted } from "effect"
-import { spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { tourStepNames } from "../../cli/tour/stepNames.ts"
 import { exitStatus } from "../../cli/CliIo.ts"
 import { demoReceiver } from "../../cli/demoReceiver.ts"
@@ -17,15 +18,17 @@ import { runRecorded } from "../operator/operatorHarness.ts"
 import { isDeep } from "../support/every.ts"
 import { takePrinted } from "../support/printed.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
-import { hasTool, skipNote } from "../support/tools.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-tour-"))
-const main = join(import.meta.dirname, "../../cli/main.ts")
 /** The scenarios start a service of their own, which takes most of a minute. */
 const quick = tourStepNames.filter((name) => name !== "scenarios")
 
 let end: () => Promise<void>
 let key = ""
+let url = ""
+/** The lines of the demo's screen. */
+const shown: Array<string> = []
+const perpetual = "BTC-USDC-PERP"
 beforeAll(async () => {
   const database = await makeTestDatabase()
   const stop = Deferred.makeUnsafe<void>()
@@ -61,7 +64,12 @@ beforeAll(async () => {
       (told) =>
         Effect.andThen(
           Deferred.succeed(ready, told),
-          demoReceiver({ ...told.service, dataDir: folder, key: told.demo?.key ?? "", print: () => undefined })
+          demoReceiver({
+            ...told.service,
+            dataDir: folder,
+            key: told.demo?.key ?? "",
+            print: (line) => void shown.push(line)
+          })
         )
     )
   )
@@ -70,12 +78,13 @@ beforeAll(async () => {
   )
   takePrinted()
   key = told.demo?.key ?? ""
+  url = told.service.url
   end = async () => {
     await Effect.runPromise(Effect.andThen(Deferred.succeed(stop, undefined), Fiber.join(running)))
     takePrinted()
     await database.drop()
   }
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await end()
   rmSync(folder, { recursive: true, force: true })
@@ -108,6 +117,8 @@ describe("brokerage tour", () => {
       assert.notInclude(stdout, key)
       assert.notInclude(stdout, "Enter:")
     }
+    for (const event of quick.flatMap((name) => tourSteps[name].actions.flatMap(({ events = [] }) => events)))
+      assert.match(shown.join("\n"), new RegExp(`^ {2}[0-9:]{8} {2}${event} {2}#\\d+ {2}client \\d+ {2}\\S`, "m"))
     assert.deepStrictEqual(readdirSync(process.cwd()), before)
     assert.deepStrictEqual(readdirSync(join(folder, "tour")).toSorted(), [
       "client.json",
@@ -115,58 +126,59 @@ describe("brokerage tour", () => {
       "statement.pdf"
     ])
     assert.strictEqual(readFileSync(join(folder, "tour/statement.pdf")).subarray(0, 5).toString(), "%PDF-")
-  }, 60_000)
+  }, 180_000)
 
-  it("plays after days passed, an operator froze the client, and a close-out was broken off", async () => {
+  it("names request and answer in a halted market, and plays as soon as it trades, whatever state the account is in", async () => {
     const done = async (...args: ReadonlyArray<string>) => {
-      const { status, stderr } = await run(...args, "--yes", "--json")
-      assert.deepStrictEqual([status, stderr], [exitStatus.done, ""])
+      const { status, stdout, stderr } = await run(...args, "--yes", "--json")
+      assert.deepStrictEqual([status, stderr], [exitStatus.done, ""], stdout)
     }
-    await done("sim", "clock", "advance", "3d")
-    await done("client", "restrict", "1", "FROZEN", "--reason", "test")
-    const step = await played("closeout")
-    assert.include(JSON.stringify(step.prepared), "lift 1 FROZEN")
-    await done("sim", "venue", "price", "BTC-USDC-PERP", "90000")
-    await done("client", "restrict", "1", "NO_NEW_RISK", "--reason", "test")
-    // The service learns of the resumption from the venue's market data.
-    await vi.waitFor(() => played("orders"), { timeout: 30_000, interval: 250 })
-  }, 60_000)
-
-  it("a step that fails names request and answer, and has the status of a refusal", async () => {
-    assert.strictEqual((await run("sim", "venue", "halt", "BTC-USDC-PERP", "--yes")).status, exitStatus.done)
+    const send = (path: string, body: object) =>
+      promisify(execFile)("curl", [
+        "-K",
+        join(folder, "demo.curl"),
+        "--fail",
+        "-d",
+        JSON.stringify(body),
+        `${url}/partner/v1/clients/1/${path}`
+      ])
+    await done("sim", "venue", "halt", perpetual)
     const { status, refusal } = await run("tour", "orders", "--json")
     assert.strictEqual(status, exitStatus.refused)
     assert.match(refusal.msg, /^The step orders failed: .*orders was answered \d+ \{/)
-    assert.strictEqual((await run("sim", "venue", "resume", "BTC-USDC-PERP", "--yes")).status, exitStatus.done)
-    await played("orders")
-  }, 60_000)
-
-  // The program gives a command a terminal of its own.
-  it.skipIf(!hasTool("script"))(
-    `on a terminal it waits for Enter after each request, and q stops it${skipNote("script")}`,
-    async () => {
-      const line = [process.execPath, main, "tour", "--data-dir", folder].map((word) => `'${word}'`).join(" ")
-      const child = spawn("script", ["-qec", line, "/dev/null"])
-      let text = ""
-      let prompts = 0
-      child.stdout.on("data", (chunk: Buffer) => {
-        text += chunk.toString("utf8")
-        const found = text.split("Enter: next, q: stop").length - 1
-        if (found > prompts) child.stdin.write((prompts = found) === 4 ? "q\n" : "\n")
-      })
-      const code = await new Promise((resolve) => child.once("close", resolve))
-      assert.deepStrictEqual([code, prompts], [0, 4])
-      for (const { purpose } of tourSteps.money.actions) assert.include(text.replaceAll(/\s+/g, " "), purpose)
-      assert.notInclude(text, key)
-      assert.notInclude(text, tourSteps.orders.sentence)
-    },
-    60_000
-  )
+    await done("sim", "venue", "resume", perpetual)
+    await send("collateral", { partnerRef: "position", direction: "DEPOSIT", amount: "1000" })
+    const buy = () => send("orders", { symbol: perpetual, side: "BUY", type: "MARKET", qty: "0.15" })
+    const patience = { timeout: 90_000, interval: 250 }
+    await vi.waitFor(buy, patience)
+    await done("sim", "venue", "halt", perpetual)
+    await vi.waitUntil(async () => {
+      const { markets }: { readonly markets: ReadonlyArray<{ readonly symbol: string; readonly halted: boolean }> } = (
+        await run("market", "list", "--json")
+      ).json
+      return markets.some(({ symbol, halted }) => symbol === perpetual && halted)
+    }, patience)
+    await done("sim", "venue", "price", perpetual, "40000")
+    const waits = async () => assert.include((await run("closeout", "list")).stdout, "WAITING_MARKET")
+    await vi.waitFor(waits, patience)
+    await done("sim", "clock", "advance", "3d")
+    await done("client", "restrict", "1", "FROZEN", "--reason", "test")
+    await done("client", "restrict", "1", "NO_NEW_RISK", "--reason", "test")
+    await done("sim", "venue", "resume", perpetual)
+    const { prepared } = await played("orders")
+    for (const lifted of ["lift 1 FROZEN", "lift 1 NO_NEW_RISK"]) assert.include(JSON.stringify(prepared), lifted)
+  }, 180_000)
 
   it.skipIf(!isDeep)(
-    "plays every step backwards, and each of them twice",
+    "plays every step backwards, and each of them twice; it shows the time that the scenarios take",
     async () => {
-      for (const name of tourStepNames.toReversed()) await played(name)
+      const progress: Array<string | null> = []
+      const { status } = await runRecorded(["tour", "scenarios", "--data-dir", folder], {
+        progress: (line) => void progress.push(line)
+      })
+      assert.strictEqual(status, exitStatus.done)
+      assert.match(progress.join("\n"), /^ {2}running, \d+ s$/m)
+      for (const name of quick.toReversed()) for (const _ of [1, 2]) await played(name)
       for (const name of quick) for (const _ of [1, 2]) await played(name)
     },
     300_000
