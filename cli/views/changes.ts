@@ -34,7 +34,7 @@ export const callingsOf = (answer: unknown, partners: ReadonlyMap<number, string
   }
 }
 
-/** At most this many lines are shown, and the others counted. */
+/** The most lines that are shown; further lines are only counted. */
 const mostLines = 12
 
 /** One line per change; a sentence when there are none. */

@@ -60,7 +60,7 @@ export const clientAccount = (clientId: number): string => `client:${clientId}`
 
 /** Money that moves between a client's cash and its reserve. */
 const own = { clientKind: "cash", house: null, item: false, venue: null, custody: null, execution: null } as const
-/** A result or a cost that the client has with the firms. */
+/** A result or a cost that becomes a settlement item between the firms. */
 const result = { ...own, item: true } as const
 /** A result or a cost at the venue: each type also has its kind of money there, and whether it is an execution. */
 const traded = { clientKind: "cash", house: () => venueAccount, item: true, custody: null } as const

@@ -200,7 +200,7 @@ export const KillStep = Schema.Struct({
       { message: "must be a list of points" }
     )
   ),
-  /** With before-commit and after-commit: counts commits of this client alone. */
+  /** For the points before-commit and after-commit: the client whose commits alone count. */
   client: Schema.optionalKey(Text),
   /** For a database: it is killed at each restart during this period. */
   for: Schema.optionalKey(Duration),

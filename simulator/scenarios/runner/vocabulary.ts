@@ -14,7 +14,7 @@ export interface SampleInput {
   readonly person: number
   /** Letters and digits that separate runs. */
   readonly tag: string
-  /** Business time, Unix ms; for steps with one Idempotency-Key, that of the first. */
+  /** Business time, Unix ms; for steps with one Idempotency-Key, the time of the first such step. */
   readonly now: number
   /** A new reference; steps with one Idempotency-Key share it. */
   readonly fresh: () => string

@@ -21,7 +21,7 @@ const mostAccounts = 1_000_000
 /** Limit on live orders, and on live requests for quotes, of one account. */
 const mostOrders = 10_000
 const mostRequests = 1_000
-/** Limit on a request's window, ms: the day that a client may request, and another one for differing clocks. */
+/** Limit on a request's window, ms: the day that a client may request, and one more day for differing clocks. */
 const longestWindow = 2 * 86_400_000
 /** Limit on characters of a group's name. */
 const longestGroup = 64

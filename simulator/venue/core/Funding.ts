@@ -1,7 +1,7 @@
 /**
- * Funding of one perpetual market at the simulated venue: the premium of the book over the index is sampled each minute, and
- * the average of an interval sets the rate paid at the end of the next. Rates are whole hundred-millionths an interval, so that
- * payments are exact (F1, F14).
+ * Funding of one perpetual market at the simulated venue: the premium of the book over the index is sampled each
+ * minute, and the average of an interval sets the rate that is paid at the end of the next interval. Rates are whole
+ * hundred-millionths an interval, so that payments are exact (F1, F14).
  */
 import { type Market, valueOf } from "./Market.ts"
 

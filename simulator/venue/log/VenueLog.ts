@@ -312,7 +312,7 @@ const beginSegment = async (
   return { number, file, length: bytes.length }
 }
 
-/** Removes files older than the snapshot before the last one. */
+/** Removes the files that are older than the last but one snapshot. */
 const removeBefore = async (disk: LogDisk, directory: string, number: number): Promise<void> => {
   const names = await disk.list(directory)
   for (const [pattern, nameOf] of [

@@ -90,8 +90,9 @@ export interface Pair {
 }
 
 /**
- * Writes an answer directly to Node's response, which saves a tenth of a request's cost. Only for requests that were read
- * completely: for the others, the adapter must drain the remaining body. Takes ownership of the headers object.
+ * Writes an answer directly to Node's response, which saves a tenth of a request's cost. Only for requests that were
+ * read completely: for any other request, the adapter must drain the remaining body. Takes ownership of the headers
+ * object.
  */
 export const answerNow = (
   { request, response, principal = null }: Pair,

@@ -160,10 +160,10 @@ export class Idempotency {
   }
 
   /**
-   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute` and storing its answer. A
-   * failure of `execute`, or an answer that is not stored, frees the key.
-   * `readFirst` is for a request of several commits, where only the last commit would be refused when the key is taken: the
-   * stored answer is read before the first.
+   * Answers a keyed request: by replay, by waiting for the same request, or by running `execute` and storing its
+   * answer. A failure of `execute`, or an answer that is not stored, frees the key. `readFirst` is for a request of
+   * several commits, where only the last commit would be refused when the key is taken: the stored answer is read
+   * before the first commit.
    */
   answer(
     request: KeyedRequest,

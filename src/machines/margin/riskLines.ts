@@ -49,7 +49,7 @@ type Tiers = ReadonlyArray<TierLine>
 export const tierLines = (tiers: MarketTerms["riskTiers"]): Tiers =>
   tiers.map(({ from, maxLeverage }) => ({ from: Number(from) * micro, maxLeverage: maxLeverage ?? Infinity }))
 
-/** The largest relative move of a mark that a range allows. The dearest risk tier is searched within this move. */
+/** The largest relative move of a mark that a range allows. Only risk tiers that this move can reach count. */
 export const shareReach = 0.5
 /** A smaller relative move counts as zero: the account is then on its line. */
 const leastShare = 1e-9

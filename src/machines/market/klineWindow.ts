@@ -68,8 +68,8 @@ const quiet = (t: number, close: string | null): Kline | null =>
   close === null ? null : { t, open: close, high: close, low: close, close, volume: "0", trades: 0 }
 
 /**
- * The second query to the venue, for a window that begins before the oldest bucket. It begins at that bucket, because the
- * venue counts its buckets from `from` on. Null when no second query is needed.
+ * The second query to the venue, for a window that begins before the oldest bucket. The query begins at that bucket,
+ * because the venue counts its buckets from `from` on. Null when no second query is needed.
  */
 export const secondQuery = (window: KlineQuery, { oldestAvailable }: KlinePage): KlineQuery | null =>
   window.from !== null &&

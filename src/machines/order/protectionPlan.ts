@@ -81,7 +81,7 @@ class Planning {
   private readonly around: Around
   private readonly held: MoneyDecimal
   private readonly live: Array<Live> = []
-  /** The parent's filled quantities that ended legs of this round covered. */
+  /** For each ended leg of this round, the parent's filled quantity that the leg covered. */
   private readonly gone: Array<string> = []
   private readonly place: Array<Omit<Leg, "orderId">> = []
   private readonly amend: Array<Plan["amend"][number]> = []

@@ -96,7 +96,7 @@ export interface SpotSettlement {
   readonly base: bigint
   /** The commission, taken from the reserve of a BUY or from the proceeds of a SELL. */
   readonly commission: bigint
-  /** The part that the reservation pays. It pays everything, unless the venue breaks the order's terms. */
+  /** The part of the cost that the reservation pays: the whole cost, unless the venue breaks the order's terms. */
   readonly consumed: bigint
   /** The part of the reservation that the unfilled quantity can't need any more, at any allowed price. */
   readonly released: bigint

@@ -85,7 +85,7 @@ const symlinkUnlessThere = (source: string, at: string) => {
   try {
     symlinkSync(source, at)
   } catch (error) {
-    // Two processes may start at once: the link of the other one is equal.
+    // Two processes may start at once: the link that the other process made is equal.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
   }
 }

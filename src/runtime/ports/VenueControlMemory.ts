@@ -1,4 +1,4 @@
-/** Controls without a venue: none, or a script that records the commands. */
+/** The venue's controls for services without a venue, and for tests: a script that records the commands. */
 import { Effect, Layer } from "effect"
 import type { VenueCommand, VenueView } from "../../venue/VenueCommand.ts"
 import { type CommandAnswer, VenueControl, VenueControlError } from "./VenueControl.ts"

@@ -2,7 +2,7 @@
  * Stores the last marks of the SPOT markets that value holdings and deposits. So a service that starts while the venue
  * is unavailable values them by stale marks instead of none. One commit stores all of them: at most once a minute, and
  * only if a mark is new, has moved by a quarter of a percent, or was stored ten minutes ago. They are stored at
- * shutdown too. A crash loses no more than that (F23, F25).
+ * shutdown too. A crash loses at most the changes since the last such commit (F23, F25).
  */
 import { Effect, Layer } from "effect"
 import type { Mark } from "../../../machines/market/Facts.ts"

@@ -53,7 +53,7 @@ export interface ListedMarket {
 
 export interface MirrorCounts {
   applied: number
-  /** The number of duplicates and of messages that a newer one has overtaken. */
+  /** The number of ignored messages: duplicates, and messages older than one that was already applied. */
   old: number
   gaps: number
   wrongChecksums: number

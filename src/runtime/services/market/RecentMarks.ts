@@ -29,7 +29,7 @@ interface Span {
   readonly isAfterLoss: boolean
   /** The place of this span among those of the same second, minute or hour. */
   readonly part: number
-  /** True: marks were lost within the span, which is then the last one of its second, minute or hour. */
+  /** True: marks were also lost within this span, because its second, minute or hour may have no further span. */
   isTorn: boolean
 }
 
@@ -40,8 +40,8 @@ export class RecentMarks {
   private newest = -Infinity
 
   /**
-   * Adds a mark with its time at the venue, Unix ms. `isAfterLoss`: marks between the last one and this one were lost. False: the
-   * mark is older than the newest one.
+   * Adds a mark with its time at the venue, Unix ms. `isAfterLoss`: marks between the previous mark and this mark were
+   * lost. False: the mark is older than the newest mark.
    */
   add(price: MoneyDecimal, at: number, isAfterLoss: boolean): boolean {
     for (const spans of [this.seconds, this.minutes, this.hours]) spans.add(price, at, isAfterLoss)

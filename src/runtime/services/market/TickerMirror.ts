@@ -28,7 +28,9 @@ export class TickerMirror {
   private interest: string | null = null
   private shown: { row: TickerRow; ticker: TickerWire } | null = null
   private kept: Mark | null = null
-  /** True if marks may be missing since the last one: the connection or a message was lost, or the venue sent no mark. */
+  /**
+   * True if marks may be missing since the last mark: the connection or a message was lost, or the venue sent no mark.
+   */
   private hasLostMarks = true
   /** The last known mark, which may be older than the last message, because a message may contain no mark. */
   private marked: Omit<Mark, "current"> | null = null

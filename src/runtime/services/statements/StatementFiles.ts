@@ -1,6 +1,6 @@
 /**
- * The files of a statement: its model as stored, and its PDF and CSV. These are rendered for each download, always with
- * the same bytes (STS-18, STS-22, STS-32).
+ * The files of a statement: its model as stored, and its PDF and CSV. PDF and CSV are rendered for each download,
+ * always with the same bytes (STS-18, STS-22, STS-32).
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { statementRowOf } from "../../../machines/statement/Statement.ts"

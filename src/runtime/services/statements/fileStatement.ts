@@ -1,7 +1,7 @@
 /**
  * Files the row of a statement in a short turn of its client. If the model equals that of the newest version, no row is
- * written. Otherwise the statement becomes the next version and supersedes that one. Each version is claimed, so that
- * of two concurrent builds one files it and the other finds it (D20; A2-66, STS-16, STS-33).
+ * written. Otherwise the statement becomes the next version and supersedes the newest version. Each version is claimed,
+ * so that of two concurrent builds one files it and the other finds it (D20; A2-66, STS-16, STS-33).
  */
 import { Effect } from "effect"
 import { conflict, accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"

@@ -4,7 +4,7 @@
  * calls that the venue has not received. The venue never executes a void ref, so "not found" is a final outcome.
  *
  * An alarm is raised for a call that has no answer for 60 s, and for an execution whose object the venue does not show.
- * Both stay in flight until they are resolved (A2-26, A2-116, D6).
+ * Such calls stay in flight until they are resolved (A2-26, A2-116, D6).
  */
 import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"

@@ -1,7 +1,7 @@
 /**
  * Ends the remaining deliveries of a closed partner, because the commit that closes it ends only a bounded number
  * (migration 0023). Workers do not attempt them meanwhile, because a closed partner's endpoint is INACTIVE for good.
- * This runs when a partner is closed, and at the start for deliveries that a crash has left (D13, D15).
+ * The work runs when a partner is closed, and at the start for deliveries that a crash has left (D13, D15).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
@@ -42,7 +42,7 @@ export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClie
     const endAll = Effect.flatMap(insistently(closedPartners(sql)), (ids) =>
       Effect.forEach(ids, end, { discard: true })
     )
-    // The flag is reset before the check, so that a partner closed during the check causes another one.
+    // The flag is reset before the check, so that a partner closed during the check causes another check.
     const round = Effect.suspend(() => {
       if (!checkAll) return Effect.flatMap(Queue.take(closed), end)
       checkAll = false

@@ -121,8 +121,8 @@ export interface ClientCuts {
 }
 
 /**
- * The newest row of the client up to a bound, and the next one. The bounds come from `b`, so that no plan depends on their
- * values.
+ * The newest row of the client up to a bound, and the row after it. The bounds come from `b`, so that no plan depends
+ * on their values.
  */
 const around = (end: "start" | "end"): string => `
   LEFT JOIN LATERAL (SELECT p.posting_id AS id, t.ts FROM postings p JOIN ledger_transactions t USING (tx_id)

@@ -64,7 +64,7 @@ export const settlePerson = (at: ClientTurn, client: ClientRow, found: PersonFin
   const keyed = { ...client, personKey }
   if (!isKeyed) {
     turn.draft.put("clients", keyed)
-    // A closed client gives its claims up and takes none, as when it was closed.
+    // A closed client releases its claims and takes no new ones, as the closing itself did.
     writeClaims(at, client, client.state === "CLOSED" ? { ...claims, claim: [] } : claims)
   }
   if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return

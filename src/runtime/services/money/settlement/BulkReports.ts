@@ -43,8 +43,8 @@ export class BulkReports extends Context.Service<
   BulkReports,
   {
     /**
-     * Applies the entries. Fails when a client could not be decided now: results for the others stay, and the same
-     * request under the same key continues from there.
+     * Applies the entries. Fails when a client could not be decided now: results for the other clients stay, and the
+     * same request under the same key continues from there.
      */
     report(caller: Caller, body: unknown, key: KeyedRequest | null): Effect.Effect<Verdict<BulkAnswer>, DispatchError>
   }

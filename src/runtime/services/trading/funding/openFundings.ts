@@ -21,8 +21,8 @@ export const openFundingOf = (
   openFundingsInTurn(turn).find((row) => row.symbol === symbol && row.settledAt === settledAt)
 
 /**
- * The open stamp that is closed early if a new one needs its place: the oldest posted one, else the oldest with a mark,
- * else the oldest. Null if a place is free.
+ * The open stamp that is closed early if a new stamp needs its place: the oldest posted stamp, else the oldest stamp
+ * with a mark, else the oldest stamp. Null if a place is free.
  */
 export const givesWay = (turn: Turn): OpenFundingRow | null => {
   const open = openFundingsInTurn(turn)

@@ -59,7 +59,7 @@ export const boundedInTurn = (turn: Turn, client: ClientRow): BoundedClient => (
   episode: oneInTurn(turn, "closeOuts")
 })
 
-/** The band of a delisted market. It takes no orders, so the figure has no effect. */
+/** The band of a delisted market. Such a market takes no orders, so the figure has no effect. */
 const noBand = 9_999
 const untouched = { tried: {}, widenedBps: 0 } as const
 

@@ -116,5 +116,8 @@ export class Board {
   }
 }
 
-/** The quote, superseded by a newer one of its dealer. The venue's quote ids increase, so the higher id is the newer. */
+/**
+ * The quote, superseded by a newer quote of the same dealer. The venue's quote ids increase, so the quote with the
+ * higher id is the newer one.
+ */
 const superseded = (quote: VenueQuote): VenueQuote => ({ ...quote, state: "SUPERSEDED" })
