@@ -8,7 +8,7 @@ export type Due =
   | { readonly type: "maturity"; readonly swapId: number }
   /** A writer pays the remaining part of a swap's debt. */
   | { readonly type: "payment"; readonly swapId: number }
-  /** Work of an object of another noun. */
+  /** Work of an object in the books of a noun (NounBooks). */
   | { readonly type: "noun"; readonly noun: VenueNounName; readonly id: number }
 
 export interface Entry {

@@ -12,7 +12,7 @@ export interface Known extends NounIds {
   readonly outcome: "EXECUTED" | "REFUSED" | "VOID"
   readonly reason: string | null
   readonly at: number
-  /** The order by its ref; the other objects by their ids. */
+  /** An order is named by its ref, any other object by its id. */
   readonly order?: string
   readonly rfq?: number
   readonly contract?: number

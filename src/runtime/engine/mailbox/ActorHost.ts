@@ -202,7 +202,8 @@ class Host {
   )
 
   private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
-    // The count falls before the answer: the caller continues at once, and must not count as waiting then.
+    // The count decreases before the answer, because the answered caller continues at once and must not count as
+    // waiting then.
     if (--this.waiting === 0) this.quiet.openUnsafe()
     envelope.resume(result)
   }

@@ -216,7 +216,7 @@ export class Partners extends Context.Service<
           if (refusal !== null) return Effect.succeed(refuse(invalidFields(refusal)))
           const chosen = request.uidPrefix?.trim()
           const inUse = new Set(directory.partners().map((view) => view.row.uidPrefix))
-          // A concurrent creation may take the prefix first; then the next one is tried.
+          // A concurrent creation may take the prefix first; then the next prefix is tried.
           const createFirst = ([prefix = "", ...rest]: ReadonlyArray<string>): Effect.Effect<
             PartnerRow,
             DispatchError

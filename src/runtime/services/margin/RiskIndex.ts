@@ -171,9 +171,9 @@ export class RiskIndex {
   }
 
   /**
-   * Candidates for the accounts nearest to a close-out in a market: distinct, unordered, about `count` from each of three
-   * sources. The sources are range ends next to the mark, due accounts, and accounts in judgement. The last two may hold no
-   * position in it.
+   * Candidates for the accounts nearest to a close-out in a market: distinct, unordered, about `count` from each of
+   * three sources. The sources are range ends next to the mark, due accounts, and accounts in judgement. Accounts of
+   * the last two sources may have no position in the market.
    */
   nearest(symbol: string, count: number): ReadonlyArray<number> {
     const { owner, clients } = this.columns

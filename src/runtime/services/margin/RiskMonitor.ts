@@ -5,7 +5,7 @@
  *
  * A check each second covers three more kinds of account:
  * - accounts in a close-out, whose conditions may change without a commit;
- * - accounts that are called with contracts alone, which the index does not hold;
+ * - accounts with a margin call and no holdings but contracts, which the index does not hold;
  * - accounts whose turn changed nothing, because a mark lies on a threshold or is stale (A2-89, D23, F3, F9).
  */
 import { Effect, Layer } from "effect"

@@ -50,8 +50,8 @@ export class RiskWatch extends Context.Service<RiskWatch, Watch>()("brokerage/ru
 }
 
 /**
- * Whether the account's known ranges may be too wide after this commit of an order. An order that ends or is being cancelled
- * makes the other orders no dearer.
+ * Whether the account's known ranges may be too wide after this commit of an order. An order that ends or is being
+ * cancelled does not raise the cost of the account's other orders.
  */
 const mayCostMore = (row: OrderRow): boolean =>
   row.context.family === "PERP" && row.state !== "PENDING_CANCEL" && isWorking(row)
@@ -60,8 +60,8 @@ class Watch {
   readonly index: RiskIndex
   private readonly ranges = new OrderRanges()
   /**
-   * `lacking`: accounts whose equity no longer covers their orders. `notTaken`: those of them for which the monitor has not
-   * requested a turn yet.
+   * `lacking`: accounts whose equity no longer covers their orders. `notTaken`: the lacking accounts for which the
+   * monitor has not requested a turn yet.
    */
   private readonly lacking = new Set<number>()
   private readonly notTaken = new Set<number>()

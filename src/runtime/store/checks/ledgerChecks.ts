@@ -1,6 +1,6 @@
 /**
- * The SQL checks of `ledger verify`: sums, postings, balances, reserves and events here; the neighbouring files check their own
- * nouns (operator surface, ledger verify).
+ * The SQL checks of `ledger verify`: sums, postings, balances, reserves and events here; each other file of this folder
+ * checks one kind of object (operator surface, ledger verify).
  */
 import { venueAccount } from "../../../machines/postingRules.ts"
 import { accountChecks } from "./accountChecks.ts"

@@ -99,8 +99,8 @@ const refusalOf = (stored: Stored, { id }: ClientRow): Effect.Effect<number | nu
   })
 
 /**
- * True if a case of this client has shown compliance the other client, in that client's present state. A refusal after
- * the case requires a new case.
+ * True if compliance has seen the other client, in its present state, in a case of this client. A refusal after that
+ * case requires a new case.
  */
 export const isSettled = ({ details, openedAt, closedAt }: CaseRow, { clientId, refusedAt }: SamePerson): boolean => {
   const { duplicateOf, refused } = details as { readonly duplicateOf?: unknown; readonly refused?: unknown }
