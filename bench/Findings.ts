@@ -1,4 +1,4 @@
-/** Everything one benchmark run found, as plain data: what the report prints and writes. */
+/** All findings of one benchmark run as plain data, for the report. */
 import type { ContractFindings } from "./contracts/section.ts"
 import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
@@ -21,7 +21,7 @@ export interface Environment {
   readonly memoryGigabytes: number
   readonly node: string
   readonly postgres: string
-  /** Settings of the server that every system shares. */
+  /** Settings of the PostgreSQL server that all systems share. */
   readonly settings: ReadonlyArray<readonly [string, string]>
 }
 
@@ -85,6 +85,6 @@ export interface Findings {
   readonly fairness?: FairnessFindings
   /** Measured only on request (--only cli). */
   readonly cli?: CommandFindings
-  /** Reports the service acknowledged, all of them found booked. */
+  /** Reports that the service acknowledged. All of them were found booked. */
   readonly acknowledged: number
 }

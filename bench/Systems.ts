@@ -1,6 +1,6 @@
 /**
- * The systems under test, side by side: the service, and two reference services on the same PostgreSQL server with the same
- * certificate. Each slice runs one of them while the others wait, and ends with its books checked.
+ * The systems under test: the service, and two reference services on the same PostgreSQL server with the same
+ * certificate. Each slice runs one system while the others wait, and ends with a check of that system's books.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ import type { ServeQuestion, Style } from "./reference/protocol.ts"
 import { postmasterPid, type RunningService } from "./service.ts"
 import type { BenchPartner } from "./setup.ts"
 
-/** A slice with what each side used per acknowledged request, in microseconds of processor time. */
+/** A slice with the processor time that each system used per acknowledged request, microseconds. */
 export type Measured = SliceResult & Used
 
 interface Reference {
@@ -24,7 +24,10 @@ interface Reference {
   acknowledged: number
 }
 
-/** Slices of this run: references of requests begin with the number, so that none comes twice in the data directory. */
+/**
+ * The number of slices of this run. References of requests begin with the slice's number, so that no reference repeats
+ * in the data directory.
+ */
 let slices = 0
 
 export interface SystemsOptions {
@@ -32,12 +35,12 @@ export interface SystemsOptions {
   readonly service: RunningService
   readonly partner: BenchPartner
   readonly clientIds: ReadonlyArray<number>
-  /** Reports acknowledged before, by an earlier start of the service. */
+  /** Reports that an earlier start of the service acknowledged. */
   readonly acknowledged?: number
 }
 
 export class Systems {
-  /** Cores that programs outside of the benchmark kept busy, slice by slice: a disturbed run shows here. */
+  /** Cores that programs outside of the benchmark kept busy, by slice: a high number reveals a disturbed run. */
   readonly otherCores: Array<number> = []
   private readonly load = new Child<Slice, SliceResult>("load/main.ts")
   private readonly references = new Map<Style, Reference>()
@@ -49,7 +52,7 @@ export class Systems {
     this.serviceAcknowledged = options.acknowledged ?? 0
   }
 
-  /** Makes the reference databases from the service's and starts the reference services. */
+  /** Copies the service's database for each reference service, and starts the reference services. */
   async startReferences(): Promise<void> {
     const { service, dataDirectory } = this.options
     const tls = join(dataDirectory, "tls")
@@ -77,7 +80,7 @@ export class Systems {
     return measured
   }
 
-  /** One slice against a reference service, its books checked after reports. */
+  /** Runs one slice against a reference service. After a report slice it checks the reference's books. */
   async runReference(style: Style, kind: Slice["kind"], connections: number, millis: number): Promise<Measured> {
     const reference = this.references.get(style) as Reference
     const measured = await this.run(reference, reference.child.pid, kind, connections, millis)
@@ -88,7 +91,10 @@ export class Systems {
     return measured
   }
 
-  /** Sizes of the batches of the reports booked since report `after`, ascending: one batch is one transaction. */
+  /**
+   * Sizes of the batches of the reports that were booked after the report `after`, ascending. One batch is one
+   * transaction.
+   */
   batchSizesSince(after: number): Promise<ReadonlyArray<number>> {
     return onDatabase(this.options.service.databaseUrl, async (client) => {
       const { rows } = await client.query<{ readonly n: string }>(
@@ -109,7 +115,7 @@ export class Systems {
     })
   }
 
-  /** The service's acknowledged reports so far, for whoever goes on after a restart. */
+  /** The number of reports that the service has acknowledged so far, for a run that continues after a restart. */
   get acknowledged(): number {
     return this.serviceAcknowledged
   }

@@ -18,12 +18,13 @@ const verified = async (service: RunningService): Promise<Verified> =>
 
 const isQuiet = ({ inFlight, eventsBehind }: Verified): boolean => inFlight.length === 0 && eventsBehind === 0
 
-/** Fails when either of them finds something, once no call is in flight and all events are read. */
+/** Waits until no call is in flight and all events are read, then runs both checks. Throws if a check finds a fault. */
 export const checkAgreement = async (service: RunningService): Promise<void> => {
   const layer = PgClient.layer({ url: Redacted.make(service.databaseUrl), maxConnections: 2 })
   const { checks } = await Effect.runPromise(Effect.provide(verifyBooks, layer, { local: true }))
   for (const { ok, name, detail } of checks) if (!ok) throw new Error(`The books do not balance: ${name}: ${detail}`)
-  // Of very many accounts one comparison takes a minute: the one that found nothing on its way is the one that counts.
+  // A comparison of very many accounts takes a minute, in which calls and events may arrive. It is repeated until none
+  // is pending.
   let found = await verified(service)
   await until("nothing is in flight", async () => {
     if (isQuiet(found)) return true

@@ -1,6 +1,6 @@
 /**
- * The books after every slice. A rate only counts when what was acknowledged is stored and everything balances: the
- * service by its own `ledger verify` over a second connection, the references by the same sums.
+ * Checks the books after every slice. A rate counts only if all acknowledged requests are stored and the books balance.
+ * The service is checked by `ledger verify` over a second connection, a reference by the same sums.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -19,7 +19,7 @@ const fail = (system: string, sentence: string): never => {
   throw new Error(`The books of ${system} do not balance: ${sentence}`)
 }
 
-/** Fails when `ledger verify` finds a break or when the reports booked are not exactly the `acknowledged` ones. */
+/** Throws if `ledger verify` finds a break, or if the booked reports are not exactly the `acknowledged` ones. */
 export const checkServiceBooks = async (url: string, acknowledged: number): Promise<void> => {
   const report = await Effect.runPromise(
     Effect.provide(verifyBooks, PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }), { local: true })
@@ -54,7 +54,7 @@ const referenceChecks: ReadonlyArray<readonly [string, string]> = [
   ]
 ]
 
-/** The same for a reference database: sums, balances, the house row, and one row of each kind per report. */
+/** The same check for a reference database: sums, balances, the house row, and one row of each kind per report. */
 export const checkReferenceBooks = async (system: string, url: string, acknowledged: number): Promise<void> => {
   await onDatabase(url, async (client) => {
     for (const [sentence, query] of referenceChecks) {

@@ -1,6 +1,6 @@
 /**
- * Processes of the benchmark (load generator, reference programs): forked with an IPC channel, one question and one
- * answer at a time. A child ends when its parent does.
+ * Processes of the benchmark (load generator, reference programs). They are forked with an IPC channel that carries one
+ * request and one answer at a time. A child ends when its parent ends.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ export class Child<Question extends object, A> {
     this.process.once("exit", (code) => this.settle({ ok: false, error: `${file} ended with ${code}` }))
   }
 
-  /** Sends a question and waits for its answer; a failed answer rejects. */
+  /** Sends a request and waits for its answer. Rejects if the work fails. */
   ask(question: Question): Promise<A> {
     return new Promise((resolve, reject) => {
       this.waiting = (reply) => (reply.ok ? resolve(reply.value) : reject(new Error(reply.error)))
@@ -28,7 +28,7 @@ export class Child<Question extends object, A> {
     })
   }
 
-  /** Ends the process and waits until it is gone. */
+  /** Ends the process and waits for its end. */
   async stop(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return
     const gone = new Promise<void>((resolve) => void this.process.once("exit", () => resolve()))
@@ -42,7 +42,7 @@ export class Child<Question extends object, A> {
   }
 }
 
-/** The child's side: answers each question by `work`, and ends when the parent is gone. */
+/** The child's side: answers each request by `work`, and ends when the parent has ended. */
 export const answerParent = <Question, A>(work: (question: Question) => Promise<A>): void => {
   process.on("message", (question) => {
     work(question as Question).then(

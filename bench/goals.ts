@@ -1,4 +1,4 @@
-/** What the service has to reach beside the references in the same run, at 64 connections. */
+/** The goals of the service against the references of the same run, at 64 connections. */
 import type { Findings } from "./Findings.ts"
 
 export interface Goal {

@@ -1,10 +1,11 @@
 /**
- * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
- * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements|fairness|cli
- * (one part, printed and not written), --rows one,crowd,takes,... (of the parts margin, staking and statements, these alone),
- * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
- * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
+ * `npm run bench`: the service beside reference programs in one run, and further figures of the service (start, memory,
+ * cost of a transition, batch sizes, parts of a request's processor time). Options: --quick (three minutes, for a first
+ * impression), --write (docs/benchmarks.md), --only
+ * webhooks|onboarding|screening|money|markets|contracts|orders|margin|staking|statements|fairness|cli (one part, printed
+ * and not written), --rows one,crowd,takes,... (only these rows of the parts margin, staking and statements),
+ * --data-dir DIR (kept; default: a temporary folder, removed afterwards). Exit status 1 if a request failed, the books
+ * did not balance or a goal was missed. Source: architecture 11, speed.
  */
 import { InvalidArgumentError, Option } from "commander"
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -95,7 +96,7 @@ const measureSideBySide = async (plan: Plan) => {
   const freshMegabytes = residentMegabytes(service.pid)
   const environment = await readEnvironment(service.databaseUrl)
   const partner = await createPartner(service)
-  // The last one never gets a report: its rows are the pattern for the large house.
+  // The last client gets no report: its rows are the pattern for the large house.
   const onboarded = await onboardClients(service, partner, plan.clients + 1)
   progress(`${onboarded.clientIds.length} clients onboarded, ${onboarded.rate.toFixed(0)} per second`)
   const clientIds = onboarded.clientIds.slice(0, plan.clients)
@@ -143,7 +144,7 @@ const measureLaterStarts = async (plan: Plan): Promise<ReadonlyArray<number>> =>
   return times
 }
 
-/** The service under V8's profiler: a warm slice, then the one that counts. */
+/** Runs the service under V8's profiler: a slice that warms up the code, then the measured slice. */
 const measureShares = async (
   plan: Plan,
   partner: BenchPartner,
@@ -200,7 +201,7 @@ const measureHouse = async (plan: Plan, partner: BenchPartner, template: number)
   }
 }
 
-/** Parts that need nothing of the others. */
+/** Parts that depend on no other part. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
   onboarding: (plan: Plan) => measureOnboarding({ ...onboardingPlanOf(plan), progress }),

@@ -1,6 +1,6 @@
 /**
- * Says in the database that every client has been screened against every entry there, so that the next start has nothing
- * to do in the background while rounds are measured.
+ * Records in the database that every client has been screened against every entry, so that the next start has no
+ * screening work while rounds are measured.
  */
 import type { Client } from "pg"
 import type { ScreeningPassContext } from "../src/machines/screening/ScreeningPass.ts"

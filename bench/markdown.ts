@@ -33,16 +33,19 @@ export const rowsTable = ({ service, typical, tuned }: Partial<Rows> & Pick<Rows
   )
 }
 
-/** Cores that other programs may keep busy before a run says more about them than about the systems under test. */
+/** Limit on the cores that other programs keep busy. Above it, a run measures them more than the systems under test. */
 const quietCores = 0.2
 
-/** A paragraph that says so; empty of a quiet run. */
+/** A paragraph that reports a disturbed run; empty after an undisturbed one. */
 export const disturbed = ({ median }: Spread): string =>
   median > quietCores
     ? "\n\n**This run was disturbed: other programs took much of the machine. Repeat it when the machine is quiet.**"
     : ""
 
-/** What paced callers found: a name, then half, ninety-nine of a hundred and the longest of both kinds. */
+/**
+ * A table row of paced callers' latencies: the name, then the median, the 99th percentile and the maximum of reads and
+ * of reports.
+ */
 export const latencyRow = (name: string, { reads, reports }: PacedResult): ReadonlyArray<string> => [
   name,
   ...[reads, reports].map(

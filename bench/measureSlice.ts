@@ -6,13 +6,13 @@ import { cpuMicros, machineCpuMicros, serverCpuMicros, usedBetween } from "./pro
 export interface Used {
   readonly appMicros: number
   readonly databaseMicros: number
-  /** Zero where no venue takes part. */
+  /** Zero if no venue takes part. */
   readonly venueMicros: number
 }
 
 export interface MeasuredSlice<Result extends SliceResult> {
   readonly measured: Result & Used
-  /** Cores that programs outside of the benchmark kept busy meanwhile. */
+  /** Cores that programs outside of the benchmark kept busy during the slice. */
   readonly otherCores: number
 }
 
@@ -20,11 +20,11 @@ export interface MeasuredProcesses {
   readonly app: number
   readonly postmaster: number
   readonly generator: number
-  /** The simulated venue, where one takes part. */
+  /** The pid of the simulated venue, if one takes part. */
   readonly venue?: number
 }
 
-/** Runs the slice; a request that failed fails the run. */
+/** Runs the slice. A failed request fails the run. */
 export const measureSlice = async <Result extends SliceResult>(
   { app, postmaster, generator, venue }: MeasuredProcesses,
   run: () => Promise<Result>

@@ -1,4 +1,4 @@
-/** What an operator asks of a service, answered as text; and waiting for what follows. */
+/** Operator calls of the benchmark on a service, and waits for their effects. */
 import { Agent } from "node:https"
 import { setTimeout as pause } from "node:timers/promises"
 import type { RunningService } from "./service.ts"
@@ -6,7 +6,7 @@ import { textOf } from "./textOf.ts"
 
 const patienceMillis = 120_000
 
-/** Looks until it is so. */
+/** Repeats the check until it returns true. */
 export const until = async (what: string, done: () => Promise<boolean>, everyMillis = 100): Promise<void> => {
   const patience = performance.now() + patienceMillis
   while (!(await done())) {
@@ -15,7 +15,7 @@ export const until = async (what: string, done: () => Promise<boolean>, everyMil
   }
 }
 
-/** A call that an operator makes of a service, answered as text. */
+/** Calls the operator surface of a service, and returns the answer as text. */
 export const operator = async (service: RunningService, method: "GET" | "POST", path: string, body?: object) => {
   const agent = new Agent({ ca: service.ca })
   try {
@@ -25,7 +25,7 @@ export const operator = async (service: RunningService, method: "GET" | "POST", 
   }
 }
 
-/** A figure of the service without labels, as `/metrics` has it. */
+/** The value of a metric of the service without labels, from `/metrics`. */
 export const metricOf = async (service: RunningService, name: string): Promise<number> => {
   const text = await operator(service, "GET", "/metrics")
   const line = text.split("\n").find((each) => each.startsWith(`${name} `))

@@ -1,4 +1,4 @@
-/** How much each part of a run measures: the whole run, or a quick one. */
+/** The extent of each part of a run: the whole run, or a quick one. */
 import { join } from "node:path"
 import { type StakingPlan, stakingRows } from "./staking/stakingRounds.ts"
 import { type StatementPlan, statementRows, usualStatementRows } from "./statements/statementRounds.ts"
@@ -15,11 +15,11 @@ export interface Plan {
   readonly storedClients: number
   readonly readClients: number
   readonly transitions: number
-  /** Rows that were asked for by name; null: all that are usual. */
+  /** The rows that were requested by name; null: the usual rows. */
   readonly rows: ReadonlySet<string> | null
 }
 
-/** Rows of parts that are measured in rows, by their names. */
+/** The names of all rows, for parts that consist of rows. */
 export const namedRows: ReadonlyArray<string> = [...marginRows, ...stakingRows, ...statementRows]
 
 const rowsOf = <R extends string>(rows: Plan["rows"], all: ReadonlyArray<R>, usual = all): ReadonlySet<R> =>
@@ -135,10 +135,10 @@ export const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmM
   warmMillis
 })
 
-/** Long enough for a p99 of sequential orders. */
+/** Duration of a slice: long enough for a p99 of sequential orders, ms. */
 const fairnessMillis = 8_000
 
-/** An order takes two commits and a call of the venue, which a busy machine makes slow. */
+/** Duration of a slice of orders, ms. An order takes two commits and a venue call, which a busy machine slows down. */
 const orderMillis = 3_000
 
 export const orderPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({

@@ -8,7 +8,7 @@ const read = (path: string): string => {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    return "" // ended meanwhile, or not Linux
+    return "" // The process has ended in the meantime, or the system is not Linux.
   }
 }
 
@@ -32,7 +32,10 @@ export const serverCpuMicros = (postmaster: number): ReadonlyMap<number, number>
   return new Map([postmaster, ...pids.map(Number)].map((pid) => [pid, cpuMicros(pid)]))
 }
 
-/** What was used between two looks. Processes that ended in between are left out, new ones count from their start. */
+/**
+ * Processor time used between two readings. Processes that ended in between are left out, and new ones count from their
+ * start.
+ */
 export const usedBetween = (before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number =>
   [...after].reduce((sum, [pid, micros]) => sum + Math.max(0, micros - (before.get(pid) ?? 0)), 0)
 
@@ -44,10 +47,10 @@ export const residentMegabytes = (pid: number): number =>
 export const peakMegabytes = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024
 
-/** From now on the peak of a process of ours counts anew. */
+/** Restarts the measure of a process's peak memory. */
 export const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, "5")
 
-/** Processor time that all processes of the machine have used so far, in microseconds. */
+/** Processor time that all processes of the machine have used so far, microseconds. */
 export const machineCpuMicros = (): number => {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (
     /^cpu +(.*)$/m.exec(read("/proc/stat"))?.[1] ?? ""

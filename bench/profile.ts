@@ -1,7 +1,7 @@
 /**
- * Where a request's processor time goes: a V8 CPU profile of the service under load, cut to the load's window, its self
- * time added up by the module that a frame belongs to. Native frames without a module (socket writes, TLS, hashing)
- * belong to the nearest caller that has one; time outside of all JavaScript is libuv, TLS decryption and sockets.
+ * Divides a request's processor time by modules. It takes a V8 CPU profile of the service under load, limited to the
+ * load's window, and sums the self time of frames by module. Native frames without a module (socket writes, TLS,
+ * hashing) belong to the nearest caller that has one; time outside of JavaScript is libuv, TLS decryption and sockets.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -29,9 +29,9 @@ export interface ProfileReport {
   /** Time not idle inside the window, microseconds. */
   readonly busyMicros: number
   readonly idleMicros: number
-  /** By part of the program, dearest first. */
+  /** By part of the program, largest first. */
   readonly parts: ReadonlyArray<ProfileShare>
-  /** By function, dearest first. */
+  /** By function, largest first. */
   readonly functions: ReadonlyArray<ProfileShare>
 }
 
@@ -49,7 +49,7 @@ const parts: ReadonlyArray<readonly [string, RegExp]> = [
   ["crypto, timers and other node modules", /^node:/]
 ]
 
-/** A map, because a frame may be called `toString` like what every object inherits. */
+/** A map, because a frame may have the name of an inherited member, such as `toString`. */
 const outside: ReadonlyMap<string, string> = new Map([
   ["(program)", "TLS, sockets and libuv (native)"],
   ["(garbage collector)", "garbage collection"]
@@ -57,7 +57,7 @@ const outside: ReadonlyMap<string, string> = new Map([
 
 const partOf = (url: string): string => parts.find(([, test]) => test.test(url))?.[0] ?? "other"
 
-/** Reads the profile that a process wrote into `directory` (--cpu-prof-dir): the one of `pid`, else the only one. */
+/** Reads the profile that a process wrote into `directory` (--cpu-prof-dir): that of `pid`, or the only one. */
 export const readProfile = (directory: string, pid: number): CpuProfile => {
   const files = readdirSync(directory).filter((name) => name.endsWith(".cpuprofile"))
   const name = files.find((file) => file.split(".").includes(String(pid))) ?? files[0]
@@ -81,7 +81,7 @@ export const summariseProfile = (profile: CpuProfile, fromMicros: number, toMicr
   let at = profile.startTime
   for (const [index, id] of profile.samples.entries()) {
     at += profile.timeDeltas[index] ?? 0
-    // A sample stands for the time until the next one.
+    // A sample represents the time until the next sample.
     if (at >= fromMicros && at < toMicros)
       spent.set(id, (spent.get(id) ?? 0) + Math.max(0, profile.timeDeltas[index + 1] ?? 0))
   }
@@ -107,5 +107,5 @@ export const summariseProfile = (profile: CpuProfile, fromMicros: number, toMicr
 const dearestFirst = (shares: ReadonlyMap<string, number>): ReadonlyArray<ProfileShare> =>
   [...shares].map(([name, micros]) => ({ name, micros })).sort((a, b) => b.micros - a.micros)
 
-/** The last two path segments: enough to find a file. */
+/** The last two path segments, which identify a file. */
 const shortUrl = (url: string): string => url.split("/").slice(-2).join("/")

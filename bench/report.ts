@@ -199,7 +199,7 @@ const preface = `# Benchmarks
 
 `
 
-/** Replaces the benchmark part of the file; what stands from the heading of the crash runs on is kept. */
+/** Replaces the benchmark part of the file. The text from the heading of the crash runs on stays. */
 export const writeReport = (file: string, findings: Findings): void => {
   const before = existsSync(file) ? readFileSync(file, "utf8") : ""
   const at = before.indexOf(crashHeading)

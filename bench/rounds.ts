@@ -1,11 +1,11 @@
 /**
- * The side-by-side part: interleaved slices (service, typical, tuned, and again), a warm-up of each first,
- * medians over the rounds. Interleaving gives every system the same share of the machine's good and bad moments.
+ * The part that compares the systems: interleaved slices (service, typical, tuned, repeatedly) after a warm-up of each,
+ * with medians over the rounds. By the interleaving, faster and slower moments of the machine affect all systems alike.
  */
 import { percentile } from "./load/protocol.ts"
 import type { Measured, Systems } from "./Systems.ts"
 
-/** Median with the extremes beside it. */
+/** The median with the smallest and the largest value. */
 export interface Spread {
   readonly median: number
   readonly min: number
@@ -17,7 +17,7 @@ export interface Row {
   readonly rate: Spread
   readonly p50: Spread
   readonly p99: Spread
-  /** Processor time per request, microseconds; null where nobody measured it. */
+  /** Processor time per request, microseconds; null if it was not measured. */
   readonly app: Spread | null
   readonly database: Spread | null
   readonly generator: Spread | null
@@ -57,7 +57,7 @@ export const rowOf = (system: string, slices: ReadonlyArray<Measured>): Row => (
   generator: spreadOf(slices.map((slice) => (slice.cpuShare * 1e6) / Math.max(1, slice.rate)))
 })
 
-/** Reports at `connections`. Returns the batch sizes, too. */
+/** Measures reports at `connections`. Also returns the batch sizes. */
 export const runReports = async (
   systems: Systems,
   connections: number,
@@ -91,7 +91,7 @@ export const runReports = async (
   }
 }
 
-/** Reports in one transaction of the service, over the last slice. */
+/** The number of reports in one transaction of the service, over the last slice. */
 export interface BatchSizes {
   readonly transactions: number
   readonly median: number
@@ -99,7 +99,7 @@ export interface BatchSizes {
   readonly max: number
 }
 
-/** Client reads at `connections`, beside the tuned reference (a prepared SELECT). */
+/** Measures client reads at `connections`, beside the tuned reference (a prepared SELECT). */
 export const runReads = async (systems: Systems, connections: number, options: RoundOptions): Promise<Rows> => {
   const service: Array<Measured> = []
   const tuned: Array<Measured> = []

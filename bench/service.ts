@@ -1,6 +1,6 @@
 /**
- * The service under test as its own process, started the way an operator does (`brokerage serve --json`): when it is
- * ready, where it listens, which database it uses, how it is stopped (operator surface, serve).
+ * The service under test as its own process, started as an operator starts it (`brokerage serve --json`): its ready
+ * message, address, database and stop (operator surface, serve).
  */
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -20,9 +20,9 @@ export interface RunningService {
   readonly ca: string
   readonly operatorKey: string
   readonly databaseUrl: string
-  /** SIGTERM, then waits for the end; fails when the exit status is not 0. */
+  /** Sends SIGTERM and waits for the end. Throws if the exit status is not 0. */
   readonly stop: () => Promise<void>
-  /** SIGKILL, then waits until the process is gone; its database and its venue live on. */
+  /** Sends SIGKILL and waits until the process has ended. Its database and its venue continue. */
   readonly kill: () => Promise<void>
 }
 
@@ -38,7 +38,7 @@ const root = join(import.meta.dirname, "..")
 
 const services = new Set<RunningService>()
 
-/** For a benchmark that fails half-way: leaves neither a service nor its PostgreSQL server behind. */
+/** Ends the service and its PostgreSQL server after a benchmark has failed. */
 export const stopServices = async (dataDirectory: string): Promise<void> => {
   for (const service of services) await service.stop().catch(() => undefined)
   const cluster = join(dataDirectory, "postgres", "cluster")
@@ -48,7 +48,7 @@ export const stopServices = async (dataDirectory: string): Promise<void> => {
   while (isRunning(server.pid)) await pause(20)
 }
 
-/** Starts the service on a data directory. `nodeOptions`: for a run under the CPU profiler. */
+/** Starts the service on a data directory. `nodeOptions`: options for a run under the CPU profiler. */
 export const startService = async (
   dataDirectory: string,
   nodeOptions = "",
@@ -114,7 +114,7 @@ const answers = (url: string, ca: string): Promise<void> =>
     }).once("error", reject)
   })
 
-/** Connection string of the service's embedded PostgreSQL: password and port are files of the data directory. */
+/** The connection string of the service's embedded PostgreSQL. Password and port are in files of the data directory. */
 const embeddedDatabaseUrl = (dataDirectory: string): string => {
   const home = join(dataDirectory, "postgres")
   const password = readFileSync(join(home, "password"), "utf8").trim()

@@ -1,6 +1,6 @@
 /**
- * The world of the benchmark, made through the service's own surfaces: one PARTNER-custody partner with approved
- * reliance, limits that never bite, a TRADE key, and onboarded clients (operator surface; doc 1, Onboarding request).
+ * Sets up the benchmark through the service's own surfaces: one PARTNER-custody partner with approved reliance, limits
+ * beyond the load, a TRADE key, and onboarded clients (operator surface; doc 1, Onboarding request).
  */
 import { Agent, request } from "node:https"
 import { sampleOnboarding } from "../src/machines/kyc/sampleOnboarding.ts"
@@ -22,7 +22,7 @@ interface Call {
 const unlimited = 1_000_000_000
 const onboardingsAtOnce = 32
 
-/** A JSON call that has to succeed; returns the envelope's `data`. */
+/** Makes a JSON call; throws if it fails. Returns the envelope's `data`. */
 const call = (
   service: RunningService,
   agent: Agent,
@@ -67,7 +67,7 @@ const withAgent = async <A>(service: RunningService, work: (agent: Agent) => Pro
   }
 }
 
-/** Creates the partner, approves reliance, lifts the limits and issues a TRADE key. */
+/** Creates the partner, approves reliance, raises the limits and issues a TRADE key. */
 export const createPartner = (
   service: RunningService,
   code = "BENCH",
@@ -92,7 +92,7 @@ export const createPartner = (
     return { partnerId, partnerKey: String(issued["key"]) }
   })
 
-/** Onboards `count` clients over HTTP; every one has to become ACTIVE. Returns their ids and the rate. */
+/** Onboards `count` clients over HTTP. Throws if one does not become ACTIVE. Returns their ids and the rate. */
 export const onboardClients = (
   service: RunningService,
   { partnerKey }: BenchPartner,
@@ -122,11 +122,11 @@ export const onboardClients = (
     return { clientIds: clientIds.sort((a, b) => a - b), rate: (count / (performance.now() - startedAt)) * 1_000 }
   })
 
-/** A JSON call with the partner's key that has to succeed. */
+/** Makes a JSON call with the partner's key; throws if it fails. */
 export const partnerCall = (service: RunningService, { partnerKey }: BenchPartner, rest: Omit<Call, "key">) =>
   withAgent(service, (agent) => call(service, agent, { ...rest, key: partnerKey }))
 
-/** A JSON call with the operator's key that has to succeed. */
+/** Makes a JSON call with the operator's key; throws if it fails. */
 export const operatorCall = (service: RunningService, rest: Omit<Call, "key">) =>
   withAgent(service, (agent) => call(service, agent, { ...rest, key: service.operatorKey }))
 
@@ -137,7 +137,7 @@ export const putWebhook = (service: RunningService, partner: BenchPartner, url: 
 export const deleteWebhook = (service: RunningService, partner: BenchPartner) =>
   partnerCall(service, partner, { method: "DELETE", path: "/partner/v1/webhook", body: {} })
 
-/** One small collateral report; it has to be booked. */
+/** Sends one small collateral report; throws if it is not booked. */
 export const reportCollateral = (service: RunningService, partner: BenchPartner, clientId: number, ref: string) =>
   partnerCall(service, partner, {
     method: "POST",

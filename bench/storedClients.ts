@@ -1,13 +1,13 @@
 /**
- * A large house of clients without onboarding each: every row that onboarding stored for one client is copied in the
- * database under new ids, references and e-mail addresses. Audit rows, decisions and events are not copied (their
- * seals and numbers belong to the service), nor money.
+ * A large house of clients without an onboarding for each: every row that onboarding stored for one client is copied in
+ * the database under new ids, references and e-mail addresses. Audit rows, decisions and events are not copied, because
+ * their seals and numbers belong to the service. Money is not copied either.
  */
 import type { Client } from "pg"
 import { markScreened } from "./markScreened.ts"
 import { onDatabase } from "./reference/database.ts"
 
-/** Ids of copied clients start above this: far from those the service hands out. */
+/** The first id of copied clients, far above the ids of the service. */
 export const firstStoredId = 1_000_000_000
 
 const copiedTables = [
@@ -23,10 +23,10 @@ const copiedTables = [
 
 const newClient = `(${firstStoredId} + g)`
 
-/** What replaces a column of a copy; `t` is the copied row, `g` its number. Other columns stay. */
+/** The SQL that replaces a column of a copy; `t` is the copied row, `g` its number. Other columns stay. */
 const replacement = (table: string, column: string): string => {
   if (column === "client_id" || (table === "clients" && column === "id")) return newClient
-  // Several rows of one client stay apart, and so do the copies of each.
+  // The ids keep several rows of one client distinct, and the copies of each row too.
   if (column === "id" || column === "package_id") return `t.${column} * 1000000 + g`
   if (column === "shard") return `${newClient} % 1024`
   if (column === "uid") return `t.uid || '-' || g`
@@ -44,7 +44,7 @@ const columnsOf = async (client: Client, table: string): Promise<ReadonlyArray<s
   return rows.map((row) => row.name)
 }
 
-/** The rows of client `template` in one table, `count` times; of the clients themselves what is not copied besides is missing. */
+/** Copies the rows of client `template` in one table, `count` times. Copied clients lack the rows of other tables. */
 export const copyRows = async (
   client: Client,
   table: (typeof copiedTables)[number],

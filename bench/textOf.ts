@@ -1,4 +1,4 @@
-/** One call of the service that has to succeed, answered as text. */
+/** One call of the service that must succeed, with the answer as text. */
 import { type Agent, request } from "node:https"
 import type { RunningService } from "./service.ts"
 
@@ -9,7 +9,7 @@ export interface TextCall {
   readonly body?: object | undefined
 }
 
-/** The answer's body; fails on any status but 200. */
+/** The answer's body; throws on any status but 200. */
 export const textOf = (service: RunningService, agent: Agent, { method, path, key, body }: TextCall): Promise<string> =>
   new Promise((resolve, reject) => {
     const type = body === undefined ? {} : { "content-type": "application/json" }

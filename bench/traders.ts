@@ -1,4 +1,4 @@
-/** Clients that may trade: papers and money, given through the service's own surfaces. */
+/** Makes clients that may trade: they get KYC data and money through the service's own surfaces. */
 import type { RunningService } from "./service.ts"
 import { questionnaire1 } from "../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "../src/machines/appropriateness/scoring.ts"
@@ -13,7 +13,7 @@ export interface Funding {
 
 const atOnce = 64
 
-/** One client's papers, and its money: a report of the custodian, or a deposit that finance confirms. */
+/** Completes one client's KYC data, and funds it: by a report of the custodian, or by a deposit that finance confirms. */
 export const makeTrader = async (
   service: RunningService,
   partner: BenchPartner,
@@ -38,7 +38,7 @@ export const makeTrader = async (
   await operatorCall(service, { method: "POST", path: `/operator/v1/deposits/${String(noticeId)}/confirm`, body: {} })
 }
 
-/** So many clients that may trade; their ids, ascending. */
+/** Onboards this number of clients that may trade. Returns their ids, ascending. */
 export const onboardTraders = async (
   service: RunningService,
   partner: BenchPartner,

@@ -1,4 +1,4 @@
-/** What one transition costs: the collateral machine as the engine steps it, and as XState documents it. */
+/** Measures the cost of one transition: the collateral machine as the engine steps it, and as XState documents it. */
 import { collateralMachine } from "../src/machines/collateral/collateralMachine.ts"
 import { collateralInputs, collateralSamples } from "../src/machines/collateral/collateralSamples.ts"
 import type { CollateralEvent, CollateralInput } from "../src/machines/collateral/CollateralReport.ts"

@@ -4,10 +4,10 @@ import { Venue } from "../simulator/venue/core/Venue.ts"
 import type { VenueState } from "../simulator/venue/core/VenueState.ts"
 import { openBooks } from "../simulator/venue/server/books.ts"
 
-/** Of a venue that nobody listens to. */
+/** Listeners of a venue without readers. */
 export const silent = { event: () => undefined, market: () => undefined }
 
-/** Gives the books to `work`, which answers the ones to go on with (null: the same) and what it has found. */
+/** Passes the books to `work`, which returns the books to store (null: unchanged) and its result. */
 export const withBooks = async <A>(
   dataDirectory: string,
   work: (state: VenueState) => readonly [VenueState | null, A]
@@ -26,7 +26,7 @@ export const withBooks = async <A>(
   }
 }
 
-/** Names of ours are known at the venue behind the one that our database has there. */
+/** The venue knows our refs under the name of our database as a prefix. */
 export const prefixOf = (state: VenueState, accountId: number): string => {
   const owner = state.accounts.find(({ id }) => id === accountId)?.name ?? ""
   return owner.slice(0, owner.indexOf(":") + 1)

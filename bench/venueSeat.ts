@@ -1,4 +1,4 @@
-/** The simulated venue of a service that runs: where it listens, its key, its process. */
+/** The simulated venue of a running service: its address, its key, its process. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"

@@ -1,10 +1,13 @@
-/** What a system has written to its database so far: the difference of two looks is what happened between them. */
+/**
+ * The bytes that a system has written to its database so far. The difference of two readings is the amount between
+ * them.
+ */
 import { onDatabase } from "./reference/database.ts"
 
 export interface Written {
-  /** Of all its tables with their indexes. */
+  /** Bytes of all its tables with their indexes. */
   readonly tableBytes: number
-  /** Of the write-ahead log, which all databases of a server share. */
+  /** Bytes of the write-ahead log, which all databases of a server share. */
   readonly logBytes: number
 }
 
@@ -19,7 +22,7 @@ export const writtenTo = (databaseUrl: string): Promise<Written> =>
     return { tableBytes: Number(tables), logBytes: Number(log) }
   })
 
-/** Bytes of each of `count` things that were done between two looks. */
+/** Bytes per action, for `count` actions between two readings. */
 export const writtenEach = (before: Written, after: Written, count: number): Written => ({
   tableBytes: (after.tableBytes - before.tableBytes) / Math.max(1, count),
   logBytes: (after.logBytes - before.logBytes) / Math.max(1, count)

@@ -1,7 +1,8 @@
 /**
- * Measures the cost of idle and slow connections: starts the service, measures reads and memory without any, opens `--count`
- * (10,000) of them, nine in ten kept alive and one in ten with endless headers, and measures again. `node
- * scripts/idleConnections.ts [--count N] [--reads N]`. Not part of the tests, because it needs a quiet machine.
+ * Measures the cost of idle and slow connections. Starts the service, and measures reads and memory without such
+ * connections. Then opens `--count` (10,000) of them, nine in ten kept alive and one in ten with endless headers, and
+ * measures again. `node scripts/idleConnections.ts [--count N] [--reads N]`. Not part of the tests, because it needs a
+ * quiet machine.
  */
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -16,9 +17,9 @@ const { values } = parseArgs({
 })
 const count = Number(values.count)
 const reads = Number(values.reads)
-/** Reads running at a time. */
+/** Limit on concurrent reads. */
 const lanes = 16
-/** Handshakes running at a time. */
+/** Limit on concurrent handshakes. */
 const openers = 64
 
 interface Target {

@@ -56,7 +56,7 @@ const testsOfRow = 3
 interface Play {
   readonly name: string
   readonly args: ReadonlyArray<string>
-  /** Whether it runs in a shared sandbox; otherwise it starts its own. */
+  /** True: the play runs in a shared sandbox. False: it starts its own. */
   readonly shares: boolean
 }
 
@@ -202,7 +202,7 @@ const worker = async (): Promise<void> => {
     for (let play = plays.shift(); play !== undefined; play = plays.shift()) {
       if (play.shares) sandbox ??= await startSandbox(place)
       const first = await played(place, play)
-      // It may have failed because of objects that earlier plays left in the shared sandbox.
+      // The play may have failed because of objects that earlier plays left in the shared sandbox.
       const steps = first ?? (play.shares ? await played(place, onOwnService(play.name)) : null)
       if (steps === null) {
         failed++
@@ -210,7 +210,7 @@ const worker = async (): Promise<void> => {
       }
       for (const [kind, rows] of record)
         for (const [row, tried] of rows) rows.set(row, triedAfter(tried, play.name, steps.has(`${kind}\t${row}`)))
-      // Saved after each play, so that a signal does not lose half an hour of work.
+      // The record is saved after each play, so that a signal does not lose half an hour of work.
       write(record)
     }
   } finally {

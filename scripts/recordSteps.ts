@@ -13,7 +13,7 @@ import type { StepReport } from "../src/runtime/engine/machine/step.ts"
 
 const folder = process.env["MACHINE_COVERAGE"]
 const seen = new Set<string>()
-/** The current play at a client's arrival. */
+/** The play that was running when each client was first seen. */
 const came = new Map<unknown, string>()
 
 const playedFor = (place: string, context: unknown): string => {

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util"
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "10" } } })
 const rounds = Number(values.rounds)
-/** The work that follows an answer is over within this time, ms. */
+/** The time after an answer within which the work that follows the answer ends, ms. */
 const aftermath = 2_000
 const root = resolve(import.meta.dirname, "..")
 

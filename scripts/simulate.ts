@@ -35,7 +35,7 @@ const {
 /** Seeds between two progress lines. */
 const stride = 500
 
-/** Frames of an error's stack shown for a single run. */
+/** The most frames of an error's stack that are printed for a single run. */
 const keptFrames = 20
 
 const searchSeeds = (): void => {

@@ -26,7 +26,7 @@ const command = scriptCommand(
   .parse()
 const options = command.opts<{ readonly set: ReadonlyArray<string>; readonly list?: true }>()
 
-/** The recorded durations are those of two cores, where three workers run. */
+/** The recorded durations were measured on two cores with three workers. */
 const workers = 3
 const deep: Readonly<Record<string, number>> = durations.deep
 if (options.list === true) {

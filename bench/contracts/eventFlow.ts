@@ -1,7 +1,7 @@
 /**
- * The venue's events through the mailboxes into PostgreSQL, without HTTP: order events of many accounts, each of which books
- * what the end of a contract books; beside it the same bookings by callers in a closed loop, alone and while the events flow;
- * and how long a flush takes by the rows that wait for it.
+ * Sends the venue's events through the mailboxes into PostgreSQL, without HTTP. Each order event of many accounts books
+ * the rows that the end of a contract books. Callers make the same bookings in a closed loop, once alone and once
+ * beside the events. It also measures the duration of a flush by the number of its rows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
@@ -37,16 +37,16 @@ export interface EventFlowPlan {
 }
 
 export interface EventFlowFindings {
-  /** Rows of one booking. */
+  /** Rows that one booking writes. */
   readonly rowsEach: number
-  /** Bookings a second: by callers in a closed loop, by events of accounts one after the other, and with the accounts mixed. */
+  /** Bookings a second: by callers in a closed loop, by events sorted by account, and by events of mixed accounts. */
   readonly callers: Spread
   readonly grouped: Spread
   readonly mixed: Spread
-  /** Milliseconds of a caller's booking, alone and while the events of one round flow. */
+  /** Latency of a caller's booking, ms: alone, and beside the events of one round. */
   readonly alone: Latency
   readonly beside: Latency
-  /** Milliseconds from the submission of so many rows, eight to a commit, until all are in. */
+  /** Milliseconds from the submission of this number of rows, eight to a commit, until all commits are durable. */
   readonly flushes: ReadonlyArray<{ readonly rows: number; readonly millis: Spread }>
 }
 
@@ -64,7 +64,10 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "bench", requestId: "bench",
 const uidOf = (client: number): string => `BEN-${String(client).padStart(8, "0")}`
 const subjectOf = (client: number): string => `client:${client}`
 
-/** What the end of a contract books, near enough: the money, its item, the event and its delivery, the audit. */
+/**
+ * Books about the same rows as the end of a contract: the money, its settlement item, the event and its delivery, the
+ * audit.
+ */
 const book = ({ now, state, draft, nextId }: Turn, clientId: number): void => {
   const [txId, postingId, house] = [nextId("transaction"), nextId("posting"), nextId("posting")]
   const tx = { txId, key: `bench:${txId}`, type: "MANUAL", actor: by.actor, reason: null, clientId, partnerId: 1 }
@@ -145,7 +148,7 @@ interface World {
   readonly host: ActorHost["Service"]
   readonly journal: Journal["Service"]
   readonly plan: EventFlowPlan
-  /** Sequence of every account so far, and the number of the venue's last event. */
+  /** The last sequence number of every account, and the number of the venue's last event. */
   sequence: number
   number: number
 }
@@ -201,7 +204,7 @@ const clientRow = (id: number) =>
     createdAt: begin
   }) as never
 
-/** A venue that has said every event before anybody asks. */
+/** A venue that has published all its events before a reader connects. */
 const venueOf = (events: ReadonlyArray<VenueEvent>, last: number) => {
   const memory = new VenueMemory({ now: Date.now })
   const ofAccounts = Map.groupBy(events, ({ fact }) => ("account" in fact ? fact.account : ""))
@@ -225,7 +228,10 @@ const venueOf = (events: ReadonlyArray<VenueEvent>, last: number) => {
   )
 }
 
-/** One round of events; bookings a second. `mixed`: no two of an account follow one another. */
+/**
+ * Runs one round of events, and returns the bookings a second. `mixed`: consecutive events belong to different
+ * accounts.
+ */
 const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
   const { clients, eventsEach } = world.plan
   const from = world.number
@@ -255,14 +261,16 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
       const { figures } = Context.get(context, VenueEvents)
       while (figures().mark < world.number) yield* Effect.sleep("5 millis")
       const rate = (events.length / (performance.now() - began)) * 1_000
-      // The mark is kept before the reader ends, for the next round begins there.
+      // The reader stores its checkpoint before it ends, because the next round begins there.
       yield* Effect.sleep("600 millis")
       return rate
     })
   ).pipe(Effect.provideContext(world.base)) as Effect.Effect<number>
 }
 
-/** Bookings of 64 callers, one after the other each, until `enough`; their latencies and the rate. */
+/**
+ * Runs 64 callers, each with one booking at a time, until `enough` returns true. Returns their latencies and the rate.
+ */
 const callers = (world: World, enough: (made: number) => boolean) =>
   Effect.gen(function* () {
     const millis: Array<number> = []
@@ -287,7 +295,7 @@ const callers = (world: World, enough: (made: number) => boolean) =>
     return { rate, latency: { p50: at(0.5), p99: at(0.99), max: at(1) } }
   })
 
-/** Milliseconds until so many rows are in, submitted at once. */
+/** Submits this number of rows at once. Returns the milliseconds until all are committed. */
 const flush = (world: World, rows: number): Effect.Effect<number> =>
   Effect.callback((resume) => {
     const commits = Array.from({ length: Math.floor(rows / 8) }, () => {

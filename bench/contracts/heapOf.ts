@@ -1,12 +1,12 @@
 /**
- * What a process of ours holds on its heap once everything that it can let go is gone. Its inspector is opened by a signal, on
- * a free port (it must have been started with `--inspect-port=0`), and asked to collect garbage first: resident memory says
- * little of objects, because it keeps what a start has used and freed.
+ * Measures the heap of one of our processes after a garbage collection. A signal opens the process's inspector on a
+ * free port (the process must have been started with `--inspect-port=0`). Resident memory is no measure of live
+ * objects, because a process keeps memory that its start has used and freed.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout as pause } from "node:timers/promises"
 
-/** For NODE_OPTIONS of a process whose heap is to be asked for. */
+/** The NODE_OPTIONS of a process whose heap will be measured. */
 export const heapOptions = "--inspect-port=0"
 
 const patienceMillis = 10_000
@@ -19,7 +19,7 @@ const portsOf = (pid: number): ReadonlySet<number> => {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
       } catch {
-        return [] // closed meanwhile
+        return [] // The process has closed the file in the meantime.
       }
     })
   )
@@ -32,7 +32,7 @@ const portsOf = (pid: number): ReadonlySet<number> => {
   )
 }
 
-/** Opens the inspector of a process, once; its port. */
+/** The inspector ports of processes, by pid. Each inspector is opened once. */
 const inspectors = new Map<number, number>()
 const inspectorOf = async (pid: number): Promise<number> => {
   const known = inspectors.get(pid)
@@ -55,7 +55,7 @@ interface Answer {
   readonly result: { readonly result?: { readonly value?: unknown } }
 }
 
-/** Bytes that a process holds on its heap and beside it, after its garbage was collected. */
+/** Bytes on the heap of a process and in its external buffers, after a garbage collection. */
 export const heldBytes = async (pid: number): Promise<number> => {
   const port = await inspectorOf(pid)
   const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as ReadonlyArray<{

@@ -1,6 +1,6 @@
 /**
- * The house of the contracts part: a PARTNER-custody partner with very many clients, each with cash and contracts, its
- * webhook endpoint, and another partner whose requests must not notice what happens to them.
+ * Sets up the contracts part: a PARTNER-custody partner with very many clients, each with cash and contracts, and a
+ * webhook endpoint. A second partner's requests must stay fast whatever happens to the first partner's contracts.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ export interface HousePlan {
   readonly dataDirectory: string
   readonly clients: number
   readonly contractsEach: number
-  /** Clients of the other partner. */
+  /** The number of the second partner's clients. */
   readonly others: number
   readonly progress: (line: string) => void
 }
@@ -29,7 +29,7 @@ export interface House {
   readonly plan: HousePlan
   readonly partner: BenchPartner
   readonly clientIds: ReadonlyArray<number>
-  /** Whose contract is the pattern of all others. */
+  /** The client whose contract is the pattern of all other contracts. */
   readonly traderId: number
   readonly other: BenchPartner & { readonly clientIds: ReadonlyArray<number> }
   readonly load: Child<PacedLoadQuestion, PacedResult>
@@ -37,10 +37,10 @@ export interface House {
 }
 
 export const symbol = "BTC-USDC-KO"
-/** Prices of the house: at which contracts are opened, and one beyond every barrier. */
+/** Mark prices: at the opening of the contracts, and beyond every barrier. */
 export const prices = { entry: "60000", beyondAll: "56000" } as const
 const terms = { side: "BUY", qty: "0.01", barrier: { level: "58000.0", takeProfit: "64000.0" } } as const
-/** USDC of each client: above what ten such contracts cost. */
+/** USDC of each client: more than ten such contracts cost. */
 const cash = "2000.00"
 
 export const startHouse = (dataDirectory: string): Promise<RunningService> =>
@@ -64,7 +64,7 @@ const openPattern = async (service: RunningService, partner: BenchPartner, clien
   await until("the pattern of all contracts is open", isOpen)
 }
 
-/** Clients without contracts yet, and a trader with one; the service ends when it is made. */
+/** Makes clients without contracts, and a trader with one contract. The service has ended on return. */
 export const makeHouse = async (plan: HousePlan): Promise<House> => {
   const service = await startHouse(plan.dataDirectory)
   const partner = await createPartner(service, "KNOCK")
@@ -86,7 +86,7 @@ export const makeHouse = async (plan: HousePlan): Promise<House> => {
   return { plan, partner, clientIds, traderId, other: { ...other, clientIds: others }, load, receiver }
 }
 
-/** Cash for all clients, by reports over HTTP. */
+/** Funds all clients by reports over HTTP. */
 export const fundHouse = async ({ load, partner, clientIds }: House, service: RunningService): Promise<void> => {
   const { port, ca } = service
   const { partnerKey } = partner
@@ -102,7 +102,7 @@ export const fundHouse = async ({ load, partner, clientIds }: House, service: Ru
   if (errors > 0) throw new Error(`${errors} reports failed, the first one with: ${firstError}`)
 }
 
-/** Contracts by state. */
+/** The number of contracts in each state. */
 export const contractsBy = (service: RunningService): Promise<ReadonlyMap<string, number>> =>
   onDatabase(service.databaseUrl, async (client) => {
     const { rows } = await client.query<{ readonly state: string; readonly n: string }>(
@@ -111,7 +111,10 @@ export const contractsBy = (service: RunningService): Promise<ReadonlyMap<string
     return new Map(rows.map(({ state, n }) => [state, Number(n)]))
   })
 
-/** Fails when `ledger verify` or `sim verify` finds something, or not exactly so many contracts are open and ended. */
+/**
+ * Throws if `ledger verify` or `sim verify` finds a fault, or if the numbers of open and ended contracts differ from
+ * the given ones.
+ */
 export const checkHouse = async (
   service: RunningService,
   wanted: { readonly open: number; readonly ended: number }

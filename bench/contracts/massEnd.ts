@@ -1,6 +1,6 @@
 /**
- * Very many contracts at once: what each costs in memory and at the start, what ticks cost while none of them ends, and one
- * price move that ends all of them while another partner reads and reports.
+ * Measures very many open contracts: the memory of each, the duration of a start, the cost of ticks that end none of
+ * them, and one price move that ends all of them while another partner reads and reports.
  */
 import { setTimeout as pause } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
@@ -40,14 +40,14 @@ export interface MassEndPlan extends HousePlan {
 export interface MassEndFindings {
   readonly contracts: number
   readonly clients: number
-  /** Contracts a second that the service took over from the venue's events, each with its commission. */
+  /** Contracts a second that the service opened from the venue's events, each with its commission. */
   readonly openedRate: number
   /** Ms to ready, without the contracts and with them. */
   readonly starts: { readonly without: Spread; readonly with: Spread }
-  /** Bytes of each open contract. */
+  /** Bytes per open contract: in the service before its clients are in memory, with all of them, and in the venue. */
   readonly memory: { readonly idle: number; readonly resident: number; readonly venue: number }
   readonly ticks: TickFindings
-  /** Durable collateral reports a second at 64 connections. */
+  /** Acknowledged collateral reports a second at 64 connections. */
   readonly reports: Spread
   readonly end: EndFindings
 }
@@ -55,15 +55,15 @@ export interface MassEndFindings {
 interface TickFindings {
   readonly millis: number
   readonly commits: number
-  /** Clients that came into memory: a turn brings its client there. */
+  /** The number of clients that were loaded into memory, because a turn loads its client. */
   readonly turns: number
-  /** Levels that one tick looked at, the most. */
+  /** The most levels that one tick visited. */
   readonly looked: number
   readonly marks: number
 }
 
 interface EndFindings {
-  /** From the price's command until every end is committed. */
+  /** From the command that sets the price until every end is committed. */
   readonly seconds: number
   readonly rate: number
   readonly beside: PacedResult
@@ -73,7 +73,7 @@ const reporters = 64
 const paced = { readsPerSecond: 100, reportsPerSecond: 50 } as const
 const ticks = { fast: 100, usual: 250 } as const
 
-/** The service's clients in memory: each is read once. */
+/** Reads each client once, so that the service loads all of them into memory. */
 const readAll = async (house: House, service: RunningService, load: Child<Slice, SliceResult>): Promise<void> => {
   const { port, ca } = service
   const { partnerKey } = house.partner
@@ -109,7 +109,7 @@ const measureStarts = async ({ plan }: House, rounds: number): Promise<Spread> =
   return spreadOf(times)
 }
 
-/** Until the service has opened every contract that the venue says; contracts a second. */
+/** Waits until the service has opened every contract of the venue's events. Returns contracts a second. */
 const openAll = async ({ plan, clientIds }: House): Promise<number> => {
   const service = await startHouse(plan.dataDirectory)
   try {
@@ -147,7 +147,7 @@ const markOf = async (service: RunningService): Promise<string | null> => {
   return data.markets.find((market) => market.symbol === symbol)?.mark ?? null
 }
 
-/** Ticks of every market that cross no level; the marks that come are given to an index of the same levels, too. */
+/** Measures ticks of every market that cross no level. An index of the same levels also gets the published marks. */
 const measureTicks = async (service: RunningService, millis: number): Promise<TickFindings> => {
   await operator(service, "POST", "/sim/venue/clear", {})
   await operator(service, "POST", "/sim/venue/set", { knobs: `tickMillis: ${ticks.fast}\n` })
@@ -201,7 +201,7 @@ const measureReports = async (
   return spreadOf(rates)
 }
 
-/** The price falls through every barrier at once. */
+/** Moves the price through every barrier at once. */
 const measureEnd = async (house: House, service: RunningService): Promise<EndFindings> => {
   const { other, load, plan } = house
   const contracts = house.clientIds.length * plan.contractsEach + 1
@@ -211,7 +211,7 @@ const measureEnd = async (house: House, service: RunningService): Promise<EndFin
   await pause(1_000)
   const began = performance.now()
   await holdPrice(service, prices.beyondAll)
-  // Whole and cheap to ask for, on one connection: what the service has open falls to none.
+  // The number of open contracts is a cheap query on one connection. It falls to zero when all ends are committed.
   await onDatabase(service.databaseUrl, (client) =>
     until("every contract has ended", async () => !(await hasOpen(client)), 50)
   )

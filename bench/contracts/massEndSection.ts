@@ -1,9 +1,9 @@
-/** What very many contracts cost, as the report shows it, beside its goals. */
+/** The contracts section of the report, with its goals. */
 import { millis, spread, table, whole } from "../markdown.ts"
 import type { MassEndFindings } from "./massEnd.ts"
 import type { PacedLatency } from "./protocol.ts"
 
-/** Goals of the rows over 100,000 contracts. */
+/** Goals for the rows with 100,000 contracts. */
 const goals = {
   timesReports: 1.2,
   seconds: 10,

@@ -1,6 +1,6 @@
 /**
- * The generator of openings, a process of its own: each worker asks for quotes, reads the request until it has one, and accepts
- * it; or previews, one after the other. All systems get the same requests.
+ * The load generator of openings, in a process of its own. Each worker requests quotes, polls the request until it has
+ * a quote, and accepts the quote; or it sends previews one after the other. All systems get the same requests.
  */
 import { randomUUID } from "node:crypto"
 import { setTimeout as pause } from "node:timers/promises"
@@ -19,7 +19,7 @@ interface Answer {
 
 const asked = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"58000.0"},"autoAccept":false}'
 const longestWait = 5_000
-/** Between two looks at a request that has no quote yet. */
+/** The pause between two polls of a request without a quote, ms. */
 const pollMillis = 5
 
 class Worker {
@@ -31,7 +31,10 @@ class Worker {
     this.connection = connection
   }
 
-  /** Asks, reads, accepts: a contract is open when the last of the three is answered. */
+  /**
+   * Opens a contract by three requests: the request for quotes, the poll, and the accept. The contract is open when the
+   * accept is answered.
+   */
   async open(clientId: number): Promise<void> {
     const on = `/partner/v1/clients/${clientId}/rfq`
     const began = performance.now()

@@ -1,7 +1,9 @@
-/** What the measure of openings says to its generator and to its reference. */
+/** The messages between the measure of openings, its load generator and its reference. */
 import type { Slice } from "../load/protocol.ts"
 
-/** `open`: requests for quotes, each read until it has one, and accepted. `preview`: previews of the same request. */
+/**
+ * `open`: requests for quotes, each polled until it has a quote, and accepted. `preview`: previews of the same request.
+ */
 export interface OpeningQuestion extends Pick<
   Slice,
   "port" | "ca" | "partnerKey" | "clientIds" | "connections" | "millis"
@@ -10,9 +12,9 @@ export interface OpeningQuestion extends Pick<
 }
 
 export interface OpeningResult {
-  /** Ended inside the window, per second. */
+  /** Requests that ended inside the window, per second. */
   readonly rate: number
-  /** All of them, those that ended after the window included: what the books must hold. */
+  /** All ended requests, including those that ended after the window. The books must hold exactly these. */
   readonly done: number
   readonly p50Millis: number
   readonly p99Millis: number

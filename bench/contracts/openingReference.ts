@@ -1,12 +1,13 @@
 /**
- * What the openings are held to: the handlers most teams would write first, Fastify over TLS and a pg pool, at the same venue
- * over HTTP. A transaction for each step that must outlive a crash: the request before the venue is asked, what it said with the
- * stored answer, the accept before the venue is asked, and then contract, commission, item, event, notification and answer. It
- * makes the same rows durable as the service does for these steps; quotes are asked of the venue when the request is read.
+ * The reference of openings: the handlers that most teams would write first, with Fastify over TLS and a pg pool, at
+ * the same venue over HTTP. Each step that must survive a crash has a transaction: the request before the venue call,
+ * the venue's answer with the stored response, the accept before its venue call, and then contract, commission, item,
+ * event, notification and response. These are the rows that the service stores for the same steps. A read of the
+ * request queries the venue for quotes.
  *
- * Kinder to the reference than the service is to itself: ids come from memory, event numbers may have gaps, nothing is sealed,
- * stored answers are not encrypted, no gate but cash, counts and the quote is looked at, and what the venue never answers
- * stays as it is.
+ * The reference does less work than the service: ids come from memory, event numbers may have gaps, there are no seals,
+ * stored answers are not encrypted, only the gates of cash, counts and the quote are checked, and a call without an
+ * answer of the venue is not resolved.
  */
 import { createHash, randomUUID } from "node:crypto"
 import type { FastifyRequest } from "fastify"

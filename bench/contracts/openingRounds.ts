@@ -1,6 +1,7 @@
 /**
- * From a request for quotes to an open contract, over HTTP at 16 connections: the service beside the handler most teams would
- * write first, at the same venue, whose dealers answer without latency; and previews beside client reads.
+ * Measures the time from a request for quotes to an open contract, over HTTP at 16 connections. The service is compared
+ * with the reference handlers at the same venue, whose dealers answer without latency. Previews are compared with
+ * client reads.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -31,7 +32,7 @@ interface Side {
 }
 
 export interface OpeningFindings {
-  /** Contracts opened a second. */
+  /** Contracts opened per second. */
   readonly service: Side
   readonly typical: Side
   readonly previews: Side
@@ -78,7 +79,7 @@ const openings = async (world: World, port: number, millis: number): Promise<Ope
   return load.ask({ kind: "open", port, ca, partnerKey, clientIds, connections: openers, millis })
 }
 
-/** Every contract that was answered is there with its commission, and nothing else is. */
+/** Checks that every answered contract is stored with its commission, and that no other contract is stored. */
 const checkReference = (world: World) =>
   onDatabase(world.referenceUrl, async (client) => {
     const { rows } = await client.query<{ readonly contracts: string; readonly charged: string; readonly sum: string }>(

@@ -1,4 +1,4 @@
-/** From a request to an open contract, as the report shows it, beside its goals. */
+/** The openings section of the report, with its goals. */
 import { millis, spread, table, whole } from "../markdown.ts"
 import type { OpeningFindings } from "./openingRounds.ts"
 

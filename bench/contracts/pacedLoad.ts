@@ -1,6 +1,7 @@
 /**
- * The generator of the contracts part, a process of its own: requests at a steady pace that wait for nobody. A latency counts
- * from the moment at which its request was due, so that a service which answers nothing for a second shows it.
+ * The load generator of the contracts part, in a process of its own. It sends requests at a steady pace, whether or not
+ * earlier ones are answered. A latency counts from the due time of the request, so that it shows a second in which the
+ * service answered nothing.
  */
 import { randomUUID } from "node:crypto"
 import { answerParent } from "../child.ts"
@@ -9,7 +10,10 @@ import { percentile } from "../load/protocol.ts"
 import { runSlice } from "../load/runSlice.ts"
 import type { FundQuestion, PacedLatency, PacedLoadQuestion, PacedQuestion, PacedResult } from "./protocol.ts"
 
-/** Connections that requests find one free of: far more than are ever in flight while the service keeps up. */
+/**
+ * The number of connections: far more than are in flight while the service keeps up, so that a due request finds a free
+ * one.
+ */
 const pool = 32
 const fundConnections = 64
 

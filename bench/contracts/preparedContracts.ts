@@ -1,8 +1,8 @@
 /**
- * Very many open contracts without a request for each over HTTP. One that was opened in earnest is the pattern: its request is
- * copied in the database as one whose accept is in flight, its contract in the books of the venue, with the event that says
- * it. The next start takes those events as any others, so that contracts, commissions, events and seals are the service's own,
- * and both sides agree.
+ * Stores very many open contracts without a request for each over HTTP. One contract that was opened over HTTP is the
+ * pattern. In the database its request is copied as a request with an accept in flight; in the venue's books its
+ * contract is copied, with the event that reports it. The next start processes these events like any others. So the
+ * service itself makes the contracts, commissions, events and seals, and both sides agree.
  */
 import type { StoredContract } from "../../simulator/venue/core/Contracts.ts"
 import { defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
@@ -14,23 +14,23 @@ import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { onDatabase } from "../reference/database.ts"
 import { prefixOf, silent, withBooks } from "../venueBooks.ts"
 
-/** Ids of copied requests, and of copied contracts, accounts and trades at the venue, start above these. */
+/** The first ids of copied requests, and of copied contracts, accounts and trades at the venue. */
 const firstRequest = 2_000_000_000
 const firstAtVenue = 1_000_000_000
-/** Barriers lie a tick apart, over and over again, below this price. */
+/** Barriers lie one tick apart below this price; after the lowest one the series begins again. */
 const highestBarrier = 590_000
 const barriers = 20_000
 const ticksOfOne = 10
 
 export interface CopiedContracts {
-  /** Whose contract is copied. */
+  /** The client whose contract is copied. */
   readonly traderId: number
-  /** Who gets copies, each so many. */
+  /** The clients that get copies, and the number of copies for each. */
   readonly clientIds: ReadonlyArray<number>
   readonly each: number
 }
 
-/** Requests of all copies, with accepts in flight; answers the clients' uids in their order. */
+/** Stores the requests of all copies with accepts in flight. Returns the uids of the clients in their order. */
 export const storeRequests = (
   databaseUrl: string,
   { traderId, clientIds, each }: CopiedContracts
@@ -63,7 +63,7 @@ export const storeRequests = (
     return rows.map(({ uid }) => uid)
   })
 
-/** The venue's side of `storeRequests`: contracts of the same terms and the events that say them. */
+/** Stores the venue's side of `storeRequests`: contracts of the same terms, and the events that report them. */
 export const storeVenueContracts = (dataDirectory: string, uids: ReadonlyArray<string>, each: number): Promise<void> =>
   withBooks(dataDirectory, (state) => {
     const pattern = state.contracts.find(({ state: is }) => is === "OPEN")
@@ -114,7 +114,10 @@ export const storeVenueContracts = (dataDirectory: string, uids: ReadonlyArray<s
     return [next, undefined]
   })
 
-/** Bytes that an open contract takes in the memory of a venue: of its books with all of them, and with the pattern alone. */
+/**
+ * Memory of a venue per open contract, bytes: the difference between its books with all contracts and its books with
+ * the pattern alone.
+ */
 export const venueBytesEach = (dataDirectory: string, collectGarbage: () => void): Promise<number> =>
   withBooks(dataDirectory, (state) => {
     const [first, ...others] = state.contracts.filter(({ state: is }) => is === "OPEN")

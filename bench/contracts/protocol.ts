@@ -1,14 +1,14 @@
-/** What the benchmark of contracts says to its generator. */
+/** The messages between the contracts part and its load generator. */
 import type { Slice } from "../load/protocol.ts"
 
-/** Requests at a pace of their own, however long answers take, until it is asked to stop. */
+/** Sends requests at the given pace, however long answers take, until a stop message. */
 export interface PacedQuestion extends Pick<Slice, "port" | "ca" | "partnerKey" | "clientIds" | "tag"> {
   readonly kind: "begin"
   readonly readsPerSecond: number
   readonly reportsPerSecond: number
 }
 
-/** One report of so much for each client of the list. */
+/** Sends one report of this amount for each client of the list. */
 export interface FundQuestion extends Pick<Slice, "port" | "ca" | "partnerKey" | "clientIds" | "tag"> {
   readonly kind: "fund"
   readonly amount: string

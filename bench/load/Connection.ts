@@ -1,15 +1,15 @@
 /**
- * A keep-alive HTTPS connection for load: one request at a time, written as one text, the answer read by
- * Content-Length. It reads into a buffer of its own (`onread`), past Node's streams: a generator that shares the
- * machine with what it measures has to be light.
+ * A keep-alive HTTPS connection for load. It has one request at a time, writes each as one text, and reads the answer
+ * by Content-Length into a buffer of its own (`onread`), without Node's streams: a generator on the same machine as the
+ * measured service must use little processor time.
  */
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls"
 
 export interface Answer {
   readonly status: number
-  /** A success of the partner API: its envelope says code 0, or the answer is bare (doc 1, Envelope). */
+  /** True for a success of the partner API: code 0 in the envelope, or a bare answer (doc 1, Envelope). */
   readonly success: boolean
-  /** The whole answer as it came; only read it before the next request. */
+  /** The whole answer as received. Valid until the next request. */
   readonly text: () => string
 }
 
@@ -24,13 +24,13 @@ const successStart = '{"code":0,'
 const envelopeStart = '{"code":'
 const lengthHeader = /\r\ncontent-length: *(\d+)/i
 
-/** TLS sessions by port: connections after the first resume it. */
+/** TLS sessions by port: the first connection creates the session, and later connections resume it. */
 const sessions = new Map<number, Buffer>()
 
 export class Connection {
   handlers: Handlers = { onAnswer: () => {}, onBroken: () => {} }
   private readonly socket: TLSSocket
-  /** The part of an answer that came so far, when it came in pieces. */
+  /** The received part of an answer that arrives in several pieces. */
   private partial: Buffer | null = null
 
   private constructor(port: number, ca: string, ready: (outcome: Connection | Error) => void) {
@@ -67,7 +67,7 @@ export class Connection {
     })
   }
 
-  /** Sends one request; its answer comes to `handlers`. */
+  /** Sends one request. `handlers` receive the answer. */
   send(request: string): void {
     this.socket.write(request, "latin1")
   }

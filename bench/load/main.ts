@@ -1,4 +1,4 @@
-/** The load generator's process: takes slices from the benchmark over the IPC channel, one at a time. */
+/** The load generator's process. It receives slices from the benchmark over the IPC channel, one at a time. */
 import { answerParent } from "../child.ts"
 import type { Slice } from "./protocol.ts"
 import { makeRequests } from "./requests.ts"

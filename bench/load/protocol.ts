@@ -1,9 +1,9 @@
 /**
- * What the benchmark says to its load generator and gets back. The generator is a process of its own, so that the
- * measured service shares no event loop with it (architecture 11, speed).
+ * The messages between the benchmark and its load generator. The generator is a separate process, so that it shares no
+ * event loop with the measured service (architecture 11, speed).
  */
 
-/** One closed loop: `connections` requests in flight until `millis` are over, or every client of the list was read once. */
+/** One closed loop: `connections` requests in flight for `millis`, or until every client of the list was read once. */
 export interface Slice {
   readonly port: number
   /** PEM of the authority that signed the server's certificate. */
@@ -13,14 +13,14 @@ export interface Slice {
   readonly clientIds: ReadonlyArray<number>
   readonly connections: number
   readonly millis: number
-  /** Keeps references of slices apart: letters and digits. */
+  /** Separates the references of slices: letters and digits. */
   readonly tag: string
 }
 
 export interface SliceResult {
   /** Requests answered 2xx inside the window, per second. */
   readonly rate: number
-  /** Every request answered 2xx, those that ended after the window included: what the books must hold. */
+  /** All requests answered with 2xx, including those that ended after the window. The books must hold exactly these. */
   readonly acknowledged: number
   readonly p50Millis: number
   readonly p99Millis: number
@@ -28,9 +28,9 @@ export interface SliceResult {
   readonly errors: number
   /** Status and body of the first answer that was no success; null when there was none. */
   readonly firstError: string | null
-  /** Part of one core that the generator itself used inside the window. */
+  /** The share of one core that the generator used inside the window. */
   readonly cpuShare: number
-  /** Window on the machine's monotonic clock, microseconds: cuts a CPU profile to the load. */
+  /** The window on the machine's monotonic clock, microseconds. A CPU profile is limited to this window. */
   readonly fromMicros: number
   readonly toMicros: number
 }

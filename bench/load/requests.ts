@@ -5,7 +5,10 @@
 import { randomUUID } from "node:crypto"
 import type { Slice } from "./protocol.ts"
 
-/** USDC of each report: far below the source-of-wealth line (15,000 a client) for millions of reports. */
+/**
+ * USDC of each report: so little that millions of reports stay below the source-of-wealth threshold (15,000 per
+ * client).
+ */
 const amount = "1.250000"
 const referenceDigits = 9
 

@@ -1,13 +1,16 @@
-/** One closed-loop slice: connects, warms nothing, sends until the window is over, waits for the last answers. */
+/**
+ * Runs one closed-loop slice: connects, sends until the window is over, and waits for the last answers. It has no
+ * warm-up.
+ */
 import { type Answer, Connection } from "./Connection.ts"
 import { percentile, type Slice, type SliceResult } from "./protocol.ts"
 
-/** Where and how long a slice sends. */
+/** The target, the connections and the duration of a slice. */
 type Window = Pick<Slice, "port" | "ca" | "connections" | "millis">
 
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n)
 
-/** A few at a time: a server that is busy with 256 handshakes at once drops none, but answers none either. */
+/** Opens a few connections at a time, because a server with 256 concurrent handshakes answers none of them in time. */
 const openConnections = async (slice: Window): Promise<ReadonlyArray<Connection>> => {
   const connections: Array<Connection> = []
   while (connections.length < slice.connections) {
@@ -20,8 +23,8 @@ const openConnections = async (slice: Window): Promise<ReadonlyArray<Connection>
 }
 
 /**
- * Sends what `next` gives to the slice's end; fails only when it can not connect. Failed requests are counted.
- * `byList`: the slice ends when `next` has no more, not with its window.
+ * Sends the requests of `next` until the end of the slice. Fails only if it can't connect; failed requests are counted.
+ * `byList`: the slice ends when `next` has no more requests, whatever the window.
  */
 export const runSlice = async (
   slice: Window,
@@ -80,7 +83,7 @@ export const runSlice = async (
   )
   const spent: NodeJS.CpuUsage = used ?? process.cpuUsage(cpu)
   for (const connection of connections) connection.close()
-  // A slice that ends by its list ends with its last answer.
+  // A slice with a list ends with its last answer.
   const toMicros = byList ? lastMicros : deadline
   const ascending = Float64Array.from(latencies).sort()
   return {

@@ -1,6 +1,7 @@
 /**
- * The world of the margin part: a PARTNER-custody partner with very many clients who have cash and positions, on both sides, its
- * webhook endpoint, which takes everything, and another partner whose requests must not notice what happens to them.
+ * Sets up the margin part: a PARTNER-custody partner with very many clients who have cash and positions on both sides,
+ * and a webhook endpoint that accepts every delivery. A second partner's requests must stay fast whatever happens to
+ * the first partner's clients.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -18,9 +19,12 @@ import { type HeldPosition, storePositions, storeVenuePositions, uidsOf } from "
 
 export interface MarginWorldPlan {
   readonly dataDirectory: string
-  /** Clients of the other partner. */
+  /** The number of the second partner's clients. */
   readonly others: number
-  /** Done before the crowds are stored, while the database is small; `pattern`: the client that they are copied from. */
+  /**
+   * Runs before the crowds are stored, while the database is small. `pattern`: the client from which the crowds are
+   * copied.
+   */
   readonly prepare?: (service: RunningService, pattern: number) => Promise<void>
   readonly progress: (line: string) => void
 }
@@ -28,16 +32,16 @@ export interface MarginWorldPlan {
 /** Clients with the same cash. */
 export interface Crowd {
   readonly count: number
-  /** USDC of each; null: none, what they hold is worth more than they paid. */
+  /** USDC of each client. Null: none, because the positions are worth more than their price. */
   readonly cash: string | null
-  /** What the n-th of them holds. */
+  /** The positions of the n-th client. */
   readonly held: (n: number) => ReadonlyArray<Pick<HeldPosition, "symbol" | "netQty" | "price">>
 }
 
 export interface MarginWorld {
   readonly plan: MarginWorldPlan
   readonly partner: BenchPartner
-  /** Ids of each crowd. */
+  /** The client ids of each crowd. */
   readonly crowds: ReadonlyArray<ReadonlyArray<number>>
   readonly other: BenchPartner & { readonly clientIds: ReadonlyArray<number> }
   readonly load: Child<PacedLoadQuestion, PacedResult>
@@ -45,24 +49,24 @@ export interface MarginWorld {
 }
 
 export const symbol = "BTC-USDC-PERP"
-/** The mark while the world is made. */
+/** The mark while the clients and positions are stored. */
 export const entry = "60000"
-/** The venue's own book: whatever is closed finds a price. */
+/** The venue's own book, deep enough that every closing order finds a price. */
 const book = { size: "100", levels: 100 } as const
 const traderCash = "1000000.00"
-/** The other partner's requests a second. */
+/** Requests per second of the second partner. */
 export const paced = { readsPerSecond: 100, reportsPerSecond: 50 } as const
 
 export const startWorld = (dataDirectory: string, nodeOptions = ""): Promise<RunningService> =>
   startService(dataDirectory, `${heapOptions} ${nodeOptions}`, ["--allow-webhook-host", "127.0.0.1"])
 
-/** Holds index, mark and last of a market's base; business time at the venue when it was so. */
+/** Holds index, mark and last price of a market's base. Returns the venue's business time at which they were set. */
 export const holdMark = async (service: RunningService, of: string, price: string): Promise<number> => {
   const text = await operator(service, "POST", "/sim/venue/price", { symbol: of, price })
   return (JSON.parse(text) as { readonly data: { readonly at: number } }).data.at
 }
 
-/** The order that all copies are made of. */
+/** Places the order from which all positions are copied. */
 export const tradePattern = async (service: RunningService, partner: BenchPartner, clientId: number): Promise<void> => {
   await partnerCall(service, partner, {
     method: "POST",
@@ -78,7 +82,7 @@ export const tradePattern = async (service: RunningService, partner: BenchPartne
   await until("the pattern of all positions is there", isFilled)
 }
 
-/** All of it, on both sides; the service has ended when it is made. */
+/** Makes all clients and positions, here and at the venue. The service has ended on return. */
 export const makeMarginWorld = async (plan: MarginWorldPlan, crowds: ReadonlyArray<Crowd>): Promise<MarginWorld> => {
   const { dataDirectory, progress } = plan
   const service = await startWorld(dataDirectory)
@@ -128,7 +132,7 @@ export const endMarginWorld = async ({ load, receiver }: MarginWorld): Promise<v
   await receiver.stop()
 }
 
-/** Cash by reports over HTTP. */
+/** Funds clients by reports over HTTP. */
 export const fund = async (
   { load, partner }: Pick<MarginWorld, "load" | "partner">,
   { port, ca }: RunningService,
@@ -140,7 +144,7 @@ export const fund = async (
   if (errors > 0) throw new Error(`${errors} reports failed, the first one with: ${firstError}`)
 }
 
-/** What the other partner's requests took while `work` was done, and what that found. */
+/** Runs `work` beside the second partner's requests. Returns the latencies of these requests and the result of `work`. */
 export const besideOthers = async <A>(
   { load, other }: Pick<MarginWorld, "load" | "other">,
   { port, ca }: RunningService,

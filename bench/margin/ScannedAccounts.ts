@@ -1,6 +1,6 @@
 /**
- * The reference of the index: the same accounts as plain arrays of floats, one after the other. A scan finds the accounts whose
- * margin is not covered. It leaves out risk tiers, recorded states and losses, which spares it a good part of the work.
+ * The reference of the risk index: the same accounts as plain arrays of floats. A scan finds the accounts whose margin
+ * is not covered. It ignores risk tiers, recorded states and losses, which saves much of the work.
  */
 
 export interface ScannedPosition {
@@ -16,12 +16,12 @@ export class ScannedAccounts {
   private readonly drawn: Array<ScannedPosition> = []
   private readonly drawnFirst: Array<number> = []
   private cash = new Float64Array(0)
-  /** Where the positions of an account begin; one more at the end. */
+  /** The index of the first position of each account, and one more entry for the end. */
   private first = new Int32Array(0)
   private market = new Uint8Array(0)
   private qty = new Float64Array(0)
   private entry = new Float64Array(0)
-  /** Margin of each unit of the price. */
+  /** The margin of a position per unit of the price. */
   private ties = new Float64Array(0)
 
   add(clientId: number, cash: number, positions: ReadonlyArray<ScannedPosition>): void {
@@ -31,7 +31,7 @@ export class ScannedAccounts {
     this.drawn.push(...positions)
   }
 
-  /** Lays all accounts out in arrays. */
+  /** Writes all accounts into the arrays. */
   begin(): void {
     const { drawn } = this
     this.cash = Float64Array.from(this.drawnCash)
@@ -42,7 +42,7 @@ export class ScannedAccounts {
     this.ties = Float64Array.from(drawn, ({ qty, leverage }) => Math.abs(qty) / leverage)
   }
 
-  /** Goes through all positions; ids of those whose margin is not covered. */
+  /** Scans all positions. Returns the ids of the accounts whose margin is not covered. */
   scan(marks: Float64Array): ReadonlyArray<number> {
     const { cash, first, market, qty, entry, ties } = this
     const found: Array<number> = []

@@ -1,6 +1,7 @@
 /**
- * Accounts with positions in thirty markets, drawn from a seed, for what needs no service: the index beside scans, and a path that is
- * replayed. On average an account has two and a half positions; leverage is what is chosen of each class's cap.
+ * Accounts with positions in thirty markets, drawn from a seed, for measures without a service: the index beside scans,
+ * and a replayed path. An account has two and a half positions on average. Leverages are those that clients choose
+ * below the cap of each class.
  */
 import { tierLines } from "../../src/machines/margin/riskLines.ts"
 import { defaultMarketTerms } from "../../src/machines/market/marketTerms.ts"
@@ -17,19 +18,19 @@ const classes = Object.values(retail)
 export const capOf = (market: number, categorization: WatchedAccount["categorization"]): number =>
   categorization === "RETAIL" ? (classes[market % classes.length] as number) : professional
 
-/** In force. */
+/** The leverage in force for a position. */
 export const leverageOf = (position: WatchedPosition, categorization: WatchedAccount["categorization"]): number =>
   Math.min(position.chosen ?? Infinity, capOf(marketOf(position.symbol), categorization))
 
 export const marketOf = (symbol: string): number => Number(symbol.slice(1, 3)) - 1
 
-/** How many decimals marks have. */
+/** Decimal places of marks. */
 const places = 4
 export const markText = (price: number): string => price.toFixed(places)
 
 export class AccountBook {
   readonly random: SeededRandom
-  /** The marks, on their grid. */
+  /** The marks, each on its market's grid. */
   readonly marks: Float64Array
   readonly index: RiskIndex
 
@@ -43,7 +44,7 @@ export class AccountBook {
     })
   }
 
-  /** An account that holds from `least` to ten times its margin. */
+  /** Draws an account whose equity is between `least` and ten times its margin. */
   draw(clientId: number, least: number): WatchedAccount {
     const { random } = this
     const categorization = random.chance(0.95) ? "RETAIL" : "PROFESSIONAL"
@@ -69,7 +70,10 @@ export class AccountBook {
     return { clientId, categorization, cash, premiums: 0n, recorded: "NORMAL", positions }
   }
 
-  /** The loss to be told of a position, percent of the margin at entry; one on its line counts as told. */
+  /**
+   * The loss step that a position has reached, in percent of its margin at entry. A loss exactly on a step counts as
+   * reached.
+   */
   lossOf(held: WatchedPosition, categorization: WatchedAccount["categorization"]): number {
     const [qty, entry] = [Number(held.netQty), Number(held.avgEntry)]
     const profit = qty * ((this.marks[marketOf(held.symbol)] as number) - entry)
@@ -78,6 +82,6 @@ export class AccountBook {
   }
 }
 
-/** Two draws of a normal distribution as one. */
+/** Combines two draws into one of a normal distribution. */
 export const normal = (random: SeededRandom): number =>
   Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())

@@ -1,7 +1,7 @@
 /**
- * From a mark to the orders that it makes: one client at a time whose account is not in memory, and then very many that one mark
- * moves at once, while another partner reads and reports. Both ends are the venue's own times: of the price that was set there,
- * and of the trades that the close-out's orders made as they came.
+ * Measures the time from a mark to the closing orders that it causes: first for single clients whose accounts are not
+ * in memory, then for very many clients that one mark moves at once while another partner reads and reports. Both times
+ * are the venue's own: when the price was set, and when the close-out's orders traded.
  */
 import { setTimeout as pause } from "node:timers/promises"
 import type { Client } from "pg"
@@ -27,9 +27,9 @@ import {
 } from "./MarginWorld.ts"
 
 export interface CloseOutPlan extends MarginWorldPlan {
-  /** Clients that cross one after the other; zero: the row is left out. */
+  /** Clients that cross the close-out line one by one; zero: the row is left out. */
   readonly singles: number
-  /** Clients that cross at one mark; zero: the row is left out. */
+  /** Clients that cross the close-out line at one mark; zero: the row is left out. */
   readonly crowd: number
 }
 
@@ -39,7 +39,7 @@ export interface SingleFindings {
   readonly p50Millis: number
   readonly p99Millis: number
   readonly maxMillis: number
-  /** Clients that came into memory meanwhile. */
+  /** Clients that were loaded into memory in the meantime. */
   readonly loaded: number
 }
 
@@ -48,9 +48,9 @@ export interface CrowdFindings {
   /** From the mark to the first and the last close-out order at the venue. */
   readonly firstSeconds: number
   readonly lastSeconds: number
-  /** From the mark's command until every position is closed here and every episode has ended. */
+  /** From the command that sets the mark until every position is closed in this service and every episode has ended. */
   readonly settledSeconds: number
-  /** Microseconds of processor time for each account. */
+  /** Microseconds of processor time per account. */
   readonly program: number
   readonly database: number
   readonly venue: number
@@ -64,19 +64,22 @@ export interface CloseOutFindings {
 
 const qty = 0.2
 const leverage = 10
-/** Half of the margin. */
+/** The share of the margin below which a close-out begins. */
 const closeOutPart = 0.5
 const singleCash = 1_500
 const crowdCash = 2_400
 const ticksOfOne = 10
-/** Entries of those that cross one by one lie two ticks apart. */
+/** The entry prices of single clients lie two ticks apart. */
 const apartTicks = 2
 
-/** Entry of the n-th single, in ticks: the first one crosses last. */
+/** The entry price of the n-th single client, in ticks. The client with the lowest number crosses last. */
 const entryTicks = (n: number): number => Number(entry) * ticksOfOne + n * apartTicks
 const textOf = (ticks: number): string => (ticks / ticksOfOne).toFixed(1)
 
-/** The highest mark, in ticks, at which a client of so much cash has less than half of its margin (F8: c = 0.5, one position). */
+/**
+ * The highest mark, in ticks, at which a client with this cash has less than half of its margin (F8: c = 0.5, one
+ * position).
+ */
 const crossingTicks = (entryAt: number, cash: number): number => {
   const line = (qty * entryAt - cash * ticksOfOne) / (qty * (1 - closeOutPart / leverage))
   return Math.ceil(line) - 1
@@ -91,13 +94,13 @@ const crowdsOf = ({ singles, crowd }: CloseOutPlan): ReadonlyArray<Crowd> => [
 const numberOf = async (client: Client, query: string, values: ReadonlyArray<unknown> = []): Promise<number> =>
   Number((await client.query<{ readonly n: string | null }>(query, [...values])).rows[0]?.n ?? 0)
 
-/** When the first trade of a client's close-out was made; zero: there is none. */
+/** The time of the first trade of a client's close-out; zero: no trade yet. */
 const closedAt = (client: Client, clientId: number): Promise<number> =>
   numberOf(client, "SELECT min(ts) AS n FROM fills WHERE client_id = $1 AND closed_qty IS NOT NULL", [clientId])
 
 /**
- * The mark comes down to where all are short of margin and none is closed out; what is told on the way is told. Then the service
- * begins anew, so that none of them is in memory, and each next mark is one too low for one client more.
+ * Lowers the mark until all single clients are short of margin and none is in a close-out; notices on the way are sent.
+ * Restarts the service, so that no account is in memory. Each further mark then moves one more client into a close-out.
  */
 const measureSingles = async (world: MarginWorld): Promise<SingleFindings> => {
   const { dataDirectory, progress } = world.plan
@@ -111,7 +114,7 @@ const measureSingles = async (world: MarginWorld): Promise<SingleFindings> => {
     const latencies = await onDatabase(service.databaseUrl, async (client) => {
       const found: Array<number> = []
       for (let n = count - 1; n >= 0; n--) {
-        // The venue's ticks come every 250 ms: marks are set at all times between them.
+        // The venue ticks every 250 ms, so marks are set at varying offsets between two ticks.
         await pause((n * 37) % 250)
         const at = await holdMark(service, symbol, textOf(crossingTicks(entryTicks(n), singleCash)))
         const clientId = clientIds[n] as number
@@ -146,7 +149,10 @@ const warned = async (world: MarginWorld, price: string, count: number): Promise
   }
 }
 
-/** So many episodes have begun and ended, each position is closed by orders that only reduce, and nobody owes anything. */
+/**
+ * Checks that this number of episodes has begun and ended, that each position was closed by reduce-only orders, and
+ * that no client has a debt.
+ */
 const checkClosed = async (service: RunningService, closed: number): Promise<void> => {
   await onDatabase(service.databaseUrl, async (client) => {
     const ended = "SELECT count(*) AS n FROM close_outs WHERE ended_at IS NOT NULL"

@@ -1,8 +1,8 @@
 /**
- * Funding of very many holders: the venue stamps an interval, and the service books what it says of each account, while another
- * partner reads and reports; beside it plain SQL, a transaction for each holder. The clock is moved to shortly before a stamp, which
- * then comes by itself. Afterwards the books are held against the venue's, account by account: position and all that was ever
- * paid of funding.
+ * Measures the funding of very many holders. The venue stamps an interval, and the service books the payment of each
+ * account while another partner reads and reports. The reference is plain SQL with a transaction for each holder. The
+ * clock is moved to shortly before a stamp, and the stamp then happens by itself. Afterwards the books are compared
+ * with the venue's by account: position, and the sum of all funding.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -33,17 +33,17 @@ import { bookPlainFunding } from "./plainFunding.ts"
 export interface FundingPlan extends Omit<MarginWorldPlan, "prepare"> {
   readonly holders: number
   readonly stamps: number
-  /** Holders that plain SQL books in one round; zero: it is left out. */
+  /** Holders that plain SQL books in one round; zero: plain SQL is left out. */
   readonly plain: number
 }
 
 export interface StampFindings {
-  /** From the stamp at the venue until its last posting is stored here. */
+  /** From the stamp at the venue until this service has stored its last posting. */
   readonly seconds: number
-  /** Of the first and of the last tenth of the holders. */
+  /** Seconds for the first and for the last tenth of the holders. */
   readonly firstTenth: number
   readonly lastTenth: number
-  /** Microseconds of processor time for each holder. */
+  /** Microseconds of processor time per holder. */
   readonly program: number
   readonly database: number
   readonly venue: number
@@ -53,18 +53,18 @@ export interface StampFindings {
 export interface FundingFindings {
   readonly holders: number
   readonly stamps: ReadonlyArray<StampFindings>
-  /** Holders a second. */
+  /** Holders per second. */
   readonly rate: Spread
   readonly plain: { readonly rate: Spread; readonly concurrency: number } | null
 }
 
 const rate = "0.0001"
-/** What each of the plain holders is paid. */
+/** The payment to each holder of the plain SQL reference, micro-USDC. */
 const plainAmount = -1_200_000n
 const qty = "0.2"
-/** Entries of longs and of shorts: their profit is margin enough, so that nobody needs cash. */
+/** Entry prices of longs and of shorts. Their profit covers the margin, so that no holder needs cash. */
 const entries = { long: "50000.0", short: "70000.0" } as const
-/** The clock is moved to so long before a stamp; and callers are there so long before it, ms. */
+/** The clock is moved to this time before a stamp, and the second partner's callers start at the same time, ms. */
 const early = 15_000
 const calm = 5_000
 const concurrencies = [8, 16] as const
@@ -114,14 +114,14 @@ class Stamps {
       venue: cpuMicros(venuePid),
       server: serverCpuMicros(postmaster)
     })
-    // Callers are there for the stamp alone: quiet seconds would make their latencies look better.
+    // The second partner's callers run around the stamp only: quiet seconds would improve their latencies.
     await pause(Math.max(0, settledAt - (await clockOf(service)) - 1_000))
     const { found, beside } = await besideOthers(this.world, service, `stamp${n}`, () =>
       onDatabase(service.databaseUrl, async (client) => {
         const after = await lastTransaction(client)
         const before = look()
         const at = await this.timesOfTenths(client, after)
-        // Business time runs with the wall's.
+        // Business time advances at the speed of wall time.
         const offset = (await clockOf(service)) - Date.now()
         return { before, after: look(), tenths: at.map((wall) => (wall + offset - settledAt) / 1_000) }
       })
@@ -139,7 +139,7 @@ class Stamps {
     }
   }
 
-  /** Wall times at which each tenth of the holders' postings were first seen. */
+  /** Wall times at which the postings of each tenth of the holders were first found. */
   private async timesOfTenths(client: Client, after: number): Promise<ReadonlyArray<number>> {
     const times: Array<number> = []
     for (let tenth = 1; tenth <= 10; tenth++) {
@@ -175,7 +175,7 @@ class Stamps {
     return { rate: spreadOf(rates), concurrency: best.concurrency }
   }
 
-  /** Position, and all that was ever paid of funding, of each holder at the venue and here; while the service has ended. */
+  /** Compares position and sum of all funding of each holder, here and at the venue. The service has ended by then. */
   private async checkVenue(): Promise<void> {
     const { dataDirectory, stamps } = this.plan
     const service = await startWorld(dataDirectory)
@@ -216,7 +216,7 @@ class Stamps {
   }
 }
 
-/** Moves the clock to shortly before the next stamp; when that is. */
+/** Moves the clock to shortly before the next stamp. Returns the time of the stamp. */
 const beforeStamp = async (service: RunningService): Promise<number> => {
   const now = await clockOf(service)
   const settledAt = nextStamp(now + early)

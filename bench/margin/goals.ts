@@ -1,4 +1,4 @@
-/** What margin has to reach; rows that were not measured are not judged. */
+/** The goals of the margin part; rows that were not measured are not judged. */
 import type { Goal } from "../goals.ts"
 import type { StampFindings } from "./fundingRounds.ts"
 import type { MarginFindings } from "./marginRounds.ts"
@@ -11,7 +11,10 @@ const reach = {
   callerMillis: 250,
   timesPlain: 5,
   fundingSeconds: 30,
-  /** The last tenth of ten times the holders, beside all of them: as long, if it grows with their number alone. */
+  /**
+   * Limit on the time per holder in the last tenth of ten times the holders, relative to the average time per holder of
+   * the usual number.
+   */
   growth: 1.5,
   bytes: 200,
   startSeconds: 30

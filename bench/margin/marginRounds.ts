@@ -1,4 +1,4 @@
-/** The margin part: what each row measures is in the file that it is made by; any of them can be measured alone. */
+/** The margin part. The file of each row describes its measure, and each row can be run alone. */
 import { join } from "node:path"
 import { type CloseOutFindings, measureCloseOuts } from "./closeOutRounds.ts"
 import { type FundingFindings, measureFunding } from "./fundingRounds.ts"
@@ -6,10 +6,10 @@ import { type MarkFindings, measureMarks } from "./markRounds.ts"
 import { measurePositionStarts, type StartFindings } from "./startRounds.ts"
 import { measureReplay, type ReplayFindings } from "./replay.ts"
 
-/** Rows that can be asked for by name; `growth` takes longer than all others together and has to be. */
+/** Rows that can be requested by name. `growth` takes longer than all others together, so it runs only on request. */
 export const marginRows = ["mark", "looks", "one", "crowd", "funding", "start", "growth"] as const
 export type MarginRow = (typeof marginRows)[number]
-/** What is measured where no row is named. */
+/** The rows of a run that names none. */
 export const usualMarginRows: ReadonlyArray<MarginRow> = ["mark", "looks", "one", "crowd", "funding", "start"]
 
 export interface MarginPlan {
@@ -34,7 +34,7 @@ export interface MarginFindings {
   readonly closeOuts: CloseOutFindings | null
   readonly funding: FundingFindings | null
   readonly starts: StartFindings | null
-  /** The same with ten times the holders, without plain SQL. */
+  /** The funding row with ten times the holders, without plain SQL. */
   readonly growth: FundingFindings | null
 }
 

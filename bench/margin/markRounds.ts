@@ -1,7 +1,7 @@
 /**
- * Processor time of a mark: a million positions of 400,000 clients in thirty markets that walk by a second's steps, nobody crossing a
- * line. Beside the index a full scan in memory, over plain arrays of floating-point figures. After the walk one market falls, and
- * both have to find the same accounts.
+ * Measures the processor time of a mark: a million positions of 400,000 clients in thirty markets, whose marks walk by
+ * the steps of a second while no client crosses a line. The reference is a full scan in memory over plain arrays of
+ * floats. After the walk one market falls, and both must find the same accounts.
  */
 import type { WatchedAccount } from "../../src/runtime/services/margin/RiskIndex.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
@@ -14,27 +14,30 @@ export interface MarkPlan {
   readonly progress: (line: string) => void
 }
 
-/** Microseconds of processor time for each mark. */
+/** Microseconds of processor time per mark. */
 export interface MarkFindings {
   readonly clients: number
   readonly positions: number
   readonly index: Spread
-  /** Accounts that a mark shares out anew, and losses that it reaches, which is part of it. */
+  /** Accounts for which a mark causes new ranges, and those of them that reached a loss step. */
   readonly shares: number
   readonly notified: number
   readonly scan: Spread
-  /** Accounts that both found when one market fell. */
+  /** Accounts that both methods found when one market fell. */
   readonly crossed: number
 }
 
 const seed = 16
-/** No account is nearer to its margin than this many times. */
+/** The least ratio of an account's equity to its margin at the start. */
 const least = 1.5
-/** Of a second's step: about 60 % in a year; a part of the way back goes with it, so that nobody crosses a line. */
+/**
+ * Standard deviation of a second's step: about 60 % in a year. A share of the distance is reverted with each step, so
+ * that no client crosses a line.
+ */
 const deviation = 0.0001
 const back = 0.01
 const marksOfRound = { index: 60_000, scan: 30 } as const
-/** The market that falls in the end, and by what. */
+/** The market that falls at the end, and the share of its price that it loses. */
 const falls = { market: 3, by: 0.25 } as const
 
 type System = keyof typeof marksOfRound
@@ -109,7 +112,7 @@ class Marks {
     this.notified.push(this.losses / marksOfRound.index)
   }
 
-  /** One market makes its next step; its number. */
+  /** Moves the mark of one market by its next step. Returns the number of the market. */
   private move(): number {
     const { random, marks } = this.book
     const market = random.between(0, marketCount - 1)
@@ -118,7 +121,7 @@ class Marks {
     return market
   }
 
-  /** Those that the index names have lost so much that they are told; nothing else follows for them. */
+  /** Accounts that the index names have reached a loss step, which is notified. They need no other action. */
   private tell(): void {
     const { index } = this.book
     for (const { clientId: id } of index.takeDue(Infinity)) {
@@ -135,7 +138,10 @@ class Marks {
     }
   }
 
-  /** One market falls. Returns the number of accounts that the scan finds; the index may name some on the line besides. */
+  /**
+   * Lets one market fall. Returns the number of accounts that the scan finds. The index may also name accounts exactly
+   * on the line.
+   */
   private fall(): number {
     const { marks, index } = this.book
     const mark = Number(markText((marks[falls.market] as number) * (1 - falls.by)))
@@ -154,7 +160,7 @@ class Marks {
   }
 }
 
-/** Processor time of this process for each of so many times. */
+/** Processor time of this process per call, for this number of calls. */
 const processorMicros = (times: number, work: () => void): number => {
   const before = process.cpuUsage()
   for (let n = 0; n < times; n++) work()

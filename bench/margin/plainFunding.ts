@@ -1,8 +1,8 @@
 /**
- * Funding by plain SQL: a transaction for each holder with the rows that the service makes durable for it (ledger transaction, two
- * postings, balance, settlement item, event and audit row), all of them by one statement, on so many connections.
- * Kinder than the service is to itself: holders, positions and payments are known beforehand, ids come from memory, nothing is
- * looked up or sealed, no venue is heard and no delivery is queued.
+ * Funding by plain SQL: for each holder one transaction with the rows that the service stores for it (ledger
+ * transaction, two postings, balance, settlement item, event and audit row), all by one statement, on several
+ * connections. The reference does less work than the service: holders, positions and payments are known in advance, ids
+ * come from memory, there are no lookups and no seals, no venue is read and no delivery is queued.
  */
 import { Pool, type PoolClient } from "pg"
 import { onDatabase } from "../reference/database.ts"
@@ -13,7 +13,7 @@ export interface PlainStamp {
   readonly clientIds: ReadonlyArray<number>
   readonly symbol: string
   readonly settledAt: number
-  /** Micro-USDC of each. */
+  /** Micro-USDC per holder. */
   readonly amount: bigint
 }
 
@@ -64,7 +64,7 @@ const book = async (connection: PoolClient, desk: Desk, clientId: number): Promi
   await connection.query({ name: "one", text: one, values })
 }
 
-/** Books a stamp for each client once; holders a second. */
+/** Books a stamp once for each client. Returns holders per second. */
 export const bookPlainFunding = async (stamp: PlainStamp): Promise<number> => {
   const { databaseUrl, concurrency, clientIds, settledAt, symbol } = stamp
   const { partnerId, next } = await onDatabase(databaseUrl, async (client) => {

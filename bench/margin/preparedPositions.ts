@@ -1,8 +1,8 @@
 /**
- * Very many open positions without an order for each over HTTP. One order that was filled in earnest is the pattern: it is copied
- * in the database as orders filled whole, with a trade, a position and the account's totals each; and the same positions are put
- * into the books of the venue, whose own makers have the other side. A copy costs no commission, so that nothing is due in the
- * ledger: both sides agree, `ledger verify` and `sim verify` find nothing.
+ * Stores very many open positions without an order for each over HTTP. One order that was filled over HTTP is the
+ * pattern. In the database it is copied as completely filled orders, each with a trade, a position and the account's
+ * totals. The same positions are put into the venue's books, whose own makers have the other side. A copy costs no
+ * commission, so the ledger needs no posting: both sides agree, and `ledger verify` and `sim verify` find no fault.
  */
 import { defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
 import { houseAccounts } from "../../simulator/venue/core/Makers.ts"
@@ -11,22 +11,25 @@ import type { VenueState } from "../../simulator/venue/core/VenueState.ts"
 import { onDatabase } from "../reference/database.ts"
 import { prefixOf, withBooks } from "../venueBooks.ts"
 
-/** Ids of copied orders, trades and positions start above the first, accounts and trades at the venue above the second. */
+/**
+ * Copied orders, trades and positions have ids above the first, copied accounts and trades at the venue above the
+ * second.
+ */
 const firstCopy = 2_000_000_000
 const firstAtVenue = 1_000_000_000
-/** Of orders and trades at the venue: beyond all copies. */
+/** The next ids of orders and trades at the venue: above those of all copies. */
 const afterCopies = firstAtVenue + 100_000_000
-/** Rows of one statement. */
+/** Rows per statement. */
 const chunk = 50_000
 
 export interface HeldPosition {
   readonly clientId: number
-  /** The client's at the venue. */
+  /** The client's account name at the venue. */
   readonly uid: string
   readonly symbol: string
-  /** Signed decimal text on the market's grid, no zero. */
+  /** A signed decimal text on the market's grid; not zero. */
   readonly netQty: string
-  /** Entry, on the market's grid. */
+  /** The entry price, on the market's grid. */
   readonly price: string
 }
 
@@ -36,7 +39,7 @@ const marketOf = (symbol: string): Market => {
   return market
 }
 
-/** What clients are called at the venue, by id. */
+/** The venue account names of clients, by id. */
 export const uidsOf = (databaseUrl: string, clientIds: ReadonlyArray<number>): Promise<ReadonlyMap<number, string>> =>
   onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<{ readonly id: string; readonly uid: string }>(
@@ -46,7 +49,7 @@ export const uidsOf = (databaseUrl: string, clientIds: ReadonlyArray<number>): P
     return new Map(rows.map(({ id, uid }) => [Number(id), uid]))
   })
 
-/** A trade as it is copied: `h` is the position with its number, `t` the pattern, `c` its client. */
+/** SQL of a copied trade: `h` is the position with its number, `t` the pattern, `c` its client. */
 const tradeOf = `
   FROM h JOIN clients c ON c.id = h.client_id,
        (SELECT * FROM orders WHERE client_id = $1 AND state = 'FILLED' ORDER BY id LIMIT 1) t`
@@ -84,7 +87,10 @@ const totals = `WITH ${given}
 const accounts = `INSERT INTO venue_accounts (client_id, sequence)
   SELECT DISTINCT id, 1 FROM unnest($1::bigint[]) AS u(id) ON CONFLICT DO NOTHING`
 
-/** The service's side; `traderId`: whose filled order is the pattern. A client has one position in a market at most. */
+/**
+ * Stores the service's side. `traderId`: the client whose filled order is the pattern. A client has at most one
+ * position in a market.
+ */
 export const storePositions = (
   databaseUrl: string,
   traderId: number,
@@ -116,14 +122,14 @@ export const storePositions = (
         stored += part.length
       }
     }
-    // What is traded next is younger.
+    // Later trades get higher ids than the copies.
     for (const name of ["order", "fill", "position"])
       await client.query("SELECT setval($1, $2)", [`id_${name}`, firstCopy + stored])
     await client.query("COMMIT")
     await client.query("ANALYZE")
   })
 
-/** The venue's side of `storePositions`, while it has ended. */
+/** Stores the venue's side of `storePositions`, while the venue has ended. */
 export const storeVenuePositions = (dataDirectory: string, held: ReadonlyArray<HeldPosition>): Promise<void> =>
   withBooks(dataDirectory, (state) => {
     const pattern = state.accounts.find(({ id }) => id > 0)
@@ -152,7 +158,7 @@ export const storeVenuePositions = (dataDirectory: string, held: ReadonlyArray<H
     const accounts = state.accounts.map((each) =>
       each.id === houseAccounts.maker ? { ...each, positions: withPaid(each.positions, paid) } : each
     )
-    // What is traded next is younger at the venue, too.
+    // Later trades at the venue get higher ids than the copies.
     const ids = { ...state.ids, exchange: { order: afterCopies, trade: afterCopies } }
     return [withInterest({ ...state, ids, accounts: [...accounts, ...added] }), undefined]
   })
@@ -168,7 +174,7 @@ const withPaid = (positions: Positions, paid: ReadonlyMap<string, { lots: number
   return [...had].map(([symbol, { lots, flow }]) => [symbol, lots, String(flow)])
 }
 
-/** Open interest is what is long. */
+/** Sets the open interest of each market to the sum of its long positions. */
 const withInterest = (state: VenueState): VenueState => {
   const long = new Map<string, number>()
   for (const { positions } of state.accounts)

@@ -1,7 +1,8 @@
 /**
- * Looks on a path: a walk of thirty correlated markets is replayed over very many accounts, each account that the index names is judged
- * on exact figures as its turn would, and what follows is recorded, told or closed. A look is such a turn; an end that is passed and
- * shared out anew, in the index alone, is told besides.
+ * Replays a path: a walk of thirty correlated markets over very many accounts. Each account that the index names is
+ * judged on exact figures, as its turn would do it, and the consequences are applied: a recorded state, a notified loss
+ * or a close-out. A look is one such judgement. The number of ends that only needed new ranges in the index is counted
+ * separately.
  */
 import { accountRisk } from "../../src/machines/margin/accountRisk.ts"
 import { lossStep } from "../../src/machines/margin/lossSteps.ts"
@@ -21,19 +22,19 @@ export interface ReplayFindings {
   readonly accounts: number
   readonly positions: number
   readonly ticks: number
-  /** Turns of accounts. */
+  /** Judgements of accounts. */
   readonly looks: number
-  /** Accounts shared out in the index alone. */
+  /** Accounts that only got new ranges in the index. */
   readonly shares: number
-  /** Changes of a recorded risk state, and losses told besides. */
+  /** Changes of a recorded risk state, and notified losses without such a change. */
   readonly changes: number
   readonly notified: number
-  /** Looks from which nothing followed. */
+  /** Judgements without a consequence. */
   readonly inVain: number
 }
 
 const seed = 20
-/** Of a tick, of each market; a third of its square is common to all. */
+/** The standard deviation of a tick in each market; a third of its variance is common to all markets. */
 const deviation = 0.0003
 const common = 1 / 3
 
@@ -53,7 +54,7 @@ class Replay {
     const { index } = this.book
     for (let id = 1; id <= accounts; id++) this.put(this.book.draw(id, 1))
     this.tick(0)
-    // Whoever begins on a line is judged before it counts.
+    // Accounts that begin on a line are judged before the count begins.
     this.look()
     const positions = index.positions
     const before = index.counts.shares
@@ -62,7 +63,7 @@ class Replay {
       this.tick(deviation)
       this.look()
     }
-    // Each look puts its account once.
+    // Each judgement puts its account into the index once, which also counts as a share.
     const shares = index.counts.shares - before - this.counts.looks
     progress(`${ticks} ticks: ${this.counts.looks} looks, ${this.counts.changes} changes of state, ${shares} shares`)
     return { accounts, positions, ticks, shares, ...this.counts }
@@ -88,7 +89,7 @@ class Replay {
       this.judge(this.accounts.get(clientId) as WatchedAccount)
   }
 
-  /** What follows is recorded; one that is closed out has nothing left. */
+  /** Records the consequence of a judgement. An account in a close-out loses all its positions. */
   private judge(account: WatchedAccount): void {
     this.counts.looks++
     const risk = accountRisk(

@@ -1,6 +1,7 @@
 /**
- * What a million open positions cost a service that nobody asks anything: memory of each of them, and time of the start. They
- * are stored set-based and in the database alone, with clients and balances: the venue is not asked for them by a start.
+ * Measures a million open positions in an idle service: the memory of each, and the duration of the start. They are
+ * stored by set-based SQL in the database alone, with clients and balances, because a start does not query the venue
+ * for positions.
  */
 import type { Client } from "pg"
 import { bases, defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
@@ -24,14 +25,14 @@ export interface StartFindings {
   /** Ms to ready. */
   readonly without: Spread
   readonly with: Spread
-  /** Bytes of each position, its account included. */
+  /** Bytes per position, its account included. */
   readonly bytes: number
 }
 
-/** USDC of each client, and of each position at its entry. */
+/** USDC of each client, and the value of each position at its entry. */
 const cash = 20_000
 const notional = 1_000
-/** Clients have one to so many positions. */
+/** The most positions of a client. */
 const mostEach = 4
 
 const markets = defaultMarkets
@@ -47,7 +48,7 @@ const storePositions = async (client: Client): Promise<number> => {
      SELECT id, 'USDC', partner_id, $1::bigint * 1000000, 0, 0 FROM clients WHERE id > ${firstStoredId}`,
     [cash]
   )
-  // Of two neighbours one is long and the other short in the same markets.
+  // Of two consecutive clients, one is long and the other short in the same markets.
   await client.query(
     `INSERT INTO positions (id, partner_id, client_id, symbol, state, net_qty, avg_entry, net_cost, currency, amount, realized_pnl,
                             opened_at, updated_at)
@@ -67,7 +68,7 @@ const storePositions = async (client: Client): Promise<number> => {
 
 interface Starts {
   readonly millis: Spread
-  /** Held by the process of the last of them. */
+  /** Bytes that the last started process holds. */
   readonly bytes: number
 }
 

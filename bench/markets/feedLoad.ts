@@ -1,4 +1,4 @@
-/** The generator of the feed's part, a process of its own: reads the same few paths again and again. */
+/** The load generator of the feed's part, in a process of its own. It reads a few paths repeatedly. */
 import { answerParent } from "../child.ts"
 import { runSlice } from "../load/runSlice.ts"
 import type { PathSlice } from "./feedProtocol.ts"

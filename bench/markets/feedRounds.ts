@@ -1,7 +1,7 @@
 /**
- * The market feed beside what it is held to: tickers and books at 256 connections beside the service's client reads and a
- * server of prepared buffers; connections to the venue with 256 readers and with one; reports while every market ticks twenty
- * times a second and while none does.
+ * Measures the market feed: tickers and books at 256 connections, beside the service's client reads and a server of
+ * prepared buffers; connections to the venue with 256 readers and with one; reports while every market ticks twenty
+ * times a second and while none ticks.
  */
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"
@@ -33,7 +33,7 @@ export interface FeedFindings {
   readonly market: ReadSide
   readonly clients: ReadSide
   readonly prepared: ReadSide
-  /** Subscriptions that the venue counts, with so many readers at the service. */
+  /** Subscriptions that the venue counts, with this number of readers at the service. */
   readonly subscriptions: { readonly one: number; readonly many: number }
   /** p99 of reports, ms. */
   readonly ticking: Spread
@@ -44,7 +44,7 @@ export interface FeedFindings {
 
 const readers = 256
 const reporters = 64
-/** Ms between two ticks: twenty a second, and as good as none. */
+/** Ms between two ticks: fast is twenty a second, and `none` is so long that no tick falls into a slice. */
 const ticks = { fast: 50, usual: 250, none: 3_600_000 } as const
 const paths = [
   "/ticker?symbol=BTC-USDC-PERP",
@@ -176,7 +176,7 @@ const measureTicks = async (world: World, plan: FeedPlan) => {
   return { ticking: spreadOf(p99.fast), still: spreadOf(p99.none), commits }
 }
 
-/** Until the feed has the markets that are read. */
+/** Waits until the feed has the markets that are read. */
 const ready = async (world: World): Promise<void> => {
   for (let tries = 0; tries < 100; tries++) {
     try {

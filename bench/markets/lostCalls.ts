@@ -1,6 +1,7 @@
 /**
- * Calls of the venue whose answers are lost: thousands in flight when the service is killed, the venue silent and its events
- * dropped, then how long the next process takes to know the end of each, and how many questions it asks for that.
+ * Measures calls whose answers from the venue are lost: thousands in flight when the service is killed, while the venue
+ * sends no answers and drops its events. It measures how long the next process takes to find the outcome of each call,
+ * and how many queries it sends.
  */
 import { Agent } from "node:https"
 import { setTimeout as pause } from "node:timers/promises"
@@ -11,14 +12,14 @@ import { textOf } from "../textOf.ts"
 
 export interface LostCallsPlan {
   readonly dataDirectory: string
-  /** Each with `callsEach` in flight. */
+  /** Clients, each with `callsEach` calls in flight. */
   readonly clients: number
   readonly rounds: number
   readonly progress: (line: string) => void
 }
 
 export interface LostCallsFindings {
-  /** In flight when the service was killed. */
+  /** Calls in flight when the service was killed. */
   readonly calls: Spread
   /** Seconds from the first answer of the new process until no call is in flight. */
   readonly seconds: Spread
@@ -57,21 +58,23 @@ const until = async (done: () => Promise<boolean>): Promise<void> => {
   }
 }
 
-/** The venue executes what reaches it, and nobody hears of it. */
+/** Sets faults at the venue: it executes received calls, and sends neither answers nor events. */
 const deafen = async (world: World): Promise<void> => {
   const forMillis = 600_000
   await operator(world, "/sim/venue/fault", { kind: "timeout-after", route: "order", forMillis })
   await operator(world, "/sim/venue/fault", { kind: "drop-events", route: "events", forMillis })
 }
 
-/** Puts calls in flight and kills the service before many of them are known to have ended; how many are in flight then. */
+/**
+ * Sends calls and kills the service before it knows the outcome of many of them. Returns the number of calls in flight.
+ */
 const lose = async (world: World, clientIds: ReadonlyArray<number>): Promise<number> => {
   let most = 0
   let lost = 0
   const probes = clientIds.map((id) =>
     operator(world, "/sim/venue/probe", { client: String(id), calls: callsEach }).catch(() => "cut off by the kill")
   )
-  // All of them, or as many as it gets to before the first ones are found out.
+  // Waits until all calls are in flight, or until the service has resolved the first ones.
   await until(async () => {
     lost = await inFlight(world)
     most = Math.max(most, lost)

@@ -1,4 +1,7 @@
-/** Fastify over TLS that checks a key and sends a buffer it was given: the least that a reader of market data can cost. */
+/**
+ * Fastify over TLS that checks a key and sends a prepared buffer: the least work that a reader of market data can
+ * cause.
+ */
 import { createHash, randomUUID } from "node:crypto"
 import fastify, { type FastifyInstance } from "fastify"
 import { answerParent } from "../child.ts"

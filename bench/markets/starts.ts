@@ -16,7 +16,7 @@ export interface StartsFindings {
   readonly without: Spread
 }
 
-/** Nothing listens there: the service starts no venue of its own, and waits for none. */
+/** No server listens at this address: the service starts no venue of its own, and waits for none. */
 const nowhere = "http://127.0.0.1:1"
 
 export const measureStarts = async ({ dataDirectory, rounds, progress }: StartsPlan): Promise<StartsFindings> => {

@@ -1,6 +1,6 @@
 /**
- * The books after every slice of the money part: exactly what was answered is stored, and everything balances; the
- * service by its own `ledger verify`, plain SQL by the same sums.
+ * Checks the books after every slice of the money part: exactly the answered requests are stored, and the books
+ * balance. The service is checked by its own `ledger verify`, plain SQL by the same sums.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"

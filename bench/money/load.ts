@@ -1,6 +1,6 @@
 /**
- * The generator of the money part, a process of its own. What one answer says, the next request needs: a notice filed is
- * confirmed, a withdrawal requested is cancelled, by whichever connection is free.
+ * The load generator of the money part, in a process of its own. A request may need the previous answer: a filed notice
+ * is confirmed, and a requested withdrawal is cancelled, by any free connection.
  */
 import { randomUUID } from "node:crypto"
 import { answerParent } from "../child.ts"
@@ -8,7 +8,7 @@ import { runSlice } from "../load/runSlice.ts"
 import { bulkEntries, depositAmount, type MoneyResult, type MoneySlice, withdrawalAmount } from "./protocol.ts"
 
 interface Traffic {
-  /** Null: nothing is left to send. */
+  /** Null: no request is left to send. */
   readonly next: () => string | null
   readonly onSuccess: (text: string) => void
   readonly done: () => number
@@ -28,7 +28,7 @@ const sender =
 
 const clients = "/partner/v1/clients"
 
-/** Files by turns, and decides what is filed first of all. */
+/** Decides a filed object if one waits; otherwise files the next one. */
 const pairs = (
   slice: MoneySlice,
   idIn: RegExp,

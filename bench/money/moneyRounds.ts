@@ -1,7 +1,7 @@
 /**
- * Money beside plain SQL doing the same on the same PostgreSQL server: deposits filed and confirmed, withdrawals requested
- * and cancelled, settlement reports of 500 items, and the settlement summary (doc 3). Slices take turns after a
- * warm-up of each; after every slice the books are checked.
+ * Compares money writes with plain SQL that does the same on the same PostgreSQL server: deposits filed and confirmed,
+ * withdrawals requested and cancelled, settlement reports of 500 items, and the settlement summary (doc 3). Slices
+ * alternate after a warm-up of each; after every slice the books are checked.
  */
 import { Child } from "../child.ts"
 import { makeReferenceDatabase, onDatabase } from "../reference/database.ts"
@@ -45,7 +45,7 @@ export interface MoneyPlan {
   readonly rounds: number
   readonly sliceMillis: number
   readonly warmMillis: number
-  /** Reports of 500 items in a slice. */
+  /** Reports of 500 items per slice. */
   readonly bulkReports: number
   readonly summarySizes: ReadonlyArray<number>
   readonly progress: (line: string) => void
@@ -60,7 +60,7 @@ interface World {
   readonly plainUrl: string
   readonly load: Child<MoneySlice, MoneyResult>
   readonly plain: Child<PlainMoneyQuestion, PlainMoneyResult>
-  /** Items that wait for a report, a slice each. */
+  /** Unreported items, one list for each slice. */
   readonly items: Array<ReadonlyArray<number>>
   readonly done: { readonly service: Done; readonly plain: Done }
   slices: number
@@ -88,7 +88,7 @@ const ask = (world: World, kind: MoneySlice["kind"], millis: number, itemIds: Re
   })
 }
 
-/** Corrections of the service make the items, and the plain side gets copies of their rows. */
+/** Makes items by corrections of the service. The plain side gets copies of their rows. */
 const makeItems = async (world: World, slices: number, size: number): Promise<void> => {
   const count = slices * size
   const made = await ask(
@@ -212,7 +212,7 @@ export const measureMoney = async (plan: MoneyPlan): Promise<MoneyFindings> => {
     const rows = [await measureRow(world, plan, "deposits"), await measureRow(world, plan, "withdrawals")]
     await makeItems(world, plan.rounds + 1, plan.bulkReports * bulkEntries)
     rows.push(await measureRow(world, plan, "bulk"))
-    // Last: items without postings end the proof of the books.
+    // This step is the last one, because items without postings make later checks of the books fail.
     const holder = await createPartner(service, "MONEYS")
     const [held = 0] = (await onboardClients(service, holder, 1, "moneys")).clientIds
     const sizes = plan.summarySizes

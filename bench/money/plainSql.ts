@@ -1,10 +1,10 @@
 /**
- * The same money by plain SQL without HTTP, `concurrency` connections as fast as they can: prepared statements, one
- * transaction a step, the same rows made durable as by the service (claim, notice or request, ledger transaction, two
+ * The same money writes by plain SQL without HTTP, on `concurrency` connections at full speed: prepared statements, one
+ * transaction per step, and the same stored rows as by the service (claim, notice or request, ledger transaction, two
  * postings, balance, event, audit row, stored answer). A report of 500 items is four statements over whole sets.
  *
- * Kinder than the service is to itself: ids come from memory, event numbers may have gaps, the audit rows are not
- * chained, destinations and answers are not encrypted, no gate but the cash is looked at.
+ * The reference does less work than the service: ids come from memory, event numbers may have gaps, audit rows are not
+ * chained, destinations and answers are not encrypted, and only the gate of cash is checked.
  */
 import { randomUUID } from "node:crypto"
 import { type ClientBase, Pool } from "pg"
@@ -47,7 +47,7 @@ const statements = {
   audits: `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, before, after)
            SELECT $2 + ordinality, $3, 'PARTNER', 'bench', $4, $5, client, 'settlementItem:' || item, 'settlement.report', 'PENDING', 'SETTLED'
              FROM unnest($1::bigint[], $6::bigint[]) WITH ORDINALITY AS i (item, client, ordinality)`,
-  // Locked in one order: two reports of the same clients would else wait for each other.
+  // Rows are locked in one order, because two reports of the same clients would otherwise deadlock.
   subjects: `WITH held AS (SELECT subject FROM subjects WHERE subject = ANY($1) ORDER BY subject FOR UPDATE)
              UPDATE subjects s SET token = token + 1 FROM held WHERE s.subject = held.subject`
 } as const
@@ -79,7 +79,7 @@ interface Posted {
   readonly key: string
   readonly type: string
   readonly clientId: number
-  /** Changes of cash, reserve and lifetime deposits; the transit account takes the rest. */
+  /** Changes of cash, reserve and lifetime deposits; the opposite amount goes to the transit account. */
   readonly change: readonly [cash: bigint, reserved: bigint, deposited: bigint]
 }
 
@@ -100,7 +100,7 @@ const book = async ({ run, ids, partnerId }: Desk, { key, type, clientId, change
   if (house !== 0n) await run("house", [house])
 }
 
-/** Event, audit row and token of a step. */
+/** Writes event, audit row and token of a step. */
 const note = async (
   { run, ids, partnerId }: Desk,
   clientId: number,
@@ -226,7 +226,7 @@ const deskOf = async ({ databaseUrl, clientIds }: PlainMoneyQuestion) => {
   return made
 }
 
-/** One window; every step that was begun is finished and counted in `done`. */
+/** Runs one window. Every begun step is completed, and counts in `done`. */
 const run = async (question: PlainMoneyQuestion): Promise<PlainMoneyResult> => {
   const { pool, ...desk } = await deskOf(question)
   const { kind, clientIds, itemIds } = question

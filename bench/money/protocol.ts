@@ -1,14 +1,14 @@
-/** What the money part asks of its load generator and of plain SQL. */
+/** The messages between the money part, its load generator and plain SQL. */
 import type { SliceResult } from "../load/protocol.ts"
 
 /**
- * deposits: a notice filed by the partner and confirmed by finance; withdrawals: one requested and cancelled; bulk: reports
- * of 500 items; summary: reads of the settlement summary; owe: corrections that make items, unmeasured.
+ * deposits: the partner files a notice, and finance confirms it. withdrawals: one is requested and cancelled. bulk:
+ * reports of 500 items. summary: reads of the settlement summary. owe: corrections that make items, not measured.
  */
 export type MoneyKind = "deposits" | "withdrawals" | "bulk" | "summary" | "owe"
 export type WrittenKind = "deposits" | "withdrawals" | "bulk"
 
-/** `itemIds`: the items to report, or the number of corrections to make as its length. */
+/** `itemIds`: the items to report; for corrections, its length is their number. */
 export interface MoneySlice {
   readonly kind: MoneyKind
   readonly port: number
@@ -17,17 +17,17 @@ export interface MoneySlice {
   readonly operatorKey: string
   readonly clientIds: ReadonlyArray<number>
   readonly itemIds: ReadonlyArray<number>
-  /** Of the summary: search part of the path. */
+  /** The query string of the summary's path. */
   readonly search: string
   readonly connections: number
   readonly millis: number
   readonly tag: string
 }
 
-/** `done`: confirmed, cancelled, entries settled. */
+/** `done`: the number of confirmed notices, cancelled withdrawals or settled entries. */
 export interface MoneyResult extends SliceResult {
   readonly done: number
-  /** The last answer as it came. */
+  /** The body of the last answer. */
   readonly lastText: string
 }
 
@@ -42,7 +42,7 @@ export interface PlainMoneyQuestion {
 }
 
 export interface PlainMoneyResult {
-  /** Of what `done` counts, per second. */
+  /** `done` per second. */
   readonly rate: number
   readonly done: number
   readonly p50Millis: number

@@ -1,6 +1,7 @@
 /**
- * The settlement summary over few items and over a hundred times as many (doc 3, Settlement summary): the route's
- * time beside a plain sum over the rows, and how both grow. The items are stored by SQL; both must count the same.
+ * Measures the settlement summary over few items and over a hundred times as many (doc 3, Settlement summary): the time
+ * of the route beside a plain sum over the rows, and the growth of both. SQL stores the items, and both sides must
+ * count the same number.
  */
 import { Child } from "../child.ts"
 import { percentile } from "../load/protocol.ts"
@@ -27,7 +28,7 @@ export interface SummaryPlan {
 
 const dayMillis = 86_400_000
 const days = 365
-/** Ids far above all that the service has given. */
+/** The first id of stored items, far above all ids of the service. */
 const firstId = 1_000_000_000_000
 const plainSums = 10
 
@@ -81,7 +82,7 @@ export const measureSummary = async (
   const load = new Child<MoneySlice, MoneyResult>("money/load.ts")
   const findings: Array<SummaryFindings> = []
   const end = Date.now() - 1_000
-  // Ends inside of days: whole days come from the totals, the rest from the rows.
+  // The window ends within days: whole days are read from the totals, the partial days from the rows.
   const [from, to] = [end - 200 * dayMillis - 12_345_678, end - 3 * dayMillis - 23_456_789]
   let stored = 0
   try {

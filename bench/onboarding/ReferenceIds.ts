@@ -1,6 +1,6 @@
 /**
- * Ids of the reference of the onboarding part, counted in memory from the highest stored one: it is the only writer of
- * its database. Copied clients have ids far above and do not count.
+ * Ids of the reference of the onboarding part, counted in memory from the highest stored id, because it is the only
+ * writer of its database. Copied clients have far higher ids, which do not count.
  */
 import type { Pool } from "pg"
 
@@ -19,7 +19,7 @@ export interface ReferenceIds {
   readonly next: (kind: Kind) => number
 }
 
-/** Below the ids of copied rows (storedClients.ts). */
+/** The limit of the reference's own ids; copied rows have higher ones (storedClients.ts). */
 const highestOwn = 1_000_000
 
 export const loadReferenceIds = async (pool: Pool): Promise<ReferenceIds> => {

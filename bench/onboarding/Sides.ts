@@ -1,6 +1,6 @@
 /**
  * The two sides of the onboarding part: the service, and the reference on the same PostgreSQL server with the same
- * certificate. Every slice ends with a count of what is stored.
+ * certificate. Every slice ends with a count of the stored rows.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -56,7 +56,7 @@ export class Sides {
     this.dataDirectory = dataDirectory
   }
 
-  /** First start: partner, reference database, and `clients` clients on both sides. */
+  /** The first start: makes the partner, the reference database, and `clients` clients on both sides. */
   async begin(clients: number): Promise<void> {
     const service = await startService(this.dataDirectory)
     this.partner = await createPartner(service, "ONBOARD")
@@ -68,7 +68,7 @@ export class Sides {
     }
   }
 
-  /** Does something to the stored data of both sides between two starts. */
+  /** Changes the stored data of both sides between two starts. */
   async restart(between: "clients" | "list", count: number): Promise<void> {
     const { service, referenceUrl } = this.now
     if (between === "list") await storeWatchList(service.databaseUrl, count)
@@ -80,17 +80,20 @@ export class Sides {
     this.running = await this.withReference(await startService(this.dataDirectory))
   }
 
-  /** The service as it runs now: times and memory of its start. */
+  /** The running service: times and memory of its start. */
   get service(): RunningService {
     return this.now.service
   }
 
-  /** Clients the service onboarded so far. */
+  /** The number of clients that the service has onboarded so far. */
   get onboarded(): number {
     return this.acknowledged.service.clients.size
   }
 
-  /** One slice against one side, then the count; `count`: ends after so many requests. */
+  /**
+   * Runs one slice against one side, then counts the stored rows. `count`: the slice ends after this number of
+   * requests.
+   */
   async run(
     side: SideName,
     kind: OnboardingSlice["kind"],
@@ -124,13 +127,13 @@ export class Sides {
     return measured
   }
 
-  /** A first revision of every client on both sides: from then on half of the revisions change the identity. */
+  /** Revises every client once on both sides. Afterwards half of all revisions change the identity. */
   async beginRevisions(): Promise<void> {
     for (const side of ["service", "reference"] as const)
       await this.run(side, "revise", 32, 600_000, this.revised[side].length)
   }
 
-  /** Does the service have the route of the revisions? One revision shows it. */
+  /** True if the service has the route of the revisions, found by one revision. */
   async canRevise(): Promise<boolean> {
     const { service } = this.now
     const [clientId] = this.revised.service
@@ -154,7 +157,7 @@ export class Sides {
     throw new Error(`a revision failed: ${result.firstError}`)
   }
 
-  /** `ledger verify` of the service: chains and books hold, and onboarding moved no money. */
+  /** Runs `ledger verify` on the service: chains and books hold, and onboarding moved no money. */
   verify(): Promise<void> {
     return checkServiceBooks(this.now.service.databaseUrl, 0)
   }

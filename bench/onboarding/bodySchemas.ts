@@ -1,4 +1,4 @@
-/** JSON schemas of the reference: the shape of the bodies as a team would declare it, compiled by Fastify. */
+/** JSON schemas of the reference: the form of the bodies as most teams would declare it, compiled by Fastify. */
 
 const text = (maxLength: number) => ({ type: "string", minLength: 1, maxLength }) as const
 const country = { type: "string", pattern: "^[A-Z]{2}$" } as const

@@ -1,20 +1,20 @@
 /**
- * What must be stored after a slice of onboardings or revisions: exactly the clients that were answered, each once, one
- * row of each kind for each of them, and for every client as many revisions as answers, numbered without a gap.
+ * Checks the stored rows after a slice of onboardings or revisions: exactly the answered clients, each once, with one
+ * row of each kind; and for every client as many revisions as answers, numbered without a gap.
  */
 import type { Client } from "pg"
 import { onDatabase } from "../reference/database.ts"
 import { firstStoredId } from "../storedClients.ts"
 import type { OnboardingResult, OnboardingSlice } from "./protocol.ts"
 
-/** What one side has acknowledged so far. */
+/** The requests that one side has acknowledged so far. */
 export class Acknowledged {
   readonly clients = new Set<number>()
-  /** By client; onboarding stores the first one. */
+  /** The number of revisions by client; onboarding stores the first one. */
   readonly revisions = new Map<number, number>()
   /** Onboardings that ended in a review. */
   reviews = 0
-  /** Revisions whose screening found something: a case only when nobody has seen it. */
+  /** Revisions whose screening found a candidate. A candidate that compliance has seen opens no case. */
   revisionReviews = 0
   identityChanges = 0
   requests = 0
@@ -64,7 +64,7 @@ interface RevisionRow {
   readonly last: string
 }
 
-/** Fails when anything acknowledged is missing, or anything is there twice or without an answer. */
+/** Throws if an acknowledged row is missing, stored twice, or stored without an answer. */
 export const checkOnboarded = (system: string, url: string, acknowledged: Acknowledged): Promise<void> =>
   onDatabase(url, async (client) => {
     const fail = (sentence: string): never => {

@@ -1,4 +1,7 @@
-/** The generator of the onboarding part, a process of its own: notes whom each answer is about, for the count afterwards. */
+/**
+ * The load generator of the onboarding part, in a process of its own. It records the client of each answer for the
+ * count afterwards.
+ */
 import { answerParent } from "../child.ts"
 import type { Answer } from "../load/Connection.ts"
 import { runSlice } from "../load/runSlice.ts"

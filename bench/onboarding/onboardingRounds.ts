@@ -1,6 +1,6 @@
 /**
- * Onboardings and revisions per second beside a typical Fastify + pg handler: with few clients stored, with many, and
- * onboardings with a long watch list loaded. Slices of the two sides take turns, a warm-up of each first.
+ * Measures onboardings and revisions per second beside a typical Fastify + pg handler: with few stored clients, with
+ * many, and onboardings with a long watch list. Slices of the two sides alternate, after a warm-up of each.
  */
 import { mkdirSync } from "node:fs"
 import { residentMegabytes } from "../processFacts.ts"
@@ -14,25 +14,25 @@ export interface OnboardingRows {
   /** Clients stored when the first slice began, copies included. */
   readonly stored: number
   readonly rows: Rows
-  /** Part of the service's onboardings that ended in a review. */
+  /** The share of the service's onboardings that ended in a review. */
   readonly reviewed: number
-  /** Part of the service's revisions that changed the identity. */
+  /** The share of the service's revisions that changed the identity. */
   readonly identityChanged: number
 }
 
 export interface OnboardingFindings {
   readonly few: ReadonlyArray<OnboardingRows>
   readonly many: ReadonlyArray<OnboardingRows>
-  /** Onboardings with the list loaded; null when a request failed, which fails the run but keeps its other figures. */
+  /** Onboardings with the long watch list; null if a request failed, which fails the run but keeps its other figures. */
   readonly listed: OnboardingRows | null
   readonly listedFailure: string | null
   readonly entries: number
-  /** Start with the list, to ready, and memory after it. */
+  /** The duration of the start with the list until ready, and the memory after it. */
   readonly listReadyMillis: number
   readonly listMegabytes: number
-  /** Answers of the service, all of them found stored once. */
+  /** Answers of the service. Each was found stored once. */
   readonly onboarded: number
-  /** Does the service answer PUT .../kyc? */
+  /** True if the service answers PUT .../kyc. */
   readonly revisions: boolean
   readonly otherCores: Spread
 }
@@ -106,7 +106,7 @@ export const measureOnboarding = async (plan: OnboardingPlan): Promise<Onboardin
     else plan.progress("the service does not answer PUT .../kyc: revisions are left out")
     const measure = (what: OnboardingSlice["kind"], connections: number, copies: number) =>
       measureRows(sides, plan, what, connections, copies)
-    // Revisions add no clients, and 64 connections are the row that shows growth: both come before the rest.
+    // Revisions add no clients, and the row with 64 connections shows growth, so both are measured first.
     const few = [
       ...(revisions ? [await measure("revise", 64, 0)] : []),
       await measure("onboard", 64, 0),
@@ -123,7 +123,7 @@ export const measureOnboarding = async (plan: OnboardingPlan): Promise<Onboardin
     const { readyMillis, pid } = sides.service
     const listMegabytes = residentMegabytes(pid)
     plan.progress(`start with ${plan.entries} list entries: ready after ${readyMillis.toFixed(0)} ms`)
-    // A screening holds the event loop: 64 of them at once would measure one another's waiting.
+    // A screening blocks the event loop, so 64 concurrent ones would mostly measure the wait for each other.
     const outcome = await measure("onboard", 16, plan.storedClients).catch((error: unknown) => String(error))
     return {
       few,

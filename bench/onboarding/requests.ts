@@ -7,7 +7,7 @@ import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { makePerson, type Person, randomFrom } from "../screening/names.ts"
 import type { OnboardingSlice, SideName } from "./protocol.ts"
 
-/** The generator writes latin1: other letters travel as JSON escapes. */
+/** The generator writes latin1, so other letters are JSON escapes. */
 const asciiJson = (body: object): string =>
   JSON.stringify(body).replaceAll(
     /[\u0080-\uffff]/g,
@@ -41,15 +41,18 @@ const onboarding = (n: number, tag: string, now: number) => {
   }
 }
 
-/** What a client's next revision depends on: how many it had, and its place among the revised ones. */
+/** The input of a client's next revision: the number of its earlier ones, and its index among the revised clients. */
 interface Turn {
   readonly clientId: number
   readonly place: number
-  /** From 1. */
+  /** The number of the revision, from 1. */
   readonly k: number
 }
 
-/** Another address each time; another person every second time, at odd places one revision earlier than at even ones. */
+/**
+ * Each revision changes the address. Every second one also changes the person; clients with odd indexes change one
+ * revision earlier than those with even ones.
+ */
 const revision = ({ clientId, place, k }: Turn, now: number) => {
   const { kyc, attestation } = sampleOnboarding(clientId, "revision", now)
   const identity = 1 + Math.floor((k - 1 + (place % 2)) / 2)
@@ -67,7 +70,7 @@ const revision = ({ clientId, place, k }: Turn, now: number) => {
   }
 }
 
-/** Whose turn it is, and how many revisions each client had: the next slice goes on where the last one ended. */
+/** The next client, and the number of revisions of each client. The next slice continues where the last one ended. */
 const turns: Record<SideName, { next: number; readonly sent: Map<number, number> }> = {
   service: { next: 0, sent: new Map() },
   reference: { next: 0, sent: new Map() }
@@ -82,7 +85,7 @@ const nextTurn = ({ side, clientIds }: OnboardingSlice): Turn => {
   return { clientId, place, k }
 }
 
-/** Returns the next request's text; null: as many as asked for were sent. Reference, key and person are fresh. */
+/** Returns the text of the next request; null: the requested number was sent. Reference, key and person are new. */
 export const makeOnboardingRequests = (slice: OnboardingSlice): (() => string | null) => {
   const common = `Host: 127.0.0.1:${slice.port}\r\nAuthorization: Bearer ${slice.partnerKey}\r\nContent-Type: application/json\r\n`
   let sent = 0

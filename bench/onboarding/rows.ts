@@ -1,4 +1,4 @@
-/** What the two writes of the reference share: bodies, the key's look-up and storing, the audit chain, small parts. */
+/** The parts that the two writes of the reference share: bodies, lookup and storage of the key, the audit chain. */
 import { createHash } from "node:crypto"
 import type { ClientBase } from "pg"
 import type { SampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
@@ -49,7 +49,7 @@ export const refusal = (status: number, code: number, msg: string): StoredAnswer
   text: JSON.stringify({ code, msg, error: msg })
 })
 
-/** The answer already given under this key; null when the key is new. */
+/** The stored answer of this key; null when the key is new. */
 export const storedAnswer = async (connection: ClientBase, request: Keyed<unknown>): Promise<StoredAnswer | null> => {
   const [stored] = await query<{ readonly fingerprint: string; readonly status: string; readonly body: Buffer }>(
     connection,
@@ -137,11 +137,11 @@ export const writeAudit = async (
 export const displayNameOf = ({ first_name, middle_name, last_name }: PersonalInfo): string =>
   [first_name, middle_name, last_name].filter((part) => part !== undefined).join(" ")
 
-/** What makes two clients the same person. */
+/** The key of a person: two clients with equal keys are the same person. */
 export const personKeyOf = (info: PersonalInfo, documentNumber: string): string =>
   sha256([displayNameOf(info), info.date_of_birth, documentNumber].join("\u0000").toUpperCase())
 
-/** The identifiers that transaction reporting needs, about as long as the service's record. */
+/** The identifiers for transaction reporting, about as long as the service's record. */
 export const reportingRecordOf = (info: PersonalInfo, document: { readonly number: string }, now: number) => ({
   nationality: info.citizenships[0],
   scheme: "CONCAT",

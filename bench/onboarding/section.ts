@@ -12,7 +12,7 @@ const remark = ({ what, reviewed, identityChanged }: OnboardingRows): string => 
 const rowsOf = (rows: OnboardingRows, where = ""): string =>
   `### ${titles[rows.what]}, ${rows.connections} connections, from ${whole(rows.stored)} clients stored on${where}\n\n${rowsTable(rows.rows)}\n\n${remark(rows)}`
 
-/** The rate in the second state as a multiple of that in the first, for both sides. */
+/** The rate in the second state as a multiple of the rate in the first state, for both sides. */
 const growth = (first: OnboardingRows, second: OnboardingRows): string => {
   const ratio = (of: (rows: OnboardingRows) => number) => (of(second) / Math.max(1e-9, of(first))).toFixed(2)
   return `${ratio(({ rows }) => rows.service.rate.median)} times the rate (the reference ${ratio(({ rows }) => rows.tuned.rate.median)} times)`

@@ -4,7 +4,7 @@ import { markScreened } from "../markScreened.ts"
 import { makeEntries } from "../screening/lists.ts"
 
 const seed = 20_260_101
-/** Far above the ids the service hands out. */
+/** The first entry id, far above the ids of the service. */
 const firstEntryId = 1_000_000_000
 const atOnce = 20_000
 

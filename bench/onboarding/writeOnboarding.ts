@@ -1,11 +1,11 @@
 /**
- * POST /clients as one plain transaction: BEGIN, key look-up, uniqueness look-up, one insert per table, the stored
- * answer, COMMIT. It makes the same rows durable as the service does: commit token, three claims, client, seven blocks
- * with their payloads, package, revision, identity session, screening run, reporting record, decision, timer, event, two
- * audit rows and the stored answer.
+ * POST /clients as one plain transaction: BEGIN, key lookup, uniqueness lookup, one insert per table, the stored
+ * answer, COMMIT. It stores the same rows as the service: commit token, three claims, client, seven blocks with their
+ * payloads, package, revision, identity session, screening run, reporting record, decision, timer, event, two audit
+ * rows and the stored answer.
  *
- * Kinder to the reference than the service is to itself: nobody is screened, no payload is encrypted, all rows of a
- * table go in one statement, ids come from memory, event numbers may have gaps and the audit chain is per client.
+ * The reference does less work than the service: clients are not screened, payloads are not encrypted, all rows of a
+ * table are one statement, ids come from memory, event numbers may have gaps, and the audit chain is per client.
  */
 import type { ClientBase } from "pg"
 import type { ReferenceIds } from "./ReferenceIds.ts"
@@ -39,7 +39,7 @@ const requirements = {
   "WITHDRAW:FIAT": ["BANK_ACCOUNT"]
 }
 
-/** Onboards the client (status 201), replays a stored answer, or refuses; rolls back when anything fails. */
+/** Onboards the client (status 201), replays a stored answer, or refuses. Rolls back after any failure. */
 export const writeOnboarding = (
   connection: ClientBase,
   ids: ReferenceIds,

@@ -1,7 +1,7 @@
 /**
- * PUT .../kyc with personalInfo and attestation as one plain transaction: BEGIN, key look-up, SELECT ... FOR UPDATE,
- * block, payload, package, revision, on a changed identity also claim, screening run and reporting record, audit, stored
- * answer, COMMIT. Spared what writeOnboarding.ts is spared.
+ * PUT .../kyc with personalInfo and attestation as one plain transaction: BEGIN, key lookup, SELECT ... FOR UPDATE,
+ * block, payload, package, revision, for a changed identity also claim, screening run and reporting record, audit,
+ * stored answer, COMMIT. It leaves out the same work as writeOnboarding.ts.
  */
 import type { ClientBase } from "pg"
 import type { ReferenceIds } from "./ReferenceIds.ts"
@@ -44,7 +44,7 @@ interface Change {
   readonly identityChanged: boolean
 }
 
-/** Stores the revision (status 200), replays a stored answer, or refuses; rolls back when anything fails. */
+/** Stores the revision (status 200), replays a stored answer, or refuses. Rolls back after any failure. */
 export const writeRevision = (
   connection: ClientBase,
   ids: ReferenceIds,
@@ -150,7 +150,7 @@ const storeRevision = async (
   )
 }
 
-/** Who the client is has changed: name on the row, the person's claim, screening run and reporting record. */
+/** Writes a changed identity: the name on the row, the claim of the person, screening run and reporting record. */
 const changeIdentity = async (
   connection: ClientBase,
   ids: ReferenceIds,

@@ -1,4 +1,7 @@
-/** The world of the orders part: a service with its simulated venue, partners of both custodies, their clients, a generator. */
+/**
+ * Sets up the orders part: a service with its simulated venue, partners of both custodies, their clients, a load
+ * generator.
+ */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Child } from "../child.ts"
@@ -12,7 +15,7 @@ import type { OrderResult, OrderSlice, WorkingOrder } from "./protocol.ts"
 
 export interface OrderPlan {
   readonly dataDirectory: string
-  /** Of each partner. */
+  /** Clients of each partner. */
   readonly clients: number
   readonly rounds: number
   readonly sliceMillis: number
@@ -41,16 +44,16 @@ export interface OrderWorld {
 export const symbol = "BTC-USDC-PERP"
 export const markPrice = "60000"
 const cash = "100000.00"
-/** Of each level of the venue's own book: one price move fills whatever it reaches. */
+/** Quantity of each level of the venue's own book: enough that one price move fills every order that it reaches. */
 const bookSize = "100"
-/** Of every request of a slice that ends by its list. */
+/** Timeout of every request of a slice with a list, ms. */
 export const patienceMillis = 300_000
 export const connections = 64
 
 export const holdMark = (service: RunningService, of: string, price: string) =>
   operator(service, "POST", "/sim/venue/price", { symbol: of, price })
 
-/** A partner with this many clients that may trade. */
+/** Makes a partner with this number of clients that may trade. */
 export const makeTraders = async (
   service: RunningService,
   code: string,
@@ -72,7 +75,7 @@ export const makeWorld = async (plan: OrderPlan): Promise<OrderWorld> => {
   return { plan, service, venue, load: new Child("orders/load.ts"), custodian, broker }
 }
 
-/** Processes whose processor time is told of a slice; the service's where no other program is named. */
+/** The processes whose processor time is measured in a slice; the service's unless another program is named. */
 export const processesOf = ({ plan, service, venue, load }: OrderWorld, app = service.pid) => ({
   app,
   postmaster: postmasterPid(plan.dataDirectory),
@@ -80,13 +83,13 @@ export const processesOf = ({ plan, service, venue, load }: OrderWorld, app = se
   venue: venue.pid
 })
 
-/** The service's certificate, for the references. */
+/** The service's certificate, which the references also use. */
 export const tlsOf = ({ plan }: OrderWorld) => {
   const file = (name: string) => readFileSync(join(plan.dataDirectory, "tls", name), "utf8")
   return { certificate: file("server.pem"), key: file("server.key") }
 }
 
-/** Orders of a database that work in the venue's book, in the order of their ids. */
+/** Orders of a database that are working in the venue's book, by ascending id. */
 export const workingOrders = (databaseUrl: string): Promise<ReadonlyArray<WorkingOrder>> =>
   onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<{ readonly client_id: string; readonly id: string }>(
@@ -95,7 +98,7 @@ export const workingOrders = (databaseUrl: string): Promise<ReadonlyArray<Workin
     return rows.map(({ client_id, id }) => [Number(client_id), Number(id)] as const)
   })
 
-/** Orders by state, and trades. */
+/** The number of orders in each state, and the number of trades. */
 export const countedOrders = (databaseUrl: string): Promise<Readonly<Record<string, number>>> =>
   onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<{ readonly state: string; readonly n: string }>(

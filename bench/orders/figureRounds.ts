@@ -19,7 +19,7 @@ interface Market {
   readonly symbol: string
   readonly price: string
   readonly qty: string
-  /** A limit that buys at once, and one that rests. */
+  /** A limit price at which an order trades at once, and one at which it rests. */
   readonly taking: string
   readonly resting: string
 }
@@ -59,7 +59,7 @@ class Figures {
     return { reads, previews: await this.rounds("preview") }
   }
 
-  /** Five positions and ten orders of each client. */
+  /** Gives each client five positions and ten orders. */
   private async hold(): Promise<void> {
     const { service, plan } = this.world
     for (const { symbol, price, qty, taking, resting } of held) {

@@ -1,7 +1,8 @@
 /**
- * Trades booked: resting orders of many clients are executed by one move of the price, and the service books what the venue's
- * events tell, from the move until the last trade is stored. A wave of purchases opens or adds, a wave of sales reduces and
- * realizes. Beside it plain SQL books as many trades of the same orders, one statement a trade. After each wave the books are held against the venue.
+ * Measures the booking of trades. One price move executes the resting orders of many clients, and the service books the
+ * venue's events, from the move until the last trade is stored. A wave of purchases opens or increases positions, a
+ * wave of sales reduces them and realizes results. The reference is plain SQL, which books the same number of trades of
+ * the same orders, one statement per trade. After each wave the books are compared with the venue.
  */
 import type { Client } from "pg"
 import { checkAgreement } from "../agreement.ts"
@@ -29,7 +30,7 @@ type Custody = PlainFillQuestion["custody"]
 
 export interface FillRow {
   readonly rate: Spread
-  /** Microseconds of processor time each; the program's and the venue's null of plain SQL. */
+  /** Microseconds of processor time per trade; null for the program and the venue of plain SQL. */
   readonly program: Spread | null
   readonly venue: Spread | null
   readonly database: Spread
@@ -40,9 +41,9 @@ export interface FillRow {
 export interface FillFindings {
   readonly custody: Custody
   readonly service: FillRow
-  /** At the number of connections that suits it best. */
+  /** Plain SQL at its fastest number of connections. */
   readonly plain: FillRow & { readonly concurrency: number }
-  /** In one wave. */
+  /** Trades in one wave. */
   readonly trades: number
 }
 
@@ -55,7 +56,7 @@ interface Wave {
   readonly written: Written
 }
 
-/** A purchase rests below the mark and is filled on its way down, a sale above it. */
+/** A purchase rests below the mark and is filled when the price falls, a sale rests above it. */
 const waves = [
   { side: "BUY", limit: "59000.0", through: "58900" },
   { side: "SELL", limit: "61000.0", through: "61100" }
@@ -108,7 +109,7 @@ class Fills {
     }
   }
 
-  /** Orders of all clients at one limit, placed unmeasured; then the price goes through it. */
+  /** Places the orders of all clients at one limit, not measured, then moves the price through the limit. */
   private async serviceWave({ side, limit, through }: WaveTerms): Promise<Wave> {
     const { service, load } = this.world
     const { partner, clientIds } = this.traders
@@ -126,7 +127,7 @@ class Fills {
     if (placed.errors > 0) throw new Error(`${placed.errors} orders failed, the first one with: ${placed.firstError}`)
     await checkAgreement(service)
     const booked = await tradesIn(service.databaseUrl)
-    // One connection looks, at the new trades alone: to look must not cost what is measured.
+    // One connection polls, and reads the new trades only, so that the polls cost little of the measured time.
     const wave = await onDatabase(service.databaseUrl, async (client) => {
       const after = await lastTrade(client)
       return this.measured(service.databaseUrl, async () => {
@@ -161,7 +162,7 @@ class Fills {
     }
   }
 
-  /** The number of connections at which plain SQL is fastest here. */
+  /** Finds the number of connections at which plain SQL is fastest on this machine. */
   private async bestPlain(): Promise<number> {
     let best = { concurrency: 0, rate: -1 }
     for (const concurrency of sweep) {
@@ -203,7 +204,7 @@ const lastTrade = (client: Client) => numberOf(client, "SELECT coalesce(max(id),
 const tradesAfter = (client: Client, id: number) =>
   numberOf(client, "SELECT count(*) AS n FROM fills WHERE id > $1", [id])
 
-/** Working orders as a reference has them, so many of each client. */
+/** Stores working orders in the form of a reference, this number for each client. */
 const storeOrders = (
   databaseUrl: string,
   clientIds: ReadonlyArray<number>,
@@ -253,7 +254,7 @@ const checkPlain = async (databaseUrl: string, trades: number): Promise<void> =>
 const mean = (each: ReadonlyArray<Wave>, of: (wave: Wave) => number): number =>
   each.reduce((sum, wave) => sum + of(wave), 0) / Math.max(1, each.length)
 
-/** A round's waves as one. */
+/** The sum of a round's waves. */
 const sumOf = (each: ReadonlyArray<Wave>): Wave => ({
   millis: mean(each, ({ millis }) => millis) * each.length,
   trades: mean(each, ({ trades }) => trades) * each.length,

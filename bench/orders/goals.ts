@@ -1,4 +1,4 @@
-/** What orders have to reach beside the references of the same run. */
+/** The goals of orders against the references of the same run. */
 import type { Goal } from "../goals.ts"
 import type { FillFindings } from "./fillRounds.ts"
 import type { OrderFindings } from "./orderRounds.ts"

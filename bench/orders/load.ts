@@ -1,4 +1,4 @@
-/** The generator of the orders part, a process of its own: all systems get the same requests. */
+/** The load generator of the orders part, in a process of its own: all systems get the same requests. */
 import { randomUUID } from "node:crypto"
 import { answerParent } from "../child.ts"
 import { runSlice } from "../load/runSlice.ts"

@@ -1,4 +1,6 @@
-/** The orders part on a data directory of its own: orders and cancels, trades, margin reads and previews, in this order. */
+/**
+ * The orders part on a data directory of its own, in this order: orders and cancels, trades, margin reads and previews.
+ */
 import { type FigureFindings, measureFigures } from "./figureRounds.ts"
 import { type FillFindings, measureFills } from "./fillRounds.ts"
 import { makeWorld, type OrderPlan } from "./OrderWorld.ts"

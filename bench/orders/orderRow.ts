@@ -1,4 +1,4 @@
-/** What a reference takes of an order, and what it keeps: as much as the service does (`OrderContext`). */
+/** The input of an order at a reference, and its stored context: as many data as the service stores (`OrderContext`). */
 import type { AskedLimit } from "./protocol.ts"
 
 const decimal = { type: "string", pattern: "^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,8})?$" } as const
@@ -16,19 +16,19 @@ export const limitSchema = {
   }
 } as const
 
-/** Leverage of a retail client in crypto, and the commission of perpetuals. */
+/** Leverage of a retail client in crypto, and the commission rate of perpetuals. */
 export const leverage = 10
 export const commissionBps = 5
 /** Micro-USDC of one unit of price (one place) times quantity (four places). */
 const microOfUnits = 10n
 
-/** What an order is worth in micro-USDC; prices have one place, quantities four. */
+/** The value of an order in micro-USDC; prices have one decimal place, quantities four. */
 export const valueOf = (price: string, qty: string): bigint =>
   BigInt(price.replace(".", "")) * BigInt(qty.replace(".", "")) * microOfUnits
 
 const ceilDiv = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 
-/** What it ties up with its commission. */
+/** The amount that an order holds, commission included, micro-USDC. */
 export const heldFor = (price: string, qty: string): bigint => {
   const value = valueOf(price, qty)
   return ceilDiv(value, BigInt(leverage)) + ceilDiv(value * BigInt(commissionBps), 10_000n)
@@ -41,7 +41,7 @@ export interface ReferenceOrder extends AskedLimit {
   readonly at: number
 }
 
-/** The context as it is stored while nothing is known of the venue. */
+/** The stored context of an order before the venue's answer. */
 export const contextOf = ({ orderId, clientId, account, symbol, side, qty, price, at }: ReferenceOrder) => ({
   symbol,
   family: "PERP",

@@ -1,7 +1,8 @@
 /**
- * Orders accepted and cancelled over HTTP at 64 connections: LIMIT orders far from the book, placed for a window, then all of
- * them cancelled. The service beside the typical and the tuned reference at the same venue process, in turns; after each slice
- * exactly the answered orders are stored, work at the venue, and are cancelled.
+ * Measures orders that are accepted and cancelled over HTTP at 64 connections: LIMIT orders far from the book are
+ * placed for a window, then all are cancelled. The service and the typical and the tuned reference take turns at the
+ * same venue process. After each slice the answered orders are stored, working at the venue, and cancelled, and no
+ * others.
  */
 import { Effect, Redacted } from "effect"
 import { queryVenue } from "../../src/runtime/adapters/queryVenue.ts"
@@ -24,7 +25,7 @@ import {
 } from "./OrderWorld.ts"
 import type { OrderResult, OrderServerQuestion, OrderSlice } from "./protocol.ts"
 
-/** With what the venue used and what was written, each of one request. */
+/** With the venue's processor time and the written bytes, both per request. */
 export interface OrderSystemRow extends Row {
   readonly venue: Spread
   readonly tableBytes: Spread
@@ -41,7 +42,7 @@ export interface PlacingFindings {
   readonly placed: PlacingRows
   readonly cancelled: PlacingRows
   readonly otherCores: Spread
-  /** Of the service, all of them found as answered. */
+  /** Orders of the service. Each was found stored as it was answered. */
   readonly orders: number
 }
 
@@ -56,7 +57,7 @@ interface Target {
   orders: number
 }
 
-/** Inside the venue's band of a tenth around the mark, and below its ladder. */
+/** A price inside the venue's band of a tenth around the mark, and below its ladder. */
 const far = { symbol, side: "BUY", qty: "0.0010", price: "55000.0" } as const
 const referenceCash = 100_000_000_000n
 
@@ -146,7 +147,7 @@ export class Placing {
     return { ...measured, written: writtenEach(before, after, measured.acknowledged) }
   }
 
-  /** Exactly so many orders work, here and at the venue, and all others have been cancelled. */
+  /** Checks that exactly this number of orders is working, here and at the venue, and that all others are cancelled. */
   private async check(target: Target, working: number): Promise<void> {
     if (target.system === "service") await checkAgreement(this.world.service)
     else await this.checkVenue(target.system, target.databaseUrl, working)
@@ -158,11 +159,11 @@ export class Placing {
       )
   }
 
-  /** What of a reference works at the venue, account by account. */
+  /** Counts a reference's working orders at the venue, account by account. */
   private async checkVenue(style: Style, databaseUrl: string, working: number): Promise<void> {
     const { venue } = this.world
     const connection = { url: venue.venueUrl, key: Redacted.make(venue.venueKey), ca: null }
-    // Those that have an order: the others have no account there.
+    // Reads only clients with an order, because the others have no account at the venue.
     const uids = await onDatabase(databaseUrl, async (client) => {
       const { rows } = await client.query<{ readonly uid: string }>(
         "SELECT uid FROM clients c WHERE EXISTS (SELECT 1 FROM orders WHERE client_id = c.id)"

@@ -1,6 +1,7 @@
 /**
- * The statement that books a trade by plain SQL. It writes the same rows as the service: trade, order, position, ledger transactions with two postings each, balance, totals, notification, and with
- * PARTNER custody item, event and audit row of each transaction. Orders add to a long position or reduce it, and never turn it.
+ * The statement that books a trade by plain SQL. It writes the same rows as the service: trade, order, position, ledger
+ * transactions with two postings each, balance, totals, notification, and under PARTNER custody item, event and audit
+ * row of each transaction. Orders increase or reduce a long position, and never turn it.
  */
 
 const putPosition = `ON CONFLICT (client_id, symbol) DO UPDATE SET state = excluded.state, net_qty = excluded.net_qty,
@@ -11,7 +12,7 @@ const putTotals = `ON CONFLICT (client_id) DO UPDATE SET fills = account_totals.
         fills_pnl = account_totals.fills_pnl + excluded.fills_pnl,
         fills_commission = account_totals.fills_commission + excluded.fills_commission`
 
-/** $1 order ids, $2 the first id of the trades (of all other rows it follows), $3 price, $4 partner, $5 Unix ms. */
+/** $1 order ids, $2 the first id of the trades (other rows derive theirs from it), $3 price, $4 partner, $5 Unix ms. */
 const settled = `given AS (SELECT order_id, n FROM unnest($1::bigint[]) WITH ORDINALITY g (order_id, n)),
   o AS (SELECT g.n, $2::bigint + g.n AS id, o.id AS order_id, o.client_id, o.symbol, o.context, c.uid, c.partner_client_ref,
                o.context ->> 'side' AS side, (o.context ->> 'qty')::numeric AS qty, $3::numeric AS price,
@@ -45,7 +46,7 @@ const custodyRows = `,
   audits AS (INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, after)
              SELECT tx_id, $5::bigint, 'SYSTEM', 'venue', 'venue', $4::bigint, client_id, 'settlementItem:' || tx_id, 'settlement.item', 'PENDING' FROM i)`
 
-/** Books a trade of each order of the list, which are all of different clients; answers how many. */
+/** Books one trade for each order of the list. All orders belong to different clients. Returns the number of trades. */
 export const bookStatement = (custody: "BROKER" | "PARTNER"): string => `WITH ${settled},
   ${posted},
   filled AS (UPDATE orders o SET state = 'FILLED', context = (o.context::jsonb || jsonb_build_object(

@@ -1,9 +1,9 @@
 /**
- * Trades booked by plain SQL, a process of its own: no HTTP, no events, `concurrency` connections with prepared statements,
- * each with clients of its own, so that none waits for another's locks. One statement books a trade.
+ * Trades booked by plain SQL, in a process of its own: no HTTP, no events, `concurrency` connections with prepared
+ * statements, each with its own clients, so that no connection waits for another's locks. One statement books a trade.
  *
- * Kinder than the service is to itself: orders and their trades are known beforehand and read once, ids come from memory, event
- * numbers may have gaps, no trade is looked up, nothing is sealed and no trigger checks a sum.
+ * The reference does less work than the service: orders and their trades are known in advance and read once, ids come
+ * from memory, event numbers may have gaps, trades are not looked up, there are no seals, and no trigger checks a sum.
  */
 import { type ClientBase, Pool } from "pg"
 import { answerParent } from "../child.ts"
@@ -18,7 +18,7 @@ interface Waiting {
 interface Desk {
   readonly partnerId: number
   readonly question: PlainFillQuestion
-  /** The first id that no trade has: a trade's rows have ids that follow it. */
+  /** The first unused id; the ids of a trade's rows follow it. */
   next: number
 }
 
@@ -32,7 +32,7 @@ const book = async (connection: ClientBase, desk: Desk, { orderId }: Waiting): P
   if (rows[0]?.booked !== "1") throw new Error(`order ${orderId} does not work`)
 }
 
-/** The orders of each connection, whose clients are its alone. */
+/** Distributes the orders over connections so that no two connections share a client. */
 const shared = (orders: ReadonlyArray<Waiting>, concurrency: number): ReadonlyArray<ReadonlyArray<Waiting>> => {
   const places = new Map([...new Set(orders.map(({ clientId }) => clientId))].map((id, place) => [id, place]))
   const lists = Array.from({ length: concurrency }, (): Array<Waiting> => [])
@@ -49,7 +49,10 @@ const firstFree = async (pool: Pool): Promise<number> => {
   return Number(rows[0]?.last) + 1
 }
 
-/** Its connections outlive the question, so that what their processes have used can be read; the next one ends them. */
+/**
+ * The last pool. It stays open after the answer, so that the processor time of its server processes can be read; the
+ * next question closes it.
+ */
 let last: Pool | null = null
 
 const run = async (question: PlainFillQuestion): Promise<PlainFillResult> => {

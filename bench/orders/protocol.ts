@@ -1,10 +1,10 @@
-/** What the benchmark of orders asks of its load generator, of its reference services and of plain SQL. */
+/** The messages between the benchmark of orders, its load generator, its reference services and plain SQL. */
 import type { Slice, SliceResult } from "../load/protocol.ts"
 import type { ServerKeys } from "../reference/partnerServer.ts"
 import type { Style } from "../reference/protocol.ts"
 import type { VenueAddress } from "../reference/VenueSide.ts"
 
-/** An order as it is asked for. */
+/** An order as it is requested. */
 export interface AskedLimit {
   readonly symbol: string
   readonly side: "BUY" | "SELL"
@@ -12,12 +12,12 @@ export interface AskedLimit {
   readonly price: string
 }
 
-/** An order that works, with its client. */
+/** A working order with its client. */
 export type WorkingOrder = readonly [clientId: number, orderId: number]
 
 interface Window extends Pick<Slice, "port" | "ca" | "partnerKey" | "connections" | "millis"> {}
 
-/** `place`: orders, client by client in turn, until the window is over or there are `count` of them. */
+/** `place`: places orders, client by client in turn, until the window is over or `count` orders are placed. */
 export interface PlaceSlice extends Window {
   readonly kind: "place"
   readonly clientIds: ReadonlyArray<number>
@@ -25,7 +25,7 @@ export interface PlaceSlice extends Window {
   readonly count: number | null
 }
 
-/** `cancel`: each of the orders once, however long that takes. */
+/** `cancel`: cancels each of the orders once, whatever the duration. */
 export interface CancelSlice extends Window {
   readonly kind: "cancel"
   readonly orders: ReadonlyArray<WorkingOrder>
@@ -46,7 +46,7 @@ export interface ListSlice extends Window {
 
 export type OrderSlice = PlaceSlice | CancelSlice | FigureSlice | ListSlice
 
-/** `lastText`: the last answer's body. */
+/** `lastText`: the body of the last answer. */
 export type OrderResult = SliceResult & { readonly lastText: string }
 
 /** A reference service that places and cancels orders at the venue. */
@@ -55,7 +55,7 @@ export interface OrderServerQuestion extends ServerKeys, VenueAddress {
   readonly databaseUrl: string
 }
 
-/** Books one trade of each working order of a database at `price`. */
+/** Books one trade for each working order of a database at `price`. */
 export interface PlainFillQuestion {
   readonly databaseUrl: string
   readonly concurrency: number

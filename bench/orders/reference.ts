@@ -1,6 +1,6 @@
 /**
- * What orders are held to: Fastify over TLS and a pg pool at the same venue process. An order is one commit, the venue's call,
- * another commit and the answer; so is a cancel (`writeOrder`).
+ * The reference of orders: Fastify over TLS and a pg pool at the same venue process. An order takes one commit, the
+ * venue call, another commit and the answer; a cancel takes the same steps (`writeOrder`).
  */
 import { createHash, randomUUID } from "node:crypto"
 import type { FastifyRequest } from "fastify"

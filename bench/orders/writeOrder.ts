@@ -1,12 +1,12 @@
 /**
- * The writes of the reference services: an order before its venue call and after it, a cancel before its call and after it, a
- * commit each, because the call must outlive a crash. The same rows as the service's: order with what it holds, call, audit,
- * stored answer. `typical` writes them one by one; `tuned` prepares its statements, reads in one look and writes all rows of a
- * commit by one statement.
+ * The writes of the reference services: an order before and after its venue call, and a cancel before and after its
+ * call. Each is a commit, because the call must survive a crash. The rows are those of the service: order with its held
+ * amount, call, audit, stored answer. `typical` writes them one by one; `tuned` prepares its statements, reads with one
+ * query and writes all rows of a commit by one statement.
  *
- * Kinder to the references than the service is to itself: ids come from memory, stored answers are not encrypted, nothing is
- * sealed, no event of the venue is read, no gate but cash, number and state is looked at, and what the venue never answers
- * stays as it is.
+ * The references do less work than the service: ids come from memory, stored answers are not encrypted, there are no
+ * seals, no venue event is read, only the gates of cash, number and state are checked, and a call without an answer of
+ * the venue is not resolved.
  */
 import { type ClientBase, type Pool, type QueryResultRow } from "pg"
 import type { Style } from "../reference/protocol.ts"
@@ -77,7 +77,7 @@ const statements = {
               INSERT INTO audit ${auditColumns} VALUES ($4, $5, 'PARTNER', 'bench', $6, $7, $8, $9, 'order.end', 'CANCELLED')`
 } as const
 
-/** Runs a statement: prepared where the style says so. */
+/** Runs a statement, prepared in the tuned style. */
 export const runnerOf =
   (sql: ClientBase | Pool, style: Style) =>
   async <Row extends QueryResultRow>(
@@ -99,7 +99,7 @@ const refuse = (sentence: string): never => {
   throw new Error(sentence)
 }
 
-/** Gates, order, call and audit row; answers the client's account at the venue. */
+/** Checks the gates, and writes order, call and audit row. Returns the client's account at the venue. */
 export const writeSent = ({ pool, style, ids }: Desk, { partnerId, requestId, order, prefix }: Placed, key: string) =>
   transact(pool, async (sql): Promise<Context> => {
     const run = runnerOf(sql, style)
@@ -146,7 +146,7 @@ const roomOf = async (
   return { held: BigInt(positions?.held ?? 0) + BigInt(orders?.held ?? 0), n: Number(orders?.n) }
 }
 
-/** What the venue answered, and the answer to the partner. */
+/** Writes the venue's answer, and the stored answer to the partner. */
 export const writeAcked = async ({ pool, style }: Desk, ref: string, answered: Answered): Promise<void> => {
   const { context, partnerId, idempotencyKey, fingerprint, body } = answered
   const stored = [partnerId, idempotencyKey, fingerprint, Buffer.from(body), Date.now()]
@@ -163,7 +163,7 @@ export const writeAcked = async ({ pool, style }: Desk, ref: string, answered: A
   })
 }
 
-/** Order, call and audit row of a cancel; answers the order. */
+/** Writes call and audit row of a cancel. Returns the order. */
 export const writeCancelling = async (
   { pool, style, ids }: Desk,
   { partnerId, requestId, clientId, orderId }: Cancelled,
@@ -200,7 +200,7 @@ export const writeCancelling = async (
   })
 }
 
-/** The end of a cancelled order. */
+/** Writes the end of a cancelled order. */
 export const writeCancelled = async (
   { pool, style, ids }: Desk,
   { partnerId, requestId, clientId, orderId }: Cancelled,

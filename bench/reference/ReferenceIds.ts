@@ -1,6 +1,6 @@
 /**
- * Ids of a reference program, counted in memory from the highest stored one: it is the only writer of its database.
- * Kinder than a sequence, which would cost it a round trip or a column default each.
+ * Ids of a reference program, counted in memory from the highest stored id, because it is the only writer of its
+ * database. A sequence would cost a round trip or a column default for each id.
  */
 import type { Pool } from "pg"
 

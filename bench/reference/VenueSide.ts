@@ -1,4 +1,7 @@
-/** The venue as a reference service calls it: over HTTP with kept connections, an account opened before its first call. */
+/**
+ * The venue as a reference service calls it: over HTTP with keep-alive connections. An account is opened before its
+ * first call.
+ */
 import { Agent, request as httpRequest } from "node:http"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 
@@ -18,7 +21,7 @@ export class VenueSide {
     this.key = venueKey
   }
 
-  /** A call of an account, whose name is the `ref` of its opening too. */
+  /** Sends a call of an account. The account's name is also the `ref` of the call that opens the account. */
   async write(path: string, account: string, body: object): Promise<VenueOutcome> {
     const opening = this.opened.get(account) ?? this.post("/accounts", { ref: `X-${account}`, account })
     this.opened.set(account, opening)

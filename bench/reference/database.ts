@@ -1,7 +1,7 @@
 /**
- * Reference databases: on the same PostgreSQL server as the service's, with the same tables and indexes, the same
- * partner, key and clients. Left out is what only the service's design needs and what would slow a reference down: the
- * triggers that check sums and refuse changes. Added is the house account as a row.
+ * Reference databases: on the same PostgreSQL server as the service's database, with the same tables and indexes, the
+ * same partner, key and clients. They lack the triggers that check sums and refuse changes, because only the service's
+ * design needs these. They have the house account as a row.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -30,7 +30,7 @@ export const onDatabase = async <A>(url: string, work: (client: Client) => Promi
   }
 }
 
-/** The columns of a table that are written: none that follows from others. */
+/** The columns of a table that an insert writes; generated columns are left out. */
 export const columnsOf = async (client: Client, table: string): Promise<string> => {
   const { rows } = await client.query<{ readonly names: string }>(
     `SELECT string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) AS names FROM information_schema.columns

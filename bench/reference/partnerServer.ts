@@ -1,6 +1,6 @@
 /**
- * What every reference service begins with: Fastify over TLS that knows the partners' keys by their SHA-256, held in memory,
- * and keeps the text of a body, which is hashed for the fingerprint of its Idempotency-Key.
+ * The common part of the reference services: Fastify over TLS. It knows the partners' keys by their SHA-256, held in
+ * memory, and keeps the text of a body for the fingerprint of its Idempotency-Key.
  */
 import { createHash } from "node:crypto"
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify"
@@ -40,7 +40,7 @@ export const partnerServer = async (pool: Pool, { certificate, key }: ServerKeys
   return app
 }
 
-/** Listens on a free port of 127.0.0.1, which it answers. */
+/** Listens on a free port of 127.0.0.1, and returns the port. */
 export const listen = async (app: FastifyInstance): Promise<{ readonly port: number }> => {
   const url = await app.listen({ host: "127.0.0.1", port: 0 })
   return { port: Number(new URL(url).port) }

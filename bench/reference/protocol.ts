@@ -1,8 +1,8 @@
-/** What the benchmark asks of a reference program's process. */
+/** The messages between the benchmark and a reference program's process. */
 
 /**
- * `typical`: the handler most teams would write first. `tuned`: the same with prepared statements, the row that all
- * requests share locked last, and the smaller pool that suits two cores.
+ * `typical`: the handler that most teams would write first. `tuned`: the same with prepared statements, with the row
+ * that all requests share locked last, and with the smaller pool that suits two cores.
  */
 export type Style = "typical" | "tuned"
 

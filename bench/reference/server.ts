@@ -1,6 +1,7 @@
 /**
- * The reference service, a process of its own: Fastify over TLS and a pg pool, one handler for the report and one for the client read. The
- * key is checked by SHA-256 against the partners' keys held in memory, the body by Fastify's JSON schema.
+ * The reference service, in a process of its own: Fastify over TLS and a pg pool, one handler for the report and one
+ * for the client read. The key is checked by SHA-256 against the partners' keys held in memory, the body by Fastify's
+ * JSON schema.
  */
 import { randomUUID } from "node:crypto"
 import { Pool } from "pg"

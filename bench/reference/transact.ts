@@ -1,4 +1,4 @@
-/** One transaction on a connection of a pool; whatever fails rolls it back. */
+/** One transaction on a connection of a pool. Any failure rolls it back. */
 import type { ClientBase, Pool } from "pg"
 
 export const transact = async <A>(pool: Pool, work: (sql: ClientBase) => Promise<A>): Promise<A> => {

@@ -1,12 +1,12 @@
 /**
- * A collateral report as one plain transaction: BEGIN, key look-up, SELECT ... FOR UPDATE, inserts one by one, the
- * house balance, COMMIT. It makes the same rows durable as the service does for one request (commit token, claim,
- * report, ledger transaction, two postings, client balance, event, audit row with its chain, stored answer) and the
- * house balance as a row, which is how such systems are usually built.
+ * A collateral report as one plain transaction: BEGIN, key lookup, SELECT ... FOR UPDATE, inserts one by one, the house
+ * balance, COMMIT. It stores the same rows as the service for one request (commit token, claim, report, ledger
+ * transaction, two postings, client balance, event, audit row with its chain, stored answer), and the house balance as
+ * a row, as such systems usually do.
  *
- * Kinder to the reference than the service is to itself: ids come from memory, event numbers may have gaps, the audit
- * chain is per client (a chain over all rows would serialise every request), the database checks no sums, and the
- * stored answer is not encrypted.
+ * The reference does less work than the service: ids come from memory, event numbers may have gaps, the audit chain is
+ * per client (a chain over all rows would serialise every request), the database checks no sums, and the stored answer
+ * is not encrypted.
  */
 import { createHash } from "node:crypto"
 import type { ClientBase } from "pg"
@@ -28,7 +28,7 @@ export interface CollateralWrite {
   readonly clientId: number
   readonly idempotencyKey: string
   readonly requestId: string
-  /** The body as sent: its hash guards the key against another request. */
+  /** The body as sent: its hash protects the key against use by another request. */
   readonly text: string
   readonly body: CollateralBody
   readonly now: number
@@ -49,7 +49,7 @@ interface LockedClient {
 
 const statements = {
   answer: "SELECT fingerprint, status, body FROM answers WHERE principal = 'partner:' || $1::text AND key = $2",
-  // All three rows are locked: only a locked row is read again after waiting for the one who held it.
+  // All three rows are locked, because only a locked row is read again after the wait for its earlier holder.
   client: `SELECT c.uid, c.state, c.level, b.cash, s.audit_head FROM clients c
              JOIN balances b ON b.client_id = c.id AND b.currency = 'USDC'
              JOIN subjects s ON s.subject = $3
@@ -83,7 +83,7 @@ const runner =
     return (await connection.query(query)).rows
   }
 
-/** Books the report (status 201), replays a stored answer, or refuses; rolls back when anything fails. */
+/** Books the report (status 201), replays a stored answer, or refuses. Rolls back after any failure. */
 export const writeCollateral = async (
   connection: ClientBase,
   style: Style,
@@ -156,14 +156,14 @@ const bookCollateral = async (
   await run("event", [partnerId, ids.next("event"), clientId, JSON.stringify(report), now])
   await run("audit", [auditId, now, write.requestId, partnerId, clientId, `collateralReport:${reportId}`])
   await run("subject", [subject, head])
-  // The handler's own writes end with the house account, the answer is stored around it; tuning moves the shared row last.
+  // The typical style writes the house account before the stored answer; the tuned style locks this shared row last.
   if (style === "typical") await run("house", [account, minor])
   await run("storeAnswer", [partnerId, write.idempotencyKey, fingerprint, 201, Buffer.from(text), now])
   if (style === "tuned") await run("house", [account, minor])
   return { status: 201, text }
 }
 
-/** The audit row's link in its client's chain, whose head is kept with the client's token. */
+/** The link of the audit row in its client's chain. The head of the chain is stored with the client's token. */
 const auditHead = (
   previous: string,
   auditId: number,

@@ -1,6 +1,6 @@
 /**
- * Counts the clients that only the word-by-word comparison holds, among entries of the same birth date. `npm run bench:held`
- * prints the figures of 100,000 clients and 200,000 entries (F26).
+ * Counts the clients that only the word-by-word comparison holds, against entries of the same birth date. `npm run
+ * bench:held` prints the figures of 100,000 clients and 200,000 entries (F26).
  */
 import { listedForms, type NameForms, type PersonForms, personForms } from "../../src/machines/screening/nameForms.ts"
 import { wholeScore } from "../../src/machines/screening/sameDay.ts"

@@ -1,7 +1,7 @@
 /**
- * Watch lists and clients from invented people. Entries are written as published lists write them: surname first or
- * last, half of the people with aliases (other script, initials, misspelt, a word left out), birth dates whole, the
- * year alone or missing. One client in ten is a listed person under a slightly other spelling.
+ * Watch lists and clients from invented people. Entries have the form of published lists: surname first or last; half
+ * of the people with aliases (another script, initials, misspelt, a word left out); birth dates complete, with the year
+ * alone, or missing. One client in ten is a listed person under a slightly different spelling.
  */
 import type { ScreenedPerson } from "../../src/machines/screening/screen.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
@@ -10,7 +10,7 @@ import { makePerson, type Person, pick, type Random, randomFrom, type Word } fro
 const sanctionsShare = 0.4
 const listedClients = 0.1
 
-/** Leaves out, doubles or swaps one letter. */
+/** Removes, doubles or swaps one letter. */
 const misspelt = (text: string, random: Random): string => {
   const at = 1 + Math.floor(random() * Math.max(1, text.length - 2))
   const kind = Math.floor(random() * 3)
@@ -41,7 +41,7 @@ const aliasOf = (person: Person, random: Random): string =>
 
 const aliasCount = (random: Random): number => (random() < 0.5 ? 0 : 1 + Math.floor(random() * 4))
 
-/** As much of a birth date as a list knows. */
+/** A birth date as a list states it: complete, or only its year, or missing. */
 const listedDob = (dob: string, random: Random): string | null => {
   const known = random()
   if (known < 0.7) return dob
@@ -74,7 +74,7 @@ const screened = ({ first, middle, last, dob, country }: Person): ScreenedPerson
   nationalities: [country]
 })
 
-/** The listed person as a client whose surname lost or gained a letter. */
+/** The listed person as a client whose surname has lost or gained a letter. */
 const alike = (entry: WatchEntry, person: Person, random: Random): ScreenedPerson => {
   const words = entry.name.replace(",", "").split(" ")
   const [last = "X", ...given] = words

@@ -1,6 +1,6 @@
 /**
- * The screening process: one list each, so that nothing else is on its heap. Screens clients through the index and, in
- * turn, some of them by a plain scan with the same scoring over names prepared beforehand; both have to agree (F26).
+ * The screening process, with one list each, so that its heap holds nothing else. It screens clients through the index,
+ * and some of them by a plain scan with the same scoring over names prepared in advance. Both must agree (F26).
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -38,7 +38,7 @@ interface Prepared {
 
 const none: ReadonlySet<number> = new Set()
 
-/** The definition: every entry is scored. */
+/** The reference by definition: every entry is scored. */
 const scan = (list: ReadonlyArray<Prepared>, person: ScreenedPerson): ScreeningResult => {
   const forms = personForms(person)
   const found = [...unreadable(person)]
@@ -60,7 +60,7 @@ const threadMicros = (): number => {
   return user + system
 }
 
-/** What the index does for one client on average. */
+/** The work of the index for one client on average. */
 const countWork = (screener: Screener, clients: ReadonlyArray<ScreenedPerson>) => {
   let seen = 0
   let compared = 0
@@ -80,7 +80,7 @@ const countWork = (screener: Screener, clients: ReadonlyArray<ScreenedPerson>) =
   return { seen: seen / clients.length, comparedNames: compared / clients.length, matched: matched / clients.length }
 }
 
-/** Entries of one piece, as the service takes them at start. */
+/** Entries of one piece, as the service adds them at its start. */
 const pieceSize = 500
 
 const build = (entries: ReadonlyArray<WatchEntry>) => {
@@ -121,7 +121,7 @@ const measure = (question: ScreeningQuestion): ScreeningAnswer => {
         throw new Error(`The index and the plain scan differ for client ${place} of round ${round}.`)
       }
     }
-    // The first round warms both sides.
+    // The first round warms up both sides.
     if (round === 0) continue
     const ascending = Float64Array.from(results, ({ micros }) => micros).sort()
     cpuMicros.push(used / clients.length)

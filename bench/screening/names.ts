@@ -1,8 +1,8 @@
 /**
  * Invented people whose names behave like real ones: nine ways of naming, five scripts, common names far commoner than
- * rare ones, one to five words, marks and double-barrelled surnames. As in real registers a longer list has more
+ * rare ones, one to five words, marks and double-barrelled surnames. As in real registers, a longer list has more
  * surnames, most of them rare and longer than the common ones. Lists of all lengths are drawn from the same people, so
- * the entries that are like one client grow in number as the list does. Seeded: the same seed is the same people.
+ * the number of entries that are similar to one client grows with the list. The same seed gives the same people.
  */
 
 /** A number from 0 to below 1, evenly spread (mulberry32). */
@@ -36,16 +36,16 @@ export interface Person {
   readonly country: string
 }
 
-/** Syllables as `latin` or `latin:native`; given names and surnames are put together from them. */
+/** Syllables as `latin` or `latin:native`, from which given names and surnames are built. */
 interface Culture {
   readonly countries: ReadonlyArray<string>
   readonly given: string
   readonly family: string
   readonly endings: string
-  /** Least and most syllables before the ending of a surname. */
+  /** The least and the largest number of syllables before the ending of a surname. */
   readonly familySyllables: readonly [number, number]
   readonly givenSyllables: readonly [number, number]
-  /** Share of people with a second given name, and with a surname of two words. */
+  /** The share of people with a second given name, and with a surname of two words. */
   readonly middle: number
   readonly double: number
 }
@@ -185,12 +185,12 @@ const between = (random: Random, [least, most]: readonly [number, number]): numb
 
 const givenInPool = 1_500
 
-/** The ranks that surnames are drawn from. */
+/** The number of ranks from which surnames are drawn. */
 const familyRanks = 60_000
 /** From this rank on surnames have one more syllable. */
 const longerFrom = 5_000
 
-/** Real names are more than their syllables: a part of them has a letter that no pattern explains. */
+/** The share of names with a changed letter, because real names are no pure sequences of syllables. */
 const changed = 0.35
 const letters = "aabcdeeefghiijklmnooprstuuvwyz"
 
@@ -215,7 +215,7 @@ const givenNames = (culture: Culture, seed: number): ReadonlyArray<Word> => {
 const surnames = (culture: Culture, seed: number): ((rank: number) => Word) => {
   const syllables = wordsOf(culture.family)
   const endings = wordsOf(culture.endings)
-  // Where a surname is one syllable, rarity makes it no longer: there are as many surnames as syllables.
+  // A surname of one syllable can't become longer with its rank, so there are as many surnames as syllables.
   if (endings.length === 0) return (rank) => syllables[rank % syllables.length] as Word
   return (rank) => {
     const random = randomFrom(seed + Math.imul(rank, 0x9e3779b1))
@@ -224,7 +224,7 @@ const surnames = (culture: Culture, seed: number): ((rank: number) => Word) => {
   }
 }
 
-/** The pools belong to the world, not to one list: clients and listed people share their names. */
+/** The name pools do not depend on the list, so clients and listed people share their names. */
 const pools: ReadonlyArray<Names> = cultures.map((culture, place) => ({
   culture,
   given: givenNames(culture, 1_000 + place),
@@ -235,8 +235,9 @@ const pools: ReadonlyArray<Names> = cultures.map((culture, place) => ({
 const commonGiven = (random: Random, { given }: Names): Word => given[Math.floor(random() ** 2 * given.length)] as Word
 
 /**
- * The third power: the ten commonest surnames of a culture are five people of a hundred, the thousand commonest
- * twenty-five. Of a hundred people on a list of 500,000 names forty bear a surname that nobody else on it has.
+ * The third power gives this distribution: the ten commonest surnames of a culture belong to 5 % of the people, the
+ * thousand commonest to 25 %. On a list of 500,000 names 40 % of the people have a surname that no other person on it
+ * has.
  */
 const commonFamily = (random: Random, { family }: Names): Word => family(Math.floor(random() ** 3 * familyRanks))
 

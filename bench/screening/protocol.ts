@@ -1,10 +1,10 @@
-/** What the benchmark asks of its screening process and gets back. */
+/** The messages between the benchmark and its screening process. */
 
 export interface ScreeningQuestion {
   readonly entries: number
-  /** Clients screened in one round, each timed on its own. */
+  /** Clients screened in one round, each measured individually. */
   readonly clients: number
-  /** Clients of a round that the plain scan judges, too. */
+  /** Clients of a round that the plain scan also judges. */
   readonly scanned: number
   readonly rounds: number
   readonly seed: number
@@ -12,7 +12,7 @@ export interface ScreeningQuestion {
 
 export interface ScreeningAnswer {
   readonly buildMillis: number
-  /** The longest of the pieces that the index was built in. */
+  /** The longest of the pieces in which the index was built, ms. */
   readonly pieceMillis: number
   /** Heap of the index with its entries, and of the entries alone, in MB. */
   readonly indexMegabytes: number
@@ -21,13 +21,16 @@ export interface ScreeningAnswer {
   readonly p50Micros: ReadonlyArray<number>
   readonly p99Micros: ReadonlyArray<number>
   readonly scanMicros: ReadonlyArray<number>
-  /** Processor time of this thread for one client on average: other programs do not show in it. */
+  /** Processor time of this thread for one client on average, which other programs do not affect. */
   readonly cpuMicros: ReadonlyArray<number>
-  /** For one client on average: names seen by their patterns, those compared letter by letter, entries at a threshold. */
+  /**
+   * For one client on average: names compared by their patterns, names compared letter by letter, and entries at a
+   * threshold.
+   */
   readonly seen: number
   readonly comparedNames: number
   readonly matched: number
-  /** Clients screened, those whose answer was not CLEAR, and those whose answer a scan confirmed. */
+  /** Clients screened, clients with a result other than CLEAR, and clients whose result a scan confirmed. */
   readonly screened: number
   readonly found: number
   readonly compared: number

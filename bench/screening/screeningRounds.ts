@@ -1,6 +1,6 @@
 /**
- * Screening beside a plain scan with the same scoring, on a list and on one ten times as long: time per client, growth,
- * build time and memory of the index (F26).
+ * Screening beside a plain scan with the same scoring, on a list and on a list ten times as long: time per client,
+ * growth, build time and memory of the index (F26).
  */
 import { Child } from "../child.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
@@ -15,11 +15,14 @@ export interface ListFindings {
   /** Processor time of one client on average. */
   readonly cpu: Spread
   readonly buildMillis: number
-  /** The longest of the pieces that the index was built in. */
+  /** The longest of the pieces in which the index was built. */
   readonly pieceMillis: number
   readonly indexMegabytes: number
   readonly entriesMegabytes: number
-  /** For one client on average: names seen by their patterns, those compared letter by letter, entries at a threshold. */
+  /**
+   * For one client on average: names compared by their patterns, names compared letter by letter, and entries at a
+   * threshold.
+   */
   readonly seen: number
   readonly comparedNames: number
   readonly matched: number
@@ -28,7 +31,7 @@ export interface ListFindings {
   readonly compared: number
 }
 
-/** The shorter list first. */
+/** The findings of the shorter list first. */
 export type ScreeningFindings = ReadonlyArray<ListFindings>
 
 export interface ScreeningPlan {

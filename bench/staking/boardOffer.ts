@@ -1,4 +1,4 @@
-/** Offers of USDC on the staking board, put there by an operator and waited for. */
+/** Offers of USDC on the staking board, which an operator command adds. */
 import { Agent } from "node:https"
 import { operator, until } from "../operator.ts"
 import type { RunningService } from "../service.ts"
@@ -15,7 +15,7 @@ interface Board {
   readonly offers: ReadonlyArray<{ readonly offerId: number }>
 }
 
-/** Its id, once partners see it on the board. */
+/** Adds an offer. Returns its id once partners find it on the board. */
 export const putOffer = async (service: RunningService, partner: BenchPartner, terms: OfferTerms): Promise<number> => {
   const answer = await operator(service, "POST", "/sim/venue/offer", { symbol: "USDC-SWAP", ...terms })
   const { id } = (JSON.parse(answer) as { readonly data: { readonly id: number } }).data

@@ -1,4 +1,4 @@
-/** What staking has to reach beside the references of the same run; rows that were not measured are not judged. */
+/** The goals of staking against the references of the same run; rows that were not measured are not judged. */
 import type { Goal } from "../goals.ts"
 import type { MaturityFindings } from "./maturityRounds.ts"
 import { type ReadKind, readKinds } from "./protocol.ts"
@@ -6,9 +6,12 @@ import type { ReadFindings } from "./readRounds.ts"
 import type { StakingFindings } from "./stakingRounds.ts"
 import type { TakeFindings, TakeRow } from "./takeRounds.ts"
 
-/** Times the reference's rate. */
+/** The service's rate as a multiple of the reference's. */
 const times = { typical: 5, tuned: 2.5, plain: 5 } as const
-/** How much slower an account with very much behind it may be read: what slices of one run differ by. */
+/**
+ * The least rate of reads of an account with a long history, relative to an account with a short one. Slices of one run
+ * differ by this share anyway.
+ */
 const alike = 0.8
 const maturitySeconds = 60
 const callerMillis = 250

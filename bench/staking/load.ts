@@ -1,4 +1,4 @@
-/** The generator of the staking part, a process of its own: all systems get the same requests. */
+/** The load generator of the staking part, in a process of its own: all systems get the same requests. */
 import { randomUUID } from "node:crypto"
 import { answerParent } from "../child.ts"
 import type { SliceResult } from "../load/protocol.ts"

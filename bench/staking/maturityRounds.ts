@@ -1,8 +1,8 @@
 /**
- * Very many maturities at one instant: the writers pay all swaps at once, and the service books what the venue says of each, while
- * another partner reads and reports; beside it plain SQL, a transaction for each swap. The swaps are taken over HTTP; then, while
- * service and venue have ended, the maturities in the venue's agenda are moved to one instant shortly after the next start, which
- * comes by itself: nothing else falls due with it.
+ * Measures very many maturities at one instant. The writers pay all swaps at once, and the service books the venue's
+ * events while another partner reads and reports. The reference is plain SQL with a transaction for each swap. The
+ * swaps are taken over HTTP. Then, while service and venue have ended, the maturities in the venue's agenda are moved
+ * to one instant shortly after the next start; no other work is due at that instant.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -28,30 +28,30 @@ import type { StakingSlice } from "./protocol.ts"
 
 export interface MaturityPlan {
   readonly dataDirectory: string
-  /** Clients of the other partner. */
+  /** The number of the other partner's clients. */
   readonly others: number
-  /** Each of a client of its own. */
+  /** The number of swaps, each of a different client. */
   readonly swaps: number
   /** Swaps that plain SQL ends in one round. */
   readonly plain: number
-  /** How long the callers are watched without any maturity. */
+  /** How long the other partner's callers run without any maturity, ms. */
   readonly calmMillis: number
   readonly progress: (line: string) => void
 }
 
 export interface MaturityFindings {
   readonly swaps: number
-  /** From the instant at the venue until the last swap is stored as matured here. */
+  /** From the instant at the venue until the last swap is stored as matured in this service. */
   readonly seconds: number
-  /** Swaps a second. */
+  /** Swaps per second. */
   readonly rate: number
-  /** Microseconds of processor time for each swap. */
+  /** Microseconds of processor time per swap. */
   readonly program: number
   readonly database: number
   readonly venue: number
   readonly beside: PacedResult
   readonly without: PacedResult
-  /** One statement a swap, at the number of connections that suits it best. */
+  /** One statement per swap, at the fastest number of connections. */
   readonly plain: { readonly rate: Spread; readonly concurrency: number }
 }
 
@@ -59,7 +59,7 @@ const cash = "20.00"
 const qty = "10"
 const terms = { rateBps: 400, tenorDays: 30 } as const
 const takeConnections = 64
-/** The start has so long, and callers so long between one look and the next, ms. */
+/** The time for the start, and the interval of the polls for the last swap, ms. */
 const startMillis = 45_000
 const apartMillis = 2_000
 const patienceMillis = 1_800_000
@@ -76,7 +76,7 @@ interface World {
   readonly plainClients: ReadonlyArray<number>
 }
 
-/** A swap of each of very many clients, taken; the service has ended when they are. */
+/** Takes a swap for each of very many clients. The service has ended on return. */
 const makeWorld = async (plan: MaturityPlan): Promise<World> => {
   const { dataDirectory, progress } = plan
   const service = await startWorld(dataDirectory)
@@ -131,14 +131,14 @@ const plainWorld = async (databaseUrl: string, pattern: number, count: number): 
   return clientIds
 }
 
-/** Moves all maturities in the venue's agenda to one instant, which is answered. */
+/** Moves all maturities in the venue's agenda to one instant. Returns the instant. */
 const moveMaturities = ({ dataDirectory, calmMillis, swaps }: MaturityPlan): Promise<number> =>
   withBooks(dataDirectory, (state) => {
     const at = Date.now() + startMillis + calmMillis + apartMillis
     const moved = state.agenda.filter(({ due }) => due.type === "maturity").map(({ due }) => ({ at, due }))
     if (moved.length !== swaps) throw new Error(`${moved.length} maturities stand in the venue's agenda, not ${swaps}`)
     const rest = state.agenda.filter(({ due }) => due.type !== "maturity")
-    // The next one stands last.
+    // The agenda's next entry is its last element.
     return [{ ...state, agenda: [...rest, ...moved].toSorted((one, other) => other.at - one.at) }, at]
   })
 
@@ -184,7 +184,7 @@ const measureInstant = async (world: World, service: RunningService, at: number)
   }
 }
 
-/** Every swap is paid, charged and told once. */
+/** Checks that every swap has one payment, one charge and one notification. */
 const checkRows = ({ databaseUrl }: RunningService, swaps: number): Promise<void> =>
   onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<Readonly<Record<string, string>>>(

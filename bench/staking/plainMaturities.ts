@@ -1,9 +1,9 @@
 /**
- * Maturities by plain SQL: a transaction for each swap with the rows that the service makes durable for it (swap, two ledger
- * transactions with four postings, balance, two settlement items with their events, three audit rows, notification, totals, the
- * timer's end), all of them by one statement, on so many connections. Kinder than the service is to itself: swaps
- * and payments are known beforehand, ids follow from the swap's, nothing is looked up or sealed, no sums by day are kept, no venue is
- * heard and no delivery is queued.
+ * Maturities by plain SQL: for each swap one transaction with the rows that the service stores for it (swap, two ledger
+ * transactions with four postings, balance, two settlement items with their events, three audit rows, notification,
+ * totals, the timer's end), all by one statement, on several connections. The reference does less work than the
+ * service: swaps and payments are known in advance, ids derive from the swap's id, there are no lookups, no seals and
+ * no daily sums, no venue is read and no delivery is queued.
  */
 import { Pool, type PoolClient } from "pg"
 import { onDatabase } from "../reference/database.ts"
@@ -32,7 +32,7 @@ const totalsColumns = `(client_id, partner_id, fills, fills_pnl, spot_pnl, barri
 const putTotals = `ON CONFLICT (client_id) DO UPDATE SET staking_pnl = account_totals.staking_pnl + excluded.staking_pnl,
   staking_commission = account_totals.staking_commission + excluded.staking_commission, wins = account_totals.wins + 1`
 
-/** A swap of each client, open, of the pattern's terms; their ids are answered in order. */
+/** Opens a swap for each client on the terms of the pattern. Returns their ids in order. */
 export const openPlainSwaps = (databaseUrl: string, clientIds: ReadonlyArray<number>): Promise<ReadonlyArray<number>> =>
   onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<{ readonly id: string }>(
@@ -55,7 +55,7 @@ export const openPlainSwaps = (databaseUrl: string, clientIds: ReadonlyArray<num
     return rows.map(({ id }) => Number(id))
   })
 
-/** `given`: $1 swap, $2 Unix ms, $3 the context as it ends, $4 and $5 items. */
+/** `given`: $1 swap, $2 Unix ms, $3 the final context, $4 and $5 items. */
 const given = `given AS (SELECT id, client_id, partner_id, 2 * id AS tx_id, $2::bigint AS ts FROM swaps WHERE id = $1::bigint AND state = 'OPEN')`
 const one = `WITH ${given},
   k AS (SELECT * FROM given, (VALUES (0, 'SWAP_SETTLE', 'swapSettle:', 'venue', ${paid}, $4::json),
@@ -129,7 +129,7 @@ const endSwap = async (connection: PoolClient, swapId: number): Promise<void> =>
   if (rows[0]?.ended !== "1") throw new Error(`swap ${swapId} was not open`)
 }
 
-/** Ends each of them once; swaps a second. */
+/** Ends each swap once. Returns swaps per second. */
 export const endPlainSwaps = async ({ databaseUrl, concurrency, swapIds }: PlainMaturities): Promise<number> => {
   const pool = new Pool({ connectionString: databaseUrl, max: concurrency })
   try {

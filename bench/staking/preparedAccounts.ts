@@ -1,7 +1,7 @@
 /**
- * Accounts with much behind them, put into the database while nobody serves it: eight currencies with lots, and so many trades with
- * the totals that a service keeps of them. Without postings and orders, which no read of these figures looks at: the books of such
- * a database are not proved. Swaps are taken as anybody takes them.
+ * Accounts with a long history, stored in the database while no service uses it: eight currencies with lots, and many
+ * trades with the totals that a service keeps of them. There are no postings and orders, because no read of these
+ * figures uses them, so the books of such a database can't be verified. Swaps are taken by the usual requests.
  */
 import { onDatabase } from "../reference/database.ts"
 import type { RunningService } from "../service.ts"
@@ -13,7 +13,7 @@ export interface PreparedAccount {
   readonly trades: number
 }
 
-/** What each asset's SPOT market is held at while the accounts are made. */
+/** The held price of each asset's SPOT market while the accounts are made. */
 export const spotPrices: ReadonlyArray<readonly [asset: string, price: string]> = [
   ["BTC", "60000"],
   ["ETH", "3000"],
@@ -24,9 +24,9 @@ export const spotPrices: ReadonlyArray<readonly [asset: string, price: string]> 
   ["USD1", "1"]
 ]
 const assets = spotPrices.map(([asset]) => asset)
-/** Lots of each asset. */
+/** Lots per asset. */
 const lotsEach = 4
-/** Ids far above those that a service has given. */
+/** The first id, far above the ids of a service. */
 const first = 1_000_000_000
 
 const balances = `INSERT INTO balances (client_id, currency, partner_id, cash, reserved, deposited)
@@ -40,7 +40,7 @@ const fills = `INSERT INTO fills (id, partner_id, client_id, order_id, trade_id,
          CASE n % 4 WHEN 0 THEN 'SPOT' ELSE 'PERP' END, CASE n % 2 WHEN 0 THEN 'SELL' ELSE 'BUY' END, '60000.0', '0.0010',
          CASE n % 2 WHEN 0 THEN '0.0010' END, 'USDC', 60000000, 30000, CASE n % 2 WHEN 0 THEN (n % 7 - 3) * 1000 ELSE 0 END, 'LIMIT', 'CLIENT', n, n
     FROM clients c, generate_series(1, $2::bigint) AS g(n) WHERE c.id = $1`
-/** What the service would have kept of these trades. */
+/** The account totals that the service would have stored for these trades. */
 const totals = `INSERT INTO account_totals (client_id, partner_id, fills, fills_pnl, spot_pnl, barrier_pnl, fills_commission,
                             barrier_commission, contracts, perp_flow, wins, losses)
   SELECT client_id, partner_id, count(*), coalesce(sum(realized_pnl) FILTER (WHERE family = 'PERP'), 0),
@@ -51,7 +51,7 @@ const totals = `INSERT INTO account_totals (client_id, partner_id, fills, fills_
   ON CONFLICT (client_id) DO UPDATE SET fills = excluded.fills, fills_pnl = excluded.fills_pnl, spot_pnl = excluded.spot_pnl,
      fills_commission = excluded.fills_commission, perp_flow = excluded.perp_flow, wins = excluded.wins, losses = excluded.losses`
 
-/** The accounts in a service's database, or beside it: a reference's clients have no cash yet. */
+/** Stores the accounts in a service's database, or in a reference's: a reference's clients have no cash yet. */
 export const storeAccounts = (databaseUrl: string, accounts: ReadonlyArray<PreparedAccount>): Promise<void> =>
   onDatabase(databaseUrl, async (client) => {
     let stored = 0
@@ -69,7 +69,7 @@ export const storeAccounts = (databaseUrl: string, accounts: ReadonlyArray<Prepa
 
 const stakedQty = "10"
 
-/** So many swaps of USDC of each account, taken of one offer. */
+/** Takes this number of USDC swaps for each account, all from one offer. */
 export const takeSwaps = async (
   service: RunningService,
   partner: BenchPartner,

@@ -1,4 +1,4 @@
-/** What the staking part asks of its load generator and of its reference services. */
+/** The messages between the staking part, its load generator and its reference services. */
 import type { Slice } from "../load/protocol.ts"
 import type { ServerKeys } from "../reference/partnerServer.ts"
 import type { Style } from "../reference/protocol.ts"
@@ -15,7 +15,7 @@ export interface ReadSlice extends Window {
   readonly kind: ReadKind
 }
 
-/** Takes of one offer, client by client in turn, until the window is over or there are `count` of them. */
+/** Takes of one offer, client by client in turn, until the window is over or `count` takes are done. */
 export interface TakeSlice extends Window {
   readonly kind: "take"
   readonly count: number | null
@@ -25,7 +25,7 @@ export interface TakeSlice extends Window {
 
 export type StakingSlice = ReadSlice | TakeSlice
 
-/** An offer of USDC with the terms that a reference knows by heart. */
+/** An offer of USDC with its terms, which the reference knows in advance. */
 export interface HeldOffer {
   readonly offerId: number
   readonly rateBps: number

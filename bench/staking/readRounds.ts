@@ -1,6 +1,6 @@
 /**
- * Balances and overviews over HTTP at 64 connections, of accounts with eight currencies and fifty swaps that have few or very many
- * trades behind them, while the marks move.
+ * Balances and overviews over HTTP at 64 connections, of accounts with eight currencies, fifty swaps, and few or very
+ * many earlier trades, while the marks move.
  */
 import { Child } from "../child.ts"
 import type { SliceResult } from "../load/protocol.ts"
@@ -15,7 +15,7 @@ import { type ReadKind, readKinds, type StakingSlice } from "./protocol.ts"
 
 export interface ReadPlan {
   readonly dataDirectory: string
-  /** Trades behind the smaller and the larger account. */
+  /** The number of earlier trades of the smaller and of the larger account. */
   readonly behind: readonly [number, number]
   readonly rounds: number
   readonly sliceMillis: number
@@ -103,7 +103,7 @@ export const measureReads = async (plan: ReadPlan): Promise<ReadFindings> => {
   await takeSwaps(filling, partner, accounts, swapsEach)
   await storeAccounts(filling.databaseUrl, accounts)
   plan.progress(`${plan.behind.join(" and ")} trades stored`)
-  // A service that begins now reads the accounts as they are stored.
+  // A service that starts now reads the accounts as they are stored.
   await filling.stop()
   const service = await startService(plan.dataDirectory)
   try {

@@ -3,7 +3,7 @@ import { type MaturityFindings, type MaturityPlan, measureMaturities } from "./m
 import { measureReads, type ReadFindings, type ReadPlan } from "./readRounds.ts"
 import { measureTakes, type TakeFindings, type TakePlan } from "./takeRounds.ts"
 
-/** Rows that can be asked for by name. */
+/** Rows that can be requested by name. */
 export const stakingRows = ["reads", "takes", "maturities"] as const
 type StakingRow = (typeof stakingRows)[number]
 

@@ -1,6 +1,6 @@
 /**
- * What takes are held to: Fastify over TLS and a pg pool at the same venue process. A take is one commit, the venue's call, another
- * commit and the answer (`writeTake`).
+ * The reference of takes: Fastify over TLS and a pg pool at the same venue process. A take is one commit, the venue's
+ * call, another commit and the answer (`writeTake`).
  */
 import { createHash, randomUUID } from "node:crypto"
 import { Pool } from "pg"

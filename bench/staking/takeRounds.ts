@@ -1,6 +1,7 @@
 /**
- * Takes over HTTP at 64 connections: the service beside the typical and the tuned reference at the same venue process, in turns;
- * after each slice exactly what was answered is stored as open, costs its notional once, and stands at the venue.
+ * Takes over HTTP at 64 connections. The service and the typical and the tuned reference take turns at the same venue
+ * process. After each slice exactly the answered takes are stored as open, cost their notional once, and are open at
+ * the venue.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -27,7 +28,7 @@ export interface TakePlan {
   readonly progress: (line: string) => void
 }
 
-/** With what the venue used and what was written, each of one take. */
+/** With the venue's processor time and the written bytes, both per take. */
 export interface TakeRow extends Row {
   readonly venue: Spread
   readonly tableBytes: Spread
@@ -39,7 +40,7 @@ type System = "service" | "typical" | "tuned"
 export interface TakeFindings {
   readonly rows: { readonly [S in System]: TakeRow }
   readonly otherCores: Spread
-  /** Of the service, all of them found as answered. */
+  /** Takes of the service. Each was found stored as it was answered. */
   readonly takes: number
 }
 
@@ -146,7 +147,7 @@ class Takes {
     return { ...measured, written: writtenEach(before, await writtenTo(databaseUrl), measured.acknowledged) }
   }
 
-  /** Exactly so many swaps are open, each with its principal posted once and its rows. */
+  /** Checks that exactly this number of swaps is open, each with its principal posted once and with all its rows. */
   private async check({ system, databaseUrl, takes }: Target): Promise<void> {
     if (system === "service") await checkAgreement(this.service)
     const [found, cost] = await onDatabase(databaseUrl, async (client) => {

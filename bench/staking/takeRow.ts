@@ -1,4 +1,7 @@
-/** What a reference takes of a take, and what it keeps: as much as the service does (`SwapContext`). Amounts are micro-USDC. */
+/**
+ * The input of a take at a reference, and its stored context: as many data as the service stores (`SwapContext`).
+ * Amounts are micro-USDC.
+ */
 import { formatAmount } from "../../src/machines/shared/Money.ts"
 import { swapReward } from "../../src/machines/swap/swapFigures.ts"
 import type { HeldOffer } from "./protocol.ts"
@@ -14,7 +17,7 @@ const commissionRewardBps = 1_000
 const leastTake = 100_000n
 const largestTake = 500_000_000_000n
 
-/** Of a quantity on the lot grid; null: outside of what the market takes at once. */
+/** The notional of a quantity on the lot grid; null: outside of the market's sizes of one take. */
 export const notionalOf = (qty: string): bigint | null => {
   const [whole = "0", part = ""] = qty.split(".")
   const notional = BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"))
@@ -32,7 +35,7 @@ export interface RequestedSwap extends HeldOffer {
 
 const text = (minor: bigint): string => formatAmount(minor, "USDC")
 
-/** The context as it is stored while nothing is known of the venue. */
+/** The stored context of a take before the venue's answer. */
 export const contextOf = (asked: RequestedSwap) => {
   const { swapId, clientId, account, offerId, qty, notional, rateBps, tenorDays, at } = asked
   return {
@@ -74,7 +77,7 @@ export const contextOf = (asked: RequestedSwap) => {
 }
 export type Context = ReturnType<typeof contextOf>
 
-/** What is answered of a swap that was taken. */
+/** The answer to an executed take. */
 export const answerOf = (context: Context, tradeId: number): string => {
   const { notional, reward } = context
   const expectedPayout = text(minorOfText(notional) + minorOfText(reward))

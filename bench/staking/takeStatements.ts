@@ -1,4 +1,4 @@
-/** The statements of the references of takes: row by row, and all rows of a commit by one. */
+/** The statements of the references of takes: one per row, or one for all rows of a commit. */
 const auditColumns = "(id, ts, role, key_label, request_id, partner_id, client_id, object, action, after)"
 const swapColumns = `(id, partner_id, client_id, state, version, context, symbol, currency, amount, reward, fee, paid, written_off,
                       commission, created_at)`

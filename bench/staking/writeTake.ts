@@ -1,12 +1,13 @@
 /**
- * The writes of the reference services for a take: what is held before the venue is called, and what became of it, a commit each,
- * because the call must outlive a crash. The same rows as the service's: swap, two transactions with their postings, balance, call,
- * three audit rows, settlement item with its event (the webhook's row), timer of maturity, totals, stored answer. `typical` writes
- * them one by one; `tuned` prepares its statements, reads in one look and writes all rows of a commit by one statement.
+ * The writes of the reference services for a take: the held amount before the venue call, and the outcome after it.
+ * Each is a commit, because the call must survive a crash. The rows are those of the service: swap, two transactions
+ * with their postings, balance, call, three audit rows, settlement item with its event (the webhook's row), timer of
+ * maturity, totals, stored answer. `typical` writes them one by one; `tuned` prepares its statements, reads with one
+ * query and writes all rows of a commit by one statement.
  *
- * Kinder to the references than the service is to itself: ids come from memory, the offer's terms are known by heart, stored answers
- * are not encrypted, nothing is sealed, no event of the venue is read, sums by day are not kept, no gate but state, level, cash and
- * size is looked at, and what the venue never answers stays as it is.
+ * The references do less work than the service: ids come from memory, the offer's terms are known in advance, stored
+ * answers are not encrypted, there are no seals, no venue event is read, daily sums are not kept, only the gates of
+ * state, level, cash and size are checked, and a call without an answer of the venue is not resolved.
  */
 import { type ClientBase, type Pool, type QueryResultRow } from "pg"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
@@ -17,7 +18,7 @@ import type { HeldOffer } from "./protocol.ts"
 import { type Context, contextOf, notionalOf } from "./takeRow.ts"
 import { type TakeStatement, takeStatements } from "./takeStatements.ts"
 
-/** Of every reference the same: two transactions of a swap, and the postings of them, follow from its id. */
+/** The same for both references: the ids of a swap's two transactions and of their postings derive from the swap's id. */
 export interface Desk {
   readonly pool: Pool
   readonly style: Style
@@ -38,7 +39,7 @@ export interface RequestedTake extends Asked {
   readonly qty: string
 }
 
-/** What the venue made of it. */
+/** The venue's outcome of a take. */
 export interface Executed {
   readonly contractId: number
   readonly tradeId: number
@@ -57,7 +58,7 @@ type Run = <Row extends QueryResultRow>(
   values: ReadonlyArray<unknown>
 ) => Promise<ReadonlyArray<Row>>
 
-/** Runs a statement: prepared where the style says so. */
+/** Runs a statement, prepared in the tuned style. */
 const runnerOf =
   (sql: ClientBase | Pool, style: Style): Run =>
   async <Row extends QueryResultRow>(name: TakeStatement, values: ReadonlyArray<unknown>) => {
@@ -79,7 +80,7 @@ interface ClientRecord extends QueryResultRow {
   readonly answered?: string
 }
 
-/** Gates, swap, what is held for it, call and audit row. */
+/** Checks the gates, and writes swap, held amount, call and audit row. */
 export const writeTaking = ({ pool, style, ids, offer, prefix }: Desk, asked: RequestedTake): Promise<Begun> =>
   transact(pool, async (sql) => {
     const run = runnerOf(sql, style)
@@ -113,7 +114,7 @@ export const writeTaking = ({ pool, style, ids, offer, prefix }: Desk, asked: Re
     return { context, notional, clientRef: client.partner_client_ref }
   })
 
-/** The client and what of its cash is tied, locked: in one look where the style says so. */
+/** Reads and locks the client and its held cash, with one query in the tuned style. */
 const clientOf = async (run: Run, style: Style, { clientId, partnerId, idempotencyKey }: RequestedTake) => {
   if (style === "tuned") {
     const [client] = await run<ClientRecord>("look", [clientId, partnerId, idempotencyKey])
@@ -128,7 +129,7 @@ const clientOf = async (run: Run, style: Style, { clientId, partnerId, idempoten
   return client === undefined ? undefined : { ...client, held }
 }
 
-/** What the venue made of it, and the answer to the partner. */
+/** Writes the venue's outcome, and the answer to the partner. */
 export const writeTaken = async (
   { pool, style, ids, prefix }: Desk,
   asked: RequestedTake & { readonly fingerprint: string; readonly body: string },

@@ -1,6 +1,7 @@
 /**
- * ACCOUNT statements of very many postings: model, CSV and PDF of one at a time; the memory that each adds to a process that has made
- * a small one; and the latency of another partner's callers beside four builds with their PDFs at once.
+ * ACCOUNT statements of very many postings: model, CSV and PDF of one statement at a time; the memory that each adds to
+ * a process that has made a small one; and the latency of another partner's callers beside four concurrent builds with
+ * their PDFs.
  */
 import { setTimeout as pause } from "node:timers/promises"
 import { Child } from "../child.ts"
@@ -18,10 +19,10 @@ import { makeAccount, saveFile, type StatementSide } from "./statementCalls.ts"
 export interface FilePlan {
   readonly dataDirectory: string
   readonly postings: number
-  /** Of the statement that warms a process up. */
+  /** Postings of the statement that warms up a process. */
   readonly few: number
   readonly rounds: number
-  /** Clients of the other partner. */
+  /** The number of the other partner's clients. */
   readonly others: number
   readonly progress: (line: string) => void
 }
@@ -30,11 +31,11 @@ export const steps = ["model", "csv", "pdf"] as const
 export type Step = (typeof steps)[number]
 
 export interface StepFindings {
-  /** Rows a second. */
+  /** Rows per second. */
   readonly rate: Spread
-  /** MB of the process at its peak, more than before. */
+  /** The increase of the process's peak memory, MB. */
   readonly memory: number
-  /** Bytes of the file; of a model none. */
+  /** Bytes of the file; zero for a model. */
   readonly bytes: number
 }
 
@@ -54,9 +55,9 @@ interface World {
   readonly plan: FilePlan
   readonly partner: BenchPartner
   readonly other: BenchPartner & { readonly clientIds: ReadonlyArray<number> }
-  /** With few postings. */
+  /** The client with few postings. */
   readonly small: number
-  /** One whose memory is measured, one for each round, then those of four builds at once. */
+  /** Clients with many postings: one for each round of the memory measure, then those of the four concurrent builds. */
   readonly large: ReadonlyArray<number>
   readonly period: { readonly from: number; readonly to: number }
 }
@@ -83,7 +84,7 @@ const makeWorld = async (plan: FilePlan): Promise<World> => {
   }
 }
 
-/** A service that has just begun and has made a small statement with its files. */
+/** A service that has just started and has made a small statement with its files. */
 interface Running {
   readonly side: StatementSide
   readonly service: RunningService
@@ -92,7 +93,7 @@ interface Running {
 const beginService = async ({ plan, partner, other, small, period }: World): Promise<Running> => {
   const service = await startService(plan.dataDirectory)
   const { port, ca } = service
-  // Its seal holds all postings before it: the copies have none.
+  // This report's seal covers all postings before it. The copies have no seals.
   await reportCollateral(service, other, other.clientIds[0] as number, `seal-${Date.now()}`)
   const side = { port, ca, partnerKey: partner.partnerKey }
   const made = await makeAccount(side, { clientId: small, ...period })
@@ -106,7 +107,7 @@ interface Measured {
   readonly memory: number
 }
 
-/** One step of one client's statement; what it took, and what it added to the process at its peak. */
+/** Runs one step for one client's statement. Returns its duration, and the increase of the process's peak memory. */
 const measureStep = async (
   world: World,
   { side, service }: Running,
@@ -115,7 +116,7 @@ const measureStep = async (
 ): Promise<Measured> => {
   const { pid } = service
   const asked = { clientId, ...world.period }
-  // The statement of a file is there before.
+  // The statement of a file exists before its file is rendered.
   const before = step === "model" ? null : await makeAccount(side, asked)
   const resident = residentMegabytes(pid)
   resetPeak(pid)
@@ -130,7 +131,7 @@ const measureStep = async (
 type Found = { readonly [S in Step]: Array<Measured> }
 const nothing = (): Found => ({ model: [], csv: [], pdf: [] })
 
-/** Memory: each step in a process of its own, the statement of the first large client. */
+/** Measures memory: each step in a process of its own, for the statement of the first large client. */
 const measureMemory = async (world: World): Promise<Record<Step, number>> => {
   const found = { model: 0, csv: 0, pdf: 0 }
   const [clientId] = world.large as readonly [number]
@@ -156,11 +157,17 @@ const measureRates = async (world: World, running: Running): Promise<Found> => {
   return found
 }
 
-/** So long every one of the other partner's clients is called, twice: their accounts are in memory then, with the builds and without. */
+/**
+ * The time in which each of the other partner's clients is called twice, so that their accounts are in memory both with
+ * the builds and without them, ms.
+ */
 const warmMillis = ({ others }: FilePlan): number =>
   (2 * others * 1_000) / (paced.readsPerSecond + paced.reportsPerSecond)
 
-/** Four builds with their PDFs at once, and as long without. */
+/**
+ * Measures the other partner's calls beside four concurrent builds with their PDFs, and for the same time without
+ * builds.
+ */
 const measureBeside = async (world: World, { service, side }: Running) => {
   const load = new Child<PacedLoadQuestion, PacedResult>("contracts/pacedLoad.ts")
   const watched = { load, other: world.other }

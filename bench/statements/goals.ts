@@ -1,4 +1,4 @@
-/** What statements have to reach; rows that were not measured are not judged. */
+/** The goals of statements; rows that were not measured are not judged. */
 import type { PacedLatency } from "../contracts/protocol.ts"
 import type { Goal } from "../goals.ts"
 import { type FileFindings, type Step, steps } from "./fileRounds.ts"
@@ -6,12 +6,12 @@ import type { NightFindings } from "./nightRounds.ts"
 import type { StatementFindings } from "./statementRounds.ts"
 
 const reach = {
-  /** MB more than before. */
+  /** Limits on the increase of peak memory, MB. */
   memory: { model: 96, csv: 64, pdf: 256 } satisfies Record<Step, number>,
   timesCalm: 1.5,
   timesLoop: 3,
   nightSeconds: 600,
-  /** Of ten times the clients. */
+  /** Limit on the time for ten times the clients, as a multiple of the time for all clients. */
   growth: 11
 } as const
 

@@ -1,6 +1,7 @@
 /**
- * A night: TRANSACTIONS of very many clients with so many trades of the day each, made by the service's own job once its clock has
- * passed the night; beside it a loop over clients by plain SQL. Another partner's callers are watched meanwhile.
+ * A night: TRANSACTIONS statements of very many clients with a number of trades of the day each, made by the service's
+ * own job once its clock has passed midnight. The reference is a loop over clients by plain SQL. Another partner's
+ * callers are measured at the same time.
  */
 import type { PacedLoadQuestion, PacedResult } from "../contracts/protocol.ts"
 import { Child } from "../child.ts"
@@ -19,9 +20,9 @@ import { storeTrades } from "./preparedTrades.ts"
 export interface NightPlan {
   readonly dataDirectory: string
   readonly clients: number
-  /** Trades of each. */
+  /** Trades per client. */
   readonly each: number
-  /** Clients of the loop; zero: it is left out. */
+  /** Clients of the plain SQL loop; zero: the loop is left out. */
   readonly plain: number
   readonly others: number
   readonly progress: (line: string) => void
@@ -30,11 +31,11 @@ export interface NightPlan {
 export interface NightFindings {
   readonly clients: number
   readonly each: number
-  /** From the moment at which the clock passes the night until the last statement is stored. */
+  /** From the moment at which the clock passes midnight until the last statement is stored. */
   readonly seconds: number
-  /** Statements a second. */
+  /** Statements per second. */
   readonly rate: number
-  /** Microseconds of processor time for each statement. */
+  /** Microseconds of processor time per statement. */
   readonly program: number
   readonly database: number
   readonly beside: PacedResult
@@ -45,7 +46,7 @@ type Load = Child<PacedLoadQuestion, PacedResult>
 
 const cash = "1000000.00"
 const dayMillis = 86_400_000
-/** The night's statements are due half an hour after it. */
+/** The night's statements are due half an hour after midnight, ms. */
 const afterNight = 31 * 60_000
 const patienceMillis = 3 * 3_600_000
 const concurrencies = [4, 8, 16] as const
@@ -58,7 +59,7 @@ interface World {
   readonly referenceUrl: string
 }
 
-/** The trades are of the service's own day, up to now. */
+/** The trades lie in the service's present day, before now. */
 const makeWorld = async (plan: NightPlan): Promise<World> => {
   const service = await startService(plan.dataDirectory)
   try {
@@ -94,7 +95,7 @@ type Measured = Pick<NightFindings, "seconds" | "program" | "database" | "beside
 
 const measureNight = async (world: World, service: RunningService, load: Load): Promise<Measured> => {
   const { plan, day } = world
-  // The pattern has its own trade.
+  // The pattern client has a trade of its own.
   const wanted = plan.clients + 1
   const postmaster = postmasterPid(plan.dataDirectory)
   const look = () => ({ app: cpuMicros(service.pid), server: serverCpuMicros(postmaster) })
@@ -118,7 +119,7 @@ const measureNight = async (world: World, service: RunningService, load: Load): 
   }
 }
 
-/** One statement of each client and its rows, none twice, and no more. */
+/** Checks that each client has exactly one statement with its rows. */
 const checkNight = ({ databaseUrl }: RunningService, { clientIds, day, plan }: World): Promise<void> =>
   onDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<Readonly<Record<"clients" | "all" | "rows", string>>>(
@@ -132,7 +133,7 @@ const checkNight = ({ databaseUrl }: RunningService, { clientIds, day, plan }: W
       throw new Error(`clients, statements and rows are ${[clients, all, said].join()}, not ${wanted}`)
   })
 
-/** The service answers the same callers meanwhile. */
+/** The service answers the same callers during the loop. */
 const measurePlain = async (world: World, service: RunningService, load: Load): Promise<NightFindings["plain"]> => {
   const { plan, day, clientIds } = world
   if (plan.plain === 0) return null

@@ -1,8 +1,8 @@
 /**
- * A night's statements by plain SQL, a process of its own: for each client a query of its executions, a model made a text with its
- * hash, and a transaction with the rows that the service makes durable for it (model, piece, statement, notification, event, audit
- * row), on so many connections with prepared statements. Spared are cuts, seals, the canonical form, encryption, and where it stood
- * if it were killed.
+ * A night's statements by plain SQL, in a process of its own: for each client a query of its executions, a model as
+ * text with its hash, and a transaction with the rows that the service stores for it (model, piece, statement,
+ * notification, event, audit row), on several connections with prepared statements. It leaves out cuts, seals, the
+ * canonical form, encryption, and the progress that a restart would need.
  */
 import { createHash } from "node:crypto"
 import { Pool } from "pg"
@@ -27,7 +27,7 @@ const audit = `INSERT INTO audit (id, ts, role, key_label, request_id, partner_i
   VALUES ($1, $2, 'SYSTEM', 'job', 'job', $3, $4, $5, 'statement.make', 'GENERATED')`
 
 const partnerId = 1
-/** Above those that any question before has given. */
+/** The highest id of all questions so far. */
 let lastId = 0
 
 const run = async (question: PlainNightQuestion): Promise<PlainNightResult> => {

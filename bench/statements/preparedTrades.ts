@@ -1,18 +1,20 @@
 /**
- * Very many trades of many clients without an order for each over HTTP: one order that was filled in earnest is the pattern, and is
- * copied in the database with its trade and the posting of its commission. Times are spread evenly over a stretch, and ids ascend with
- * them: clients trade beside one another, so what is one's lies between what is others'. A service has to begin anew before it is asked about them. The copies are not sealed: the books of such a database are not proved.
+ * Very many trades of many clients without an order for each over HTTP. One order that was filled over HTTP is the
+ * pattern: it is copied in the database with its trade and the posting of its commission. Times are spread evenly over
+ * a period, and ids ascend with them. Trades of different clients alternate, so one client's rows lie between those of
+ * others. The service must be restarted before it reads them. The copies are not sealed, so the books of such a
+ * database can't be verified.
  */
 import { onDatabase } from "../reference/database.ts"
 
-/** Ids of copies start above this; of postings, two of each, above twice as much. */
+/** The first id of copies. Copied postings, two per trade, begin above twice this id. */
 const firstCopy = 2_000_000_000
 
 export interface TradeCopies {
   readonly clientIds: ReadonlyArray<number>
-  /** Trades of each client. */
+  /** Trades per client. */
   readonly each: number
-  /** Booked from the first to before the second, Unix ms. */
+  /** Trades are booked at or after the first and before the second time, Unix ms. */
   readonly from: number
   readonly to: number
 }
@@ -44,10 +46,10 @@ const statements = [
           CASE leg WHEN 0 THEN -f.commission ELSE f.commission END FROM h, f, (VALUES (0), (1)) AS legs (leg)`
 ] as const
 
-/** Of the rows of one statement. */
+/** Rows per statement. */
 const chunk = 50_000
 
-/** `patternId`: whose filled order is copied. */
+/** `patternId`: the client whose filled order is copied. */
 export const storeTrades = (databaseUrl: string, patternId: number, copies: TradeCopies): Promise<void> =>
   onDatabase(databaseUrl, async (client) => {
     const { clientIds, each, from, to } = copies
@@ -65,7 +67,7 @@ export const storeTrades = (databaseUrl: string, patternId: number, copies: Trad
     }
     stored += clientIds.length * each
     await client.query("ALTER TABLE postings ENABLE TRIGGER USER")
-    // What is booked next is younger.
+    // Later bookings get higher ids than the copies.
     for (const [name, last] of [
       ["order", firstCopy + stored + 1],
       ["fill", firstCopy + stored + 1],

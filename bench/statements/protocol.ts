@@ -1,6 +1,6 @@
 /** The messages between the statements part and its loop over clients. */
 
-/** A night's statements by a loop over clients, so many at a time: read from a database, written to one of its own. */
+/** A night's statements by a loop over clients, with this concurrency. It reads one database and writes another. */
 export interface PlainNightQuestion {
   readonly databaseUrl: string
   readonly ownUrl: string

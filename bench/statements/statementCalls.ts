@@ -1,4 +1,4 @@
-/** Statements asked for and saved over HTTP, on a connection of their own. */
+/** Requests and downloads of statements over HTTP, on a connection of their own. */
 import { Agent, request } from "node:https"
 import { setTimeout as pause } from "node:timers/promises"
 
@@ -28,7 +28,7 @@ const call = ({ port, ca, partnerKey }: StatementSide, method: "GET" | "POST", p
       const pieces: Array<Buffer> = []
       answer.on("data", (piece: Buffer) => {
         bytes += piece.length
-        // Of files the length alone is of interest.
+        // Only the length of a file is needed.
         if (method === "POST" || answer.statusCode !== 200) pieces.push(piece)
       })
       answer.once("error", fail)
@@ -52,7 +52,10 @@ export interface AskedStatement {
   readonly to: number
 }
 
-/** A build goes on when its caller's patience is over, and is found by asking again. */
+/**
+ * The build continues after its caller's timeout, and a repeated request finds it. The pause before a repeated request,
+ * ms.
+ */
 const retryMillis = 50
 const patienceMillis = 600_000
 
@@ -70,7 +73,7 @@ export const makeAccount = async (
   }
 }
 
-/** Saves a file and answers its bytes. */
+/** Downloads a file and returns its bytes. */
 export const saveFile = async (
   side: StatementSide,
   clientId: number,

@@ -2,7 +2,10 @@
 import { type FileFindings, type FilePlan, measureFiles } from "./fileRounds.ts"
 import { measureNights, type NightFindings, type NightPlan } from "./nightRounds.ts"
 
-/** Rows that can be asked for by name; `nights` has ten times the clients and takes longer than all others: it has to be. */
+/**
+ * Rows that can be requested by name. `nights` has ten times the clients and takes longer than all others, so it runs
+ * only on request.
+ */
 export const statementRows = ["files", "night", "nights"] as const
 export type StatementRow = (typeof statementRows)[number]
 export const usualStatementRows: ReadonlyArray<StatementRow> = ["files", "night"]
@@ -19,7 +22,7 @@ export interface StatementPlan {
 export interface StatementFindings {
   readonly files: FileFindings | null
   readonly night: NightFindings | null
-  /** Of ten times the clients. */
+  /** The night with ten times the clients. */
   readonly nights: NightFindings | null
 }
 

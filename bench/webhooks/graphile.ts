@@ -1,7 +1,7 @@
 /**
- * graphile-worker doing the same work: a job per event, signed and posted over TLS with kept connections, at most once
- * at a time per job, retried by the worker. Tuned as its documentation says for throughput: a local queue and batched
- * completion. A process of its own, like the service.
+ * graphile-worker doing the same work: one job per event, signed and posted over TLS with kept connections, at most
+ * once at a time per job, retried by the worker. Tuned for throughput by its documentation: a local queue and batched
+ * completion. It is a process of its own, like the service.
  */
 import { createHmac, randomUUID } from "node:crypto"
 import { Agent, request } from "node:https"
@@ -22,7 +22,7 @@ let utils: WorkerUtils | null = null
 let runner: Runner | null = null
 let agent = new Agent()
 
-/** About what a settlement or collateral event looks like. */
+/** A body about as long as a settlement or collateral event. */
 const bodyOf = (): string => {
   const id = randomUUID()
   const data = {
@@ -68,7 +68,7 @@ const post = ({ url, body }: Job): Promise<void> =>
 const jobs = (url: string, count: number) =>
   Array.from({ length: count }, () => ({ identifier: "post", payload: { url, body: bodyOf() } }))
 
-/** The worker logs every job: a benchmark is no place for that. */
+/** Discards the worker's log, because it logs every job. */
 const quiet = (): void => {}
 
 answerParent(async (question: PeerQuestion): Promise<PeerAnswer> => {

@@ -1,6 +1,7 @@
 /**
- * Receivers of the webhook benchmark, a process of its own: a healthy one that answers 200 at once, and a hanging one
- * that reads and never answers. Duplicates count once, as a receiver has to do it (doc 3, Webhook registration).
+ * Receivers of the webhook benchmark, in a process of its own: a healthy receiver that answers 200 at once, and a
+ * hanging one that reads and never answers. Duplicates count once, as every receiver must count them (doc 3, Webhook
+ * registration).
  */
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"

@@ -1,7 +1,8 @@
 /**
- * The webhook side of the benchmark: how fast a backlog drains, how long an event takes from its commit to a healthy
- * receiver while a hanging and a dead one have their own backlogs, and what deliveries cost the money writes beside
- * them. graphile-worker posts the same bodies to the same receivers on the same PostgreSQL server, slices in turn.
+ * The webhook part of the benchmark: the rate at which a backlog drains; the time of an event from its commit to a
+ * healthy receiver while a hanging and a dead receiver have their own backlogs; and the cost of deliveries for
+ * concurrent money writes. graphile-worker posts the same bodies to the same receivers on the same PostgreSQL server,
+ * in alternating slices.
  */
 import { mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -32,7 +33,7 @@ export interface Latency {
 
 export interface WebhookFindings {
   readonly backlog: number
-  /** Deliveries a second while a backlog drains. */
+  /** Deliveries per second while a backlog drains. */
   readonly drain: { readonly service: Spread; readonly peer: Spread }
   /** Beside a hanging and a dead receiver with `stuck` events each. */
   readonly latency: {
@@ -41,7 +42,7 @@ export interface WebhookFindings {
     readonly stuck: number
     readonly perSecond: number
   }
-  /** Money writes a second at 64 connections without an endpoint, and while every one of them makes a delivery. */
+  /** Money writes per second at 64 connections: without an endpoint, and while each write causes a delivery. */
   readonly writes: { readonly quiet: Spread; readonly delivering: Spread }
 }
 
@@ -57,7 +58,7 @@ export interface WebhookPlan {
 
 const perSecond = 50
 const stuck = 40
-/** What the service has in flight for one partner (A3-34); graphile-worker gets as much for each receiver. */
+/** The service's limit on deliveries in flight per partner (A3-34); graphile-worker gets the same limit per receiver. */
 const perReceiver = 4
 const waitLimitMillis = 60_000
 
@@ -66,7 +67,7 @@ type Peer = Child<PeerQuestion, PeerAnswer>
 
 const portOf = (answer: ReceiverAnswer): number => (answer as { readonly port: number }).port
 
-/** A port nobody listens on. */
+/** A port on which no server listens. */
 const deadPort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -75,7 +76,7 @@ const deadPort = (): Promise<number> =>
     })
   })
 
-/** Asks until `count` deliveries are there or nothing comes any more; returns all arrivals. */
+/** Polls until `count` deliveries have arrived, or until no more arrive. Returns all arrivals. */
 const arrivalsOf = async (receiver: Receiver, count: number): Promise<Arrivals> => {
   const from = performance.now()
   let last = (await receiver.ask({ kind: "arrivals" })) as Arrivals
@@ -86,7 +87,7 @@ const arrivalsOf = async (receiver: Receiver, count: number): Promise<Arrivals> 
   return last
 }
 
-/** Arrivals a second from `from` to the last one. */
+/** Arrivals per second from `from` to the last arrival. */
 const rateAfter = ({ at }: Arrivals, from: number): number => {
   const later = at.filter((time) => time >= from)
   const end = later.at(-1) ?? from
@@ -128,7 +129,7 @@ const burst = async (world: World, millis: number, tag: string): Promise<SliceRe
   return result
 }
 
-/** A burst of reports, each with its delivery; the rate is that of what is left when the burst is over. */
+/** Sends a burst of reports, each with its delivery. The rate is that of the deliveries that remain after the burst. */
 const drainService = async (world: World, round: number) => {
   const { receiver, plan } = world
   await receiver.ask({ kind: "reset" })
@@ -151,7 +152,7 @@ const drainPeer = async ({ peer, receiver, plan, ports }: World): Promise<number
   return rateAfter(arrivals, arrivals.at[0] ?? 0)
 }
 
-/** A steady trickle of events to the healthy receiver, while the other two have theirs waiting. */
+/** Sends a steady trickle of events to the healthy receiver, while the other two receivers have waiting events. */
 const trickleService = async (world: World, others: ReadonlyArray<BenchPartner & { readonly clientId: number }>) => {
   const { service, receiver, plan, healthy } = world
   await receiver.ask({ kind: "reset" })

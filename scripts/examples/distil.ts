@@ -27,7 +27,7 @@ const impersonal = (text: string): string => {
     .replaceAll(/whs_[\w-]+/g, testVector.secret)
 }
 
-/** Limit of one status; more would not be read. */
+/** Limit on the recorded answers of one status; a reader needs no more. */
 const mostAnswers = 3
 const mostRefusals = 6
 
