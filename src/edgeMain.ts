@@ -39,7 +39,7 @@ export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Eff
       const print = yield* stdoutPrinter
       print(announcement(options, `https://${urlHost(options.host)}:${bound.port}`, tls.caFile))
       yield* stop
-      yield* Effect.logInfo("stopping: finishing the accepted requests")
+      yield* Effect.logInfo("the service stops: it finishes the accepted requests first")
       yield* Scope.close(http, Exit.void)
       return "stopped" as const
     })

@@ -232,9 +232,9 @@ const start = (
   })
 
 const endings: Readonly<Record<Ended["ending"], string>> = {
-  stopped: "stopping: finishing the accepted requests",
-  usurped: "another process has taken this database over: stopping",
-  reset: "the sandbox is reset: finishing the accepted requests"
+  stopped: "the service stops: it finishes the accepted requests first",
+  usurped: "another process has taken over this database: the service stops",
+  reset: "the sandbox is reset: the service finishes the accepted requests first"
 }
 
 const databaseUrl = (options: ServeOptions, files: DataFiles, left: () => number) =>

@@ -98,7 +98,7 @@ const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<nu
     const at = (yield* Clock.currentTimeMillis) + offset
     if (now > at + together) return now - at
     if (now < at - together) {
-      yield* Effect.logInfo("the venue's clock is moved to the service's", { millis: at - now })
+      yield* Effect.logInfo("the venue's clock moved forward to the service's time", { millis: at - now })
       const body = { type: "advance", to: at }
       yield* queryVenue(venue, "/venue/v1/control", { body, timeoutMillis: jumpMillis })
     }
@@ -110,7 +110,7 @@ export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset
   Effect.gen(function* () {
     const ahead = yield* compareClocks(venue, offset)
     if (ahead === 0) return offset
-    yield* Effect.logInfo("the service's clock is moved to the venue's", { millis: ahead })
+    yield* Effect.logInfo("the service's clock moved forward to the venue's time", { millis: ahead })
     const now = yield* Clock.currentTimeMillis
     return (yield* moveClock(sql, ahead, clockEnd - now, false)) ?? offset
   }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), offset)))

@@ -1,6 +1,6 @@
 /**
- * A service whose output nobody takes: a closed pipe, a full disk, a reader that stands still. It serves all the same,
- * counts what it dropped, and says so when it is read again.
+ * A service whose output can't be written: a closed pipe, a full disk, a reader that does not read. The service
+ * continues, counts the dropped lines, and reports their number once a reader reads again.
  */
 import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -27,7 +27,7 @@ const serve = (dataDir: string, stdout: number | "ignore", stderr: number, ...mo
   const child = spawn(process.execPath, args, { stdio: ["ignore", stdout, stderr] })
   children.push(child)
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
-  /** Without its ready line a service is found by the file it leaves. */
+  /** Without its ready line the service is found by the file that it writes. */
   const ready = () =>
     vi.waitFor(() => assert.isTrue(Fs.existsSync(join(dataDir, "service.json")) || child.exitCode !== null), 60_000)
   return { child, ended, ready }
@@ -39,7 +39,7 @@ const metricsOf = async (dataDir: string): Promise<string> => {
   return ran.stdout
 }
 
-/** Lines of its log that nobody took. */
+/** The number of the service's log lines that could not be written. */
 const droppedOf = (metrics: string): number =>
   Number(/brokerage_dropped_lines_total\{stream="stderr"\} ([0-9]+)\n/.exec(metrics)?.[1])
 
@@ -53,7 +53,8 @@ describe("a service whose output can't be written", () => {
       await ready()
       const metrics = await metricsOf(dataDir)
       assert.include(metrics, 'brokerage_dropped_lines_total{stream="stdout"} 1\n')
-      // What became of the ready line is said in the log, which has no room either; a slow machine has more to say.
+      // The log would report the loss of the ready line, and has no room for that report either. A slow machine logs
+      // further lines.
       assert.isAtLeast(droppedOf(metrics), 1)
       child.kill("SIGTERM")
       assert.strictEqual(await ended, 0)
@@ -66,7 +67,7 @@ describe("a service whose output can't be written", () => {
   it("a pipe whose reader went away: it serves, and the next reader learns how many lines are missing", async () => {
     const fifo = join(folder, "log")
     assert.strictEqual(spawnSync("mkfifo", [fifo]).status, 0)
-    // Opened for both, so that neither end waits for the other.
+    // Opened for reading and writing, so that neither end waits for the other.
     const both = Fs.openSync(fifo, Fs.constants.O_RDWR)
     const log = Fs.openSync(fifo, "w")
     const dataDir = join(folder, "closed")
@@ -77,7 +78,7 @@ describe("a service whose output can't be written", () => {
     const cluster = join(dataDir, "postgres", "cluster")
     const postmaster = readPostmasterPid(cluster)?.pid ?? 0
     assert.isAbove(postmaster, 0)
-    // Something to log: the database dies, and is there again after two lines.
+    // The death of the database causes log lines: the database runs again after two lines.
     process.kill(postmaster, "SIGKILL")
     await vi.waitFor(async () => assert.isAtLeast(droppedOf(await metricsOf(dataDir)), 2), 60_000)
     assert.isNull(child.exitCode)
@@ -89,7 +90,7 @@ describe("a service whose output can't be written", () => {
     assert.strictEqual(await ended, 0)
     const [, notice, line] = text.split("\n")
     assert.match(notice ?? "", /level=WARN .*message="log lines could not be written" .*missing.*[0-9]/)
-    assert.match(line ?? "", /message="stopping: finishing the accepted requests"/)
+    assert.match(line ?? "", /message="the service stops: it finishes the accepted requests first"/)
   }, 120_000)
 })
 

@@ -35,7 +35,7 @@ interface Served {
   readonly log: () => string
 }
 
-/** Runs the service until it is ready; rejects with its log when it ends before. */
+/** Runs the service until it is ready; rejects with its log if it ends before. */
 const serve = (...args: ReadonlyArray<string>): Promise<Served> => {
   const given = ["--json", "--port", "0", "--data-dir", dataDir, "--database-url", Redacted.value(database.url)]
   const child = spawn(process.execPath, [bin, "serve", ...given, ...args], { stdio: ["ignore", "pipe", "pipe"] })
@@ -75,7 +75,7 @@ describe("a sandbox", () => {
     const began = await startedAt()
     assert.strictEqual(await end(first, "SIGKILL"), "SIGKILL")
     const second = await serve("--sandbox")
-    assert.include(second.log(), "adopted the running simulated venue")
+    assert.include(second.log(), "the service adopted the running simulated venue")
     assert.strictEqual(await startedAt(), began)
     const venue = simulated()
     assert.strictEqual(await end(second, "SIGTERM"), 0)
@@ -94,7 +94,7 @@ describe("a sandbox", () => {
     const second = await serve("--sandbox")
     closeTo(await offset(), 3 * hour)
     await end(second, "SIGTERM")
-    // A venue with new books knows nothing of time travel.
+    // A venue with new books has the present time, not the advanced one.
     rmSync(join(dataDir, "venue"), { recursive: true })
     const third = await serve("--sandbox")
     closeTo((await simulated().ask("/venue/v1/clock")).json.now - Date.now(), 3 * hour)
@@ -121,7 +121,7 @@ describe("--venue-url", () => {
       while ((await offset()) === 0) await back.client.ask("/venue/v1/clock")
       closeTo(await offset(), 2 * hour)
       assert.strictEqual(await end(service, "SIGTERM"), 0)
-      // It is not the service's to end.
+      // The service did not start this venue, and must not end it.
       assert.strictEqual((await back.client.ask("/venue/v1/clock")).status, 200)
     } finally {
       back.child.kill("SIGKILL")

@@ -1,6 +1,6 @@
 /**
- * Rough treatment of the embedded PostgreSQL from outside: kill -9 of the postmaster, and stopping every process of the
- * server in its tracks. Only processes that are proved to be the given cluster's are touched.
+ * Attacks on the embedded PostgreSQL from outside: kill -9 of the postmaster, and SIGSTOP of every process of the
+ * server. Only processes that are proved to be the given cluster's are touched.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,30 +8,30 @@ import { isPostmasterOf, readPostmasterPid } from "../../src/runtime/adapters/po
 
 export const clusterOf = (dataDir: string): string => join(dataDir, "postgres", "cluster")
 
-/** The living postmaster of a cluster; null while there is none. */
+/** The living postmaster of a cluster; null if there is none. */
 export const livingPostmaster = (cluster: string): number | null => {
   const found = readPostmasterPid(cluster)
   return found !== undefined && isPostmasterOf(found.pid, cluster) ? found.pid : null
 }
 
-/** The postmaster once it takes connections. */
+/** The postmaster once it accepts connections. */
 export const readyPostmaster = (cluster: string): number | null => {
   const pid = livingPostmaster(cluster)
   return pid !== null && readPostmasterPid(cluster)?.status === "ready" ? pid : null
 }
 
-/** kill -9 of the postmaster (its backends end by themselves). The pid, or null when there was none. */
+/** kill -9 of the postmaster; its backends end by themselves. Returns the pid, or null if there was none. */
 export const killPostmaster = (cluster: string): number | null => {
   const pid = livingPostmaster(cluster)
   if (pid !== null) send(pid, "SIGKILL")
   return pid
 }
 
-/** Stops the postmaster and all its backends; the returned function lets them go on. */
+/** Stops the postmaster and all its backends. The returned function resumes them. */
 export const pausePostgres = (cluster: string): (() => void) => {
   const pid = livingPostmaster(cluster)
   if (pid === null) return () => {}
-  send(pid, "SIGSTOP") // first: a stopped postmaster starts no further backend
+  send(pid, "SIGSTOP") // The postmaster comes first, because a stopped postmaster starts no further backend.
   const stopped = [...childrenOf(pid), pid]
   for (const each of stopped) send(each, "SIGSTOP")
   return () => {
@@ -43,7 +43,7 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // Ended meanwhile.
+    // The process has ended in the meantime.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `metrics`: what the service measures of itself, in a text that a strict reader of the Prometheus format takes (operator
- * surface). The books are followed from look to look.
+ * `metrics`: the service's own figures, in a text that a strict reader of the Prometheus format accepts (operator
+ * surface). The test follows the books from read to read.
  */
 import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { PgConnection } from "@effect/sql-pg"
@@ -87,7 +87,7 @@ const raw = (bearer: string): Promise<{ status: number; type: string; text: stri
   })
 
 let wall = 0
-/** A look that is not served from the last one. */
+/** A read that is not served from the cache. */
 const look = async () => {
   wall += metricsAge
   const real = performance.now.bind(performance)
@@ -106,7 +106,7 @@ const report = (amount: string, direction = "DEPOSIT") =>
   collateral(service, key, clientId, { partnerRef: fresh(), direction, amount, currency: "USDC" })
 const adjust = (client: number, amount: string) =>
   service.done(["ledger", "adjust", String(client), "--currency", "USDC", "--amount", amount, "--reason", "r"])
-/** Of every partner under PARTNER custody, by its id. */
+/** The differences of every partner under PARTNER custody, by its id. */
 const differences = async () =>
   Object.fromEntries(
     Object.entries(valuesOf(await look(), "brokerage_custody_difference")).map(([name, value]) => [
@@ -211,7 +211,7 @@ describe("operator surface, metrics", () => {
       assert.isFalse(families.has("brokerage_postings_sum"))
     }
     assert.isBelow(real() - started, 2 * samplePatience)
-    // Who comes later does not wait for what is late already.
+    // A later caller does not wait for a read that is already late.
     const asked = real()
     assert.include((await raw(service.keys.ADMIN)).text, "brokerage_database_up 0")
     assert.isBelow(real() - asked, samplePatience)
@@ -227,7 +227,7 @@ describe("operator surface, metrics", () => {
   })
 
   it("a statement that the database refuses is logged, and the process answers for itself", async () => {
-    expectLog(/the metrics of the database can not be read/)
+    expectLog(/the metrics of the database can't be read/)
     await query(service, "ALTER TABLE seals RENAME COLUMN custody_to TO custody_gone")
     const broken = await look()
     await query(service, "ALTER TABLE seals RENAME COLUMN custody_gone TO custody_to")

@@ -1,6 +1,6 @@
 /**
- * `sim verify`: service and venue hold the same, and nothing is on its way between them; else the first difference, or what
- * is still in flight after 10 s (operator surface, Developers and QA).
+ * `sim verify`: service and venue agree, and nothing is in flight between them; otherwise the first difference, or the
+ * calls that are still in flight after 10 s (operator surface, Developers and QA).
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
@@ -97,10 +97,10 @@ describe("holdings of an account", () => {
 
 const venue = new VenueMemory({ now: () => Date.now() })
 const accounts = new Map<string, VenueAccount["positions"]>()
-/** What the venue says of every account's money. */
+/** The venue's record of every account's money. */
 let money: VenueAccount["money"] = []
 let away = false
-/** Events that the venue says it has beyond those that anybody was sent. */
+/** The number of events that the venue reports in addition to those that it has sent. */
 let unsent = 0
 const layerVenue = Layer.effect(
   Venue,
@@ -108,7 +108,7 @@ const layerVenue = Layer.effect(
     Venue.of({
       ...port,
       events: (after) => {
-        // Each stream keeps what was so when it began: the service's own, which began first, stays as it is.
+        // Each stream keeps the state of its beginning, so the service's own, older stream is unchanged.
         const more = unsent
         return Stream.map(port.events(after), (line) =>
           "heartbeat" in line ? { ...line, number: line.number + more } : line
@@ -130,7 +130,7 @@ const layerVenue = Layer.effect(
   )
 ).pipe(Layer.provide(venue.layer()))
 
-// Its tests put rows beside the venue's own tables on purpose.
+// The tests of this file add rows beside the venue's own tables on purpose.
 const clock = quickClock()
 const { service, client } = await openOperatorScenario({
   layerVenue,
@@ -195,7 +195,7 @@ describe("sim verify", () => {
         [{ account: uid, kind: "money", name: "USDC", service: null, venue: "-500" }]
       ]
     )
-    // Bought for 500, and 40 of results posted that the venue has within its trades.
+    // Bought for 500; and 40 of posted results, which the venue counts within its trades.
     await query(
       service,
       `INSERT INTO balances (client_id, currency, partner_id, cash, reserved, deposited, from_venue)
@@ -256,12 +256,12 @@ describe("sim verify", () => {
       const fact = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
       venue.events.push({ number, at: Date.now(), fact })
     }
-    // The service's own stream is open still and says nothing of them; a new one can't begin so far back.
+    // The service's own stream is still open and does not report them; a new one can't begin so far back.
     venue.forgotten = 4
     const behind = await verifyInVain()
     const sentence = "the venue does not keep the events after 0, and the service has not gone on yet"
     assert.deepStrictEqual([behind.status, behind.json.first, behind.json.eventsLost], [1, sentence, []])
-    expectLog(/the venue no longer keeps the next events: the reader continues from the current one/)
+    expectLog(/the venue no longer keeps the next events: the service skips them, and reads every account again/)
     venue.disconnect()
     const after = await verify()
     assert.deepStrictEqual(

@@ -1,6 +1,6 @@
 /**
- * The comparison with the venue, run now by `sim verify`: differences open breaks, once each, and close nothing; what the venue
- * has ended is taken over, and an overdue contract is asked for (A2-103, D5).
+ * The comparison with the venue, started by `sim verify`: differences open breaks, once each, and change nothing; ends
+ * at the venue are applied, and an overdue contract is queried (A2-103, D5).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -18,9 +18,9 @@ import { type Members, stepsOf } from "../support/steps.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 const world = contractVenue()
-/** How often an account of the venue was read. */
+/** The number of reads of an account at the venue. */
 let looks = 0
-/** A contract that the venue shows besides those of its books, by the number of the read. */
+/** A contract that the venue shows although its books lack it, by the number of the read. */
 let foreign: (read: number) => VenueContract | null = () => null
 const showing = (account: VenueAccount | null, read: number): VenueAccount | null => {
   const contract = foreign(read)
@@ -67,7 +67,7 @@ const hideEvents = async (): Promise<void> => {
   world.hide("events")
   world.venue.disconnect()
   await connected(false)
-  // The cut ends the market feed too: a knock-out meanwhile would have no exact mark.
+  // The cut ends the market feed too: a knock-out during the cut would have no exact mark.
   await steps.fed()
 }
 
@@ -78,7 +78,7 @@ const opened = async (paths: Members = {}): Promise<number> => {
   world.quote(rfqId, "60000")
   return (await steps.until(clientId, rfqId, ({ state }) => state === "ACCEPTED")).contractId
 }
-/** Moves the price, and waits until the service knows the mark: a knock-out at a mark that it does not know yet has to wait. */
+/** Moves the price, and waits until the service knows the mark: a knock-out at an unknown mark would have to wait. */
 const moved = async (price: string): Promise<void> => {
   world.price(price)
   await steps.priced(price)
@@ -163,7 +163,7 @@ describe("A2-103: service and venue are compared", () => {
   }, 60_000)
 
   it("A2-115: venue reconcile answers in words where a difference can't be written, and the log has the defect", async () => {
-    expectLog(/differences of an account could not be settled/)
+    expectLog(/differences of an account could not be applied/)
     await opened()
     const contract = { ...(await shownContract()), id: 9_999, ref: "X-1", qty: "?" }
     foreign = () => contract
@@ -203,7 +203,8 @@ describe("A2-103: service and venue are compared", () => {
   it("D5: a contract whose expiry has passed unheard is asked for, and takes the venue's end", async () => {
     const contractId = await opened({ "barrier.expiryTs": Date.now() + 3_600_000 })
     await hideEvents()
-    // The venue's clock stands with its prices; the service's timer fires and asks, and nothing has ended there.
+    // The venue's clock and prices are stopped. The service's timer fires and queries the venue, where nothing has
+    // ended.
     world.freeze()
     expectLog(/past its expiry, and the venue has reported no end/)
     await service.done(["sim", "clock", "advance", "62m"])
@@ -251,7 +252,7 @@ describe("A2-103: service and venue are compared", () => {
         if (row === undefined) throw new Error("no balance")
         turn.draft.put("balances", { ...row, fromVenue: row.fromVenue + more })
       })
-    // Gone by the second look.
+    // The difference is gone by the second read.
     await plant(5_000_000n)
     const before = looks
     const passing = service.done(["venue", "reconcile", uid])

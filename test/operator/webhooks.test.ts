@@ -13,7 +13,7 @@ import { openOperator } from "./operatorScenario.ts"
 
 const service = await openOperator({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
 
-/** A partner with `count` test deliveries and its webhook switched off, so that nobody tries them. */
+/** A partner with `count` test deliveries and a webhook that is switched off, so that they are not attempted. */
 const withDeliveries = async (count: number) => {
   const partner = await service.partner()
   const call = (method: string, path: string, body?: unknown) =>
@@ -38,7 +38,7 @@ const idsOf = (page: { readonly deliveries: ReadonlyArray<{ readonly deliveryId:
 describe("operator surface, webhook deliveries", () => {
   it("operator surface: the log as the partner reads it, by code or id, newest first, in pages", async () => {
     const { code, partnerId, key, ids } = await withDeliveries(3)
-    for (const id of ids) await giveUp(id) // an attempt under way changes nothing any more
+    for (const id of ids) await giveUp(id) // An attempt in flight changes nothing any more.
     const page = await log(code)
     assert.deepStrictEqual(idsOf(page), ids.toReversed())
     assert.deepStrictEqual(await log(String(partnerId)), page)
@@ -126,7 +126,7 @@ describe("operator surface, webhook deliveries", () => {
       `UPDATE webhook_deliveries SET state = 'SENT', context = json_build_object(
          'attempts', 1, 'lastStatus', 204, 'error', NULL, 'sentAt', 5, 'nextAt', NULL) WHERE id = ${sent}`
     )
-    // Claimed by nobody who is there: no attempt under way can write its result any more.
+    // Leased by a worker that does not exist, so no attempt in flight can write its result.
     await query(service, `UPDATE webhook_deliveries SET claim_token = 'worker:2', claimed_at = 1 WHERE id = ${claimed}`)
     const before = await rowsFor(partnerId)
     await close(code)

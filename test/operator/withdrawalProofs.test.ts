@@ -1,6 +1,7 @@
 /**
- * What is paid is what was filed and what a second pair of eyes saw (doc 3, Withdrawal request; D10; operator surface, Four
- * eyes): destinations changed in the database, what an approval shows, and giving money back while a payment is asked for.
+ * A payment goes to the filed destination that a second person saw (doc 3, Withdrawal request; D10; operator surface,
+ * Four eyes): destinations changed in the database, the content of an approval, and a return of money while a payment
+ * is requested.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
@@ -27,7 +28,7 @@ const world = async (on: OperatorService) => {
   return { partner, clientId, path, ask }
 }
 
-/** Puts the destination of one request into another, or none, and gives the way back. */
+/** Copies the destination of one request to another, or removes it. Returns the reverse operation. */
 const replant = async (on: OperatorService, into: string, from: string | null): Promise<() => Promise<unknown>> => {
   await query(on, `CREATE TABLE kept_${into} AS SELECT destination FROM withdrawal_requests WHERE id = ${into}`)
   const value = from === null ? "NULL" : `(SELECT destination FROM withdrawal_requests WHERE id = ${from})`
@@ -50,7 +51,7 @@ describe("D10: a destination is the one it was filed with", () => {
   })
   afterAll(() => service.stop())
 
-  /** The step is refused, writes nothing, and the list and `ledger verify` tell. */
+  /** The step is refused and writes nothing, and the list and `ledger verify` report the change. */
   const stopped = async (step: string, requestId: string) => {
     const before = await rowCounts(service)
     const refused = await service.cli(["withdrawal", step, requestId], "FINANCE")
@@ -67,7 +68,7 @@ describe("D10: a destination is the one it was filed with", () => {
   }
 
   it.each(["another request's", "no"])("%s destination in its place stops approval and payment", async (kind) => {
-    expectLog(/does not show the destination it was filed with/)
+    expectLog(/the stored destination of withdrawal request \d+ is not the filed one/)
     const requestId = await here.ask({ iban: "DE02120300000000202051" })
     const other = await here.ask({ iban: "DE02500105170137075030" })
     for (const step of ["approve", "pay"]) {
@@ -84,7 +85,7 @@ describe("D10: a destination is the one it was filed with", () => {
   })
 
   it("a request without a destination has its proof too", async () => {
-    expectLog(/does not show the destination it was filed with/)
+    expectLog(/the stored destination of withdrawal request \d+ is not the filed one/)
     const requestId = await here.ask(null)
     const other = await here.ask({ address: "0x1" })
     const undo = await replant(service, requestId, other)
@@ -94,7 +95,7 @@ describe("D10: a destination is the one it was filed with", () => {
   })
 
   it("A3-45: the fingerprint can't be moved along: the audit has it, and verify compares", async () => {
-    expectLog(/does not show the destination it was filed with/)
+    expectLog(/the stored destination of withdrawal request \d+ is not the filed one/)
     const requestId = await here.ask({ iban: "DE02120300000000202051" })
     const { entries } = await service.done(["audit", "tail", "--object", `withdrawalRequest:${requestId}`])
     assert.match(entries[0].reason, /^destination [0-9a-f]{64}$/)

@@ -1,6 +1,6 @@
 /**
  * The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
- * Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+ * Waits poll facts (a changed pid, a printed line), never a fixed time.
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -41,7 +41,7 @@ afterAll(() => {
   for (const child of children) child.kill("SIGKILL")
   for (const each of folders) {
     const server = readPostmasterPid(join(each, "cluster"))
-    // Only reached by a test that failed half-way: its server must not stay behind.
+    // Reached only if a test failed half-way: its server must not keep running.
     if (server !== undefined && isPostmasterOf(server.pid, join(each, "cluster"))) process.kill(server.pid, "SIGQUIT")
     Fs.rmSync(each, { recursive: true, force: true, maxRetries: 10 })
   }
@@ -229,7 +229,7 @@ describe("processes", () => {
       assert.isTrue(isRunning(pid))
       yield* Effect.scoped(
         Effect.gen(function* () {
-          expectLog(/adopted the running embedded PostgreSQL/)
+          expectLog(/the service adopted the running embedded PostgreSQL/)
           const server = yield* EmbeddedPostgres.start({ dataDirectory })
           assert.strictEqual(yield* server.pid, pid)
           assert.strictEqual(yield* one(server.url, "1"), 1)
@@ -292,7 +292,7 @@ describe("processes", () => {
           assert.strictEqual(yield* one(server.url, "1"), 1)
           assert.strictEqual(new URL(Redacted.value(server.url)).port, port)
           const pid = yield* server.pid
-          yield* server.stop // also without the end of the scope, and for good
+          yield* server.stop // It also stops without the end of the scope, and for good.
           assert.isFalse(isRunning(pid))
         })
       )

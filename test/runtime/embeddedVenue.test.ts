@@ -1,4 +1,4 @@
-/** The simulated venue of a sandbox as the service runs it: started, adopted, watched, stopped (C1, Restart). */
+/** The simulated venue of a sandbox as the service runs it: started, adopted, supervised, stopped (C1, Restart). */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { execFileSync, spawn } from "node:child_process"
@@ -34,7 +34,7 @@ const until = (holds: Effect.Effect<boolean>): Effect.Effect<void> =>
 describe("the embedded venue", () => {
   it.live("is started, restarted on its port with its books when it dies, and ends with the scope", () =>
     Effect.gen(function* () {
-      expectLog(/the simulated venue (ended; starting it again|runs again)/)
+      expectLog(/the simulated venue (ended unexpectedly|runs again)/)
       const directory = folder()
       const last = yield* Effect.scoped(
         Effect.gen(function* () {
@@ -60,7 +60,7 @@ describe("the embedded venue", () => {
 
   it.live("adopts one that survived its service, and stops it", () =>
     Effect.gen(function* () {
-      expectLog(/adopted the running simulated venue/)
+      expectLog(/the service adopted the running simulated venue/)
       const directory = folder()
       const survivor = yield* Effect.promise(() => startChild(directory))
       yield* Effect.scoped(
@@ -95,7 +95,7 @@ const isUsed = (directory: string): boolean =>
     try {
       return readFileSync(`/proc/${entry}/cmdline`, "utf8").includes(`\0${directory}\0`)
     } catch {
-      return false // ended meanwhile
+      return false // The process has ended in the meantime.
     }
   })
 
@@ -109,7 +109,7 @@ const leftFolder = Effect.gen(function* () {
   return { directory, seat }
 })
 
-/** Side by side: almost all of their time is the wait for a start. */
+/** Concurrent, because almost all of their time is the wait for a start. */
 describe.concurrent("a simulated venue that neither comes up nor ends", () => {
   it.live("is ended after a bounded time, and the start fails in words", () =>
     Effect.gen(function* () {
@@ -131,7 +131,7 @@ describe.concurrent("a simulated venue that neither comes up nor ends", () => {
     ({ onTestFinished }) =>
       Effect.gen(function* () {
         expectLog(/nor ended within 12 s/, onTestFinished)
-        expectLog(/the simulated venue (ended; starting it again|runs again)/, onTestFinished)
+        expectLog(/the simulated venue (ended unexpectedly|runs again)/, onTestFinished)
         const directory = folder()
         const [begun, kept] = [join(directory, "begun.json"), join(directory, "kept.json")]
         yield* Effect.scoped(
@@ -198,7 +198,7 @@ describe("the seat of an embedded venue", () => {
 
   it.live("a simulator of another version is ended, and one of this version started", () =>
     Effect.gen(function* () {
-      expectLog(/ending a simulated venue that this service can not use/)
+      expectLog(/the service ends a simulated venue that it can't use/)
       const { directory } = yield* leftFolder
       const seatModule = pathToFileURL(join(import.meta.dirname, "../../simulator/venue/server/seat.ts")).href
       const program = `

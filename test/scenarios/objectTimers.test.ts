@@ -59,7 +59,9 @@ it("D7: a leg that the venue refused is placed again after a restart, and the pa
   let orders = 0
   let isRefusing = true
   venue.failing((asked) => (asked === "placeOrder" && ++orders > 2 && isRefusing ? { refused: "too busy" } : {}))
-  expectLog(/^\[.*\] ERROR .*: the venue refused a leg that protects a position: it is placed again \{[^}]*\}$/s)
+  expectLog(
+    /^\[.*\] ERROR .*: the venue refused a leg that protects a position: the service places the leg again \{[^}]*\}$/s
+  )
   const first = await startService({ layerVenue: venue.layerVenue })
   lives.push(first)
   const { key } = await first.partner()

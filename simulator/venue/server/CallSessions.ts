@@ -115,7 +115,7 @@ class Session {
       await this.answer(id, call)
     } catch (error) {
       // A defect of the simulator: the caller gets no answer, and the log has the cause.
-      console.error("a call of a session failed", error)
+      console.error("a call to the simulated venue failed: its caller gets no answer", error)
       this.send({ id, outcome: null, trouble: "The simulator failed; its log says why." })
     }
     this.running--

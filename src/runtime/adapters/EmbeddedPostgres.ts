@@ -238,7 +238,10 @@ const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
       yield* attempt("The port file can not be written.", () =>
         writeWhole(join(cluster.home, "port"), `${cluster.port}\n`)
       )
-      yield* Effect.logInfo("adopted the running embedded PostgreSQL", { pid: cluster.pid, port: cluster.port })
+      yield* Effect.logInfo("the service adopted the running embedded PostgreSQL", {
+        pid: cluster.pid,
+        port: cluster.port
+      })
       return true
     }
   }
@@ -335,7 +338,9 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
 const supervise = (cluster: Cluster) =>
   Effect.gen(function* () {
     yield* until(() => (isRunning(cluster.pid) ? undefined : true), "100 millis")
-    yield* Effect.logWarning("the embedded PostgreSQL ended unexpectedly; restarting it", { pid: cluster.pid })
+    yield* Effect.logWarning("the embedded PostgreSQL ended unexpectedly; the service restarts it", {
+      pid: cluster.pid
+    })
     yield* launch(cluster).pipe(
       Effect.tapError((error) => Effect.logError(error.message)),
       Effect.retry(restartRetries)

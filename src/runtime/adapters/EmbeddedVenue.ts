@@ -38,7 +38,7 @@ export interface EmbeddedVenueOptions {
 }
 
 export interface EmbeddedVenue {
-  /** The address and the key of the simulator. A replacement of a dead simulator has the same. */
+  /** The address and the key of the simulator. A replacement of a dead simulator has the same address and key. */
   readonly connection: VenueConnection
   /** The pid of the current simulator: it changes when a dead one is replaced (0 in between). */
   readonly pid: Effect.Effect<number>
@@ -137,10 +137,10 @@ const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) 
   const fits = holder.version === seatVersion && (simulator.url === "" || simulator.url === holder.url)
   if (fits && (yield* Effect.isSuccess(queryVenue(connection, "/venue/v1/clock", { timeoutMillis: 2_000 })))) {
     simulator.url = holder.url
-    yield* Effect.logInfo("adopted the running simulated venue", { pid: holder.pid, url: holder.url })
+    yield* Effect.logInfo("the service adopted the running simulated venue", { pid: holder.pid, url: holder.url })
     return true
   }
-  yield* Effect.logInfo("ending a simulated venue that this service can not use", { ...holder })
+  yield* Effect.logInfo("the service ends a simulated venue that it can't use", { ...holder })
   yield* shutdown(simulator)
   return false
 })
@@ -205,7 +205,7 @@ const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =
 const supervise = (simulator: Simulator) =>
   Effect.gen(function* () {
     yield* until(() => !isRunning(simulator.pid), "100 millis")
-    yield* Effect.logWarning("the simulated venue ended; starting it again", { pid: simulator.pid })
+    yield* Effect.logWarning("the simulated venue ended unexpectedly; the service restarts it", { pid: simulator.pid })
     yield* adopt(simulator).pipe(
       Effect.flatMap((adopted) => (adopted ? Effect.void : launch(simulator))),
       Effect.tapError((error) => Effect.logError(error.message)),

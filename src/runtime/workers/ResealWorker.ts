@@ -83,7 +83,7 @@ export const ResealWorker = {
           effect.pipe(
             Effect.catchCause((cause) =>
               Effect.logWarning(
-                `values could not be sealed again, the service tries again: ${describeFailure(Cause.squash(cause))}`
+                `values could not be sealed with the current key; the service tries again: ${describeFailure(Cause.squash(cause))}`
               ).pipe(Effect.andThen(Effect.sleep(tryAgain)), Effect.andThen(Effect.suspend(() => persist(effect))))
             )
           )

@@ -1,4 +1,6 @@
-/** Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost. */
+/**
+ * Mailboxes and turns (architecture section 4, Mailbox): order, output gate, unknown outcomes, and limits of ActorHost.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit, type Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -23,7 +25,7 @@ const run = <A>(command: Command<A>): Promise<A> => Effect.runPromise(bench.host
 const subjectsWritten = () => bench.submitted.map((commit) => commit.fence?.subject)
 
 describe("4004: a subject that is not the reader's", () => {
-  /** A partner's look at a client. It shows nothing of another partner's client. */
+  /** A partner's read of a client. It shows nothing of another partner's client. */
   const shown = (state: SubjectState): number => {
     if (state.token !== null) throw new ForeignSubject()
     return state.all("balances").length
@@ -144,7 +146,7 @@ describe("turns", () => {
   })
 
   it("a live view that throws harms neither the answer nor other views nor later commands", async () => {
-    expectLog(/a view of balances failed.*broken view/)
+    expectLog(/a listener of committed balances failed.*broken view/)
     const seen: Array<bigint> = []
     bench.host.onCommitted("balances", () => {
       throw new Error("broken view")
@@ -319,7 +321,7 @@ describe("doubt", () => {
     const failure = await failureOf(bench.host.dispatch(command))
     assert.deepInclude(failure, { _tag: "ClaimLost" })
     assert.strictEqual(await run(look(1)), 1n)
-    // A request that changes nothing stores its answer beside the subject, not under its token.
+    // A request that changes nothing stores its answer without a change of the subject's token.
     assert.strictEqual(await run({ ...look(1), store: storing("k2", "saw") }), 1n)
     assert.deepStrictEqual(
       bench.store.rows("answers").map((row) => row.body),

@@ -136,7 +136,7 @@ describe("calls of the venue", () => {
     const seconds = asked.map((at) => Math.round((at - lostAt) / 1_000))
     assert.deepStrictEqual(seconds.slice(0, 8), [1, 2, 4, 8, 13, 18, 23, 28])
     assert.deepStrictEqual(world.errors, [
-      "the venue has not answered a call for a minute; the service queries it again, and venue resolve can end it"
+      "the venue has not answered a call for a minute; the service queries the call again, and venue resolve can end it"
     ])
     assert.deepStrictEqual([...world.probes.values()], ["IN_FLIGHT"])
     const said = world.store.rows("audit").filter(({ action }) => action === "venue.unanswered")

@@ -33,7 +33,7 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
     assert.deepStrictEqual([lost(world), next.events.mark], [[{ after: 1, to: 5 }], 5])
     assert.deepStrictEqual(world.errors, [
-      "the venue no longer keeps the next events: the reader continues from the current one"
+      "the venue no longer keeps the next events: the service skips them, and reads every account again"
     ])
   })
 

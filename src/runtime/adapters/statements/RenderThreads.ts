@@ -208,13 +208,13 @@ const chunksOf = (
       if (message.type === "failed") return yield* Effect.die(new Error(`a statement: ${message.reason}`))
       if (message.type === "cut") {
         yield* Effect.logInfo(
-          "the answer to a slow reader of a statement was ended: another partner waited for the thread"
+          "the download of a slow reader of a statement was ended: another partner waited for the rendering thread"
         )
         return yield* away
       }
       if (message.type === "lost") {
         yield* Effect.logError(
-          "a thread that renders statements was lost: its reader gets 503 or a truncated file, the next file a new thread",
+          "a thread that renders statements was lost: its reader gets 503 or a truncated file, and the next file gets a new thread",
           message.reason
         )
         return yield* away

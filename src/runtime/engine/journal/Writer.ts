@@ -107,7 +107,12 @@ export class Writer {
         )
       })
     ),
-    Effect.catchCause((cause) => Effect.logError("a batch failed: its callers get 503, memory is read again", cause)),
+    Effect.catchCause((cause) =>
+      Effect.logError(
+        "a batch of commits failed by a defect: its callers get 503, and the service reads their rows again",
+        cause
+      )
+    ),
     Effect.forever({ disableYield: true })
   )
 
@@ -186,7 +191,10 @@ export class Writer {
         return attempt < 3
           ? Effect.andThen(Effect.sleep(20 * attempt), this.write(batch, attempt + 1))
           : Effect.andThen(
-              Effect.logWarning("the database refuses to write: this batch is refused", describeFailure(failure.cause)),
+              Effect.logWarning(
+                "the database can't write: the commits of this batch get 503",
+                describeFailure(failure.cause)
+              ),
               Effect.sync(() => {
                 if (failure.standstill) this.standStill(prepared.statement)
                 this.answer(batch, { _tag: "Unavailable", unknown: false })
@@ -200,7 +208,10 @@ export class Writer {
     }
   }
 
-  /** The batch timed out on a lock: finds the held locks, refuses the commits that need them, writes the others again. */
+  /**
+   * The batch timed out on a lock: finds the held locks, refuses the commits that need them, writes the remaining
+   * commits again.
+   */
   private waited(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return Effect.matchCauseEffect(
       Effect.suspend(() => this.locks.search(batch.map(({ commit }) => commit))),
@@ -212,7 +223,9 @@ export class Writer {
           // The batch timed out repeatedly, but each search found no lock: the commits at fault are unknown.
           this.standStill(prepared.statement)
           return Effect.andThen(
-            Effect.logWarning("batches wait for a lock that can't be found: commits are refused for now"),
+            Effect.logWarning(
+              "a batch waits for a database lock that can't be found: commits get 503 until the database writes again"
+            ),
             Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
           )
         }
@@ -220,7 +233,7 @@ export class Writer {
     )
   }
 
-  /** Refuses the commits that need a lock of another session. Returns the others. */
+  /** Refuses the commits that need a lock of another session. Returns the remaining commits. */
   private leaveOutHeld(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
     const { held } = this.locks
     if (!held.any) return batch
@@ -271,7 +284,7 @@ export class Writer {
     for (const waiting of batch) conclude(waiting, outcome)
   }
 
-  /** A guard failed: answers the commits at fault and writes the others again. */
+  /** A guard failed: answers the commits at fault and writes the remaining commits again. */
   private exclude(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return this.connection
       .within((session) => findCulprits(session, batch))
@@ -291,7 +304,10 @@ export class Writer {
   private bisect(batch: ReadonlyArray<Waiting>, cause: unknown): Effect.Effect<void> {
     if (batch.length <= 1) {
       return Effect.andThen(
-        Effect.logError("a commit was refused by the database: its change is not made", describeFailure(cause)),
+        Effect.logError(
+          "a commit was refused by the database: nothing of the commit is written",
+          describeFailure(cause)
+        ),
         Effect.sync(() => this.answer(batch, { _tag: "Rejected", cause: describeFailure(cause) }))
       )
     }
@@ -328,7 +344,10 @@ export class Writer {
       this.refuseQueue()
     })
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.logWarning("a batch was not confirmed: its outcome is read", describeFailure(cause))
+      yield* Effect.logWarning(
+        "the database did not confirm a batch: the service reconnects and reads the outcome",
+        describeFailure(cause)
+      )
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const back = yield* this.connection.comeBack.pipe(
@@ -366,7 +385,12 @@ export class Writer {
 
   readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedOwner, () => hanging)).pipe(
     Effect.map(([found]) => this.up && found?.owner === this.options.owner),
-    Effect.catch((error) => Effect.as(Effect.logDebug("the writer row is unreadable", describeFailure(error)), false))
+    Effect.catch((error) =>
+      Effect.as(
+        Effect.logDebug("the writer row can't be read: the service tries again in a second", describeFailure(error)),
+        false
+      )
+    )
   )
 
   get ownedAt(): number {
@@ -380,7 +404,12 @@ export class Writer {
     Effect.flatMap(([found]) =>
       found !== undefined && this.up && found.owner !== this.options.owner ? this.usurp([], false) : Effect.void
     ),
-    Effect.catchCause((cause) => Effect.logDebug("the writer row is unreadable", describeFailure(Cause.squash(cause)))),
+    Effect.catchCause((cause) =>
+      Effect.logDebug(
+        "the writer row can't be read: the service tries again in a second",
+        describeFailure(Cause.squash(cause))
+      )
+    ),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )

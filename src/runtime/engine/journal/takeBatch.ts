@@ -25,7 +25,7 @@ export const conclude = (waiting: Waiting, outcome: Outcome): void => {
   try {
     waiting.done(outcome)
   } catch (cause) {
-    waiting.defects("the answer to a commit failed: its outcome stands", cause)
+    waiting.defects("the callback that answers a commit failed: the commit's outcome stays", cause)
   }
 }
 

@@ -53,7 +53,7 @@ export class CommittedRows {
     try {
       listen(item)
     } catch (cause) {
-      this.defects(`a view of ${source} failed: the commit stands`, cause)
+      this.defects(`a listener of committed ${source} failed: the commit stays`, cause)
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Loads subjects into memory. Requests that arrive during one read are combined in the next read. Subjects that a caller waits
- * for (`urgent`) and the others, which may be very many, are read in turns. So a caller waits for one read of others at most.
+ * Loads subjects into memory. Requests that arrive during one read are combined in the next read. Reads of subjects
+ * that a caller waits for (`urgent`) alternate with reads of subjects that no caller waits for (`others`), which may be
+ * very many. So a caller waits for one read of `others` at most.
  */
 import { Effect, Latch } from "effect"
 import type { SubjectKey } from "../journal/Commit.ts"
@@ -9,7 +10,10 @@ import { withinTime } from "../withinTime.ts"
 import type { Actor } from "./Actor.ts"
 import { SubjectState } from "./SubjectState.ts"
 
-/** The most subjects in one read. Decoding blocks the thread, so a read of others, for which no caller waits, is short. */
+/**
+ * The most subjects in one read. Decoding blocks the thread, so a read of `others`, for which no caller waits, is
+ * short.
+ */
 const readAtOnce = { urgent: 256, others: 64 } as const
 /** The most loaded subjects whose waiting commands run before other work gets its turn. */
 const givenAtOnce = 16
@@ -17,7 +21,7 @@ const givenAtOnce = 16
 type Loaded = (actor: Actor, found: SubjectState | JournalUnavailable) => void
 
 export class SubjectLoading {
-  /** Subjects that a caller waits for, and the others, each in the order of arrival. */
+  /** Subjects that a caller waits for, and subjects that no caller waits for, each in the order of arrival. */
   private readonly urgent = new Set<Actor>()
   private readonly others = new Set<Actor>()
   private wasUrgent = false
@@ -32,7 +36,7 @@ export class SubjectLoading {
   }
 
   load(actor: Actor): void {
-    // The subject may already wait among the others when a caller arrives.
+    // The subject may already be in `others` when a caller arrives.
     if (actor.loading && !this.others.has(actor)) return
     actor.loading = true
     if (isAwaited(actor)) {

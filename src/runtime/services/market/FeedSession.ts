@@ -65,8 +65,8 @@ export class FeedSession {
   listings = 0
   private receivedAt: number | null = null
   /**
-   * The number of the venue's last event: at the last read of the listing, and in the last heartbeat; -1 and 0 before the
-   * first.
+   * The number of the venue's last event at the last read of the listing, and in the last heartbeat. Before the first
+   * read: -1; before the first heartbeat: 0.
    */
   private listedNumber = -1
   private number = 0
@@ -158,8 +158,8 @@ export class FeedSession {
     }
     const reason = Cause.pretty(cause).split("\n", 1)[0]
     const line = was
-      ? Effect.logWarning("the venue's market data is away: the service connects again")
-      : Effect.logDebug("the venue's market data can not be reached: the service tries again")
+      ? Effect.logWarning("the connection to the venue's market data is lost: the service connects again")
+      : Effect.logDebug("the venue's market data can't be reached: the service tries again")
     return Effect.annotateLogs(line, { reason })
   }
 

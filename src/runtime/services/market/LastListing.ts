@@ -100,7 +100,9 @@ export class LastListing extends Context.Service<LastListing, LastListingShape>(
         if (listing === null || text === kept) return Effect.void
         if (text.length > mostText) {
           kept = text
-          return Effect.logWarning("the venue's listing is too large to be stored: a restart will not know it")
+          return Effect.logWarning(
+            "the venue's listing is too large to be stored: after a restart no market is shown until the venue answers"
+          )
         }
         return Effect.map(host.record({ lastListings: [{ id: 1, listing }] }, "internal"), () => void (kept = text))
       })

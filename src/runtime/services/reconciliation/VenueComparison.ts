@@ -54,12 +54,13 @@ const passesMost = 4
 const settledAtOnce = 16
 /** Limit on the accounts that are compared at the same time. */
 const atOnce = 8
-/** Limit on the accounts that one command compares; the others wait for their slice. */
+/** Limit on the accounts that one command compares; the other accounts wait for their slice. */
 export const accountsAtMost = 2_000
 /** Limit on the overdue contracts that are tracked for alarms. */
 const overdueMost = 10_000
 
-const apart = "service and venue differ: nothing is changed, and a break counts the difference (queue)"
+const apart =
+  "service and venue differ: nothing is changed, and a break records the difference (brokerage queue lists it)"
 const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
 
 export interface ComparisonFigures {
@@ -274,7 +275,10 @@ class Comparison {
     const one = (uid: string) =>
       Effect.catchCause(this.compare(uid, reads), (cause) =>
         Effect.annotateLogs(
-          Effect.logWarning("an account could not be compared with the venue; it waits for its next slice", cause),
+          Effect.logWarning(
+            "an account could not be compared with the venue; its next daily slice compares it again",
+            cause
+          ),
           { uid }
         )
       )

@@ -43,6 +43,6 @@ export const notApplied =
   (uid: string) =>
   (defect: unknown): Effect.Effect<ReadonlyArray<string>> =>
     Effect.as(
-      Effect.logError("differences of an account could not be settled; the next comparison tries again", defect),
+      Effect.logError("differences of an account could not be applied; the next comparison tries again", defect),
       [`The venue's report of ${uid} can't be applied: the log names the difference.`]
     )

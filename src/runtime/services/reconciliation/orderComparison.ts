@@ -266,7 +266,9 @@ const withoutTrades =
   ({ reason }: VenueUnanswered): Effect.Effect<ComparedOrders["trades"]> =>
     Effect.as(
       Effect.annotateLogs(
-        Effect.logWarning("the trades of an account could not be read at the venue: everything else of it is compared"),
+        Effect.logWarning(
+          "the trades of an account could not be read at the venue: its positions, orders and money are compared without them"
+        ),
         { uid, reason }
       ),
       noTrades

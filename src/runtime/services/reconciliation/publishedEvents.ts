@@ -58,7 +58,7 @@ export class EventReads {
     this.unanswered = answered === null ? this.unanswered + 1 : 0
     return this.areStopped
       ? Effect.logWarning(
-          "the venue answers no reads of published events: the other accounts of this slice are not read, and wait a minute"
+          "the venue answers no reads of published events: the remaining accounts of this slice wait a minute without a read"
         )
       : Effect.void
   }
@@ -97,7 +97,7 @@ export const eventsApplied = (
 export const comparedWithout = (uid: string): Effect.Effect<void> =>
   Effect.annotateLogs(
     Effect.logError(
-      "published events of an account could still not be applied: it is compared without them, so that no difference stays hidden"
+      "published events of an account could still not be applied: the account is compared without them, so that no difference stays hidden"
     ),
     { uid }
   )
@@ -110,7 +110,7 @@ export const notCompared = (uid: string, reads: EventReads): Effect.Effect<strin
       ? Effect.void
       : Effect.annotateLogs(
           Effect.logWarning(
-            "published events of an account could not be applied: its comparison is repeated in a minute"
+            "published events of an account could not be applied: the account is compared again in a minute"
           ),
           { uid }
         ),

@@ -157,7 +157,9 @@ export class EventIntake {
   }).pipe(
     Effect.catchTag("VenueEventsGone", () => this.gone),
     Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) => this.lost(reason)),
-    Effect.catchDefect((defect) => Effect.logError("the venue's events can't be read: connecting again", defect)),
+    Effect.catchDefect((defect) =>
+      Effect.logError("the venue's events can't be read: the service connects again", defect)
+    ),
     Effect.andThen(Effect.suspend(() => this.pause))
   )
 
@@ -351,7 +353,7 @@ export class EventIntake {
 
   /** Skips events that the venue withholds for a minute while it delivers later ones, so that they block no account. */
   private passHole(after: number, next: number): Effect.Effect<void> {
-    const log = Effect.logError("the venue withholds events: the reader continues after them")
+    const log = Effect.logError("the venue withholds events: the service skips them, and reads every account again")
     return Effect.andThen(
       this.lose(after, next - 1, log),
       Effect.sync(() => {
@@ -370,7 +372,7 @@ export class EventIntake {
       onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
       onSuccess: (number) => {
         const log = Effect.logError(
-          "the venue no longer keeps the next events: the reader continues from the current one"
+          "the venue no longer keeps the next events: the service skips them, and reads every account again"
         )
         return Effect.andThen(
           this.lose(this.cursor.mark, number, log),

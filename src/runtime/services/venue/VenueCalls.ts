@@ -242,9 +242,14 @@ class Executor {
         return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.takeOne(row.clientId, known)
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
-        Effect.as(Effect.logDebug("the venue has not answered a call: it is in doubt", row.ref, reason), false)
+        Effect.as(
+          Effect.logDebug("the venue has not answered a call: the service queries the outcome", row.ref, reason),
+          false
+        )
       ),
-      Effect.catchDefect((defect) => Effect.as(Effect.logError("a venue call failed: it is in doubt", defect), false)),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("a venue call failed by a defect: the service queries the outcome", defect), false)
+      ),
       Effect.map((taken) => {
         if (!taken) this.lose(waiting, true)
         this.finish(waiting)
@@ -265,7 +270,7 @@ class Executor {
         if (outcome !== "EXECUTED") {
           this.missed(waiting)
           return Effect.logWarning(
-            "the venue refuses to open an account: its call is not sent, and is resolved like one in doubt",
+            "the venue refused to open an account: the call that needs the account is not sent, and is resolved like an in-doubt call",
             account,
             reason
           )
@@ -375,8 +380,8 @@ class Executor {
     const named = ownerOfRef(ref)
     const action = unseen ? "venue.executedUnseen" : "venue.unanswered"
     const sentence = unseen
-      ? "the venue has not shown for a minute what it executed; the service queries the call again"
-      : "the venue has not answered a call for a minute; the service queries it again, and venue resolve can end it"
+      ? "the venue reports an executed call without its object for a minute; the service queries the call again"
+      : "the venue has not answered a call for a minute; the service queries the call again, and venue resolve can end it"
     const noted = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by: byVenue,

@@ -99,7 +99,7 @@ export class DeliveryResults {
     if (more.length > 0) return Effect.forEach(batch, (result) => this.write([result]), { discard: true })
     this.settled(only.row.id)
     return Effect.logError(
-      "the result of a webhook attempt could not be stored: it is dropped, and the lease expires",
+      "the result of a webhook attempt could not be stored: the result is dropped, and the delivery is sent again after its lease",
       defect
     ).pipe(Effect.annotateLogs({ delivery: only.row.id }))
   }

@@ -133,7 +133,7 @@ export const layerPersonWatch: Layer.Layer<
       }
       if (waiting.isIdle) yield* waiting.wake.await
     })
-    yield* Effect.forkScoped(Effect.forever(makeUntilDone("the same person could not be searched for")(round)))
+    yield* Effect.forkScoped(Effect.forever(makeUntilDone("clients could not be compared with refused persons")(round)))
   })
 )
 
@@ -195,6 +195,6 @@ class WaitingPersons {
 
 const leave = (clientId: number, why: unknown) =>
   Effect.annotateLogs(
-    Effect.logError("a client could not be compared with other clients: the watch goes on without it", why),
+    Effect.logError("a client could not be compared with other clients: the watch continues with the next client", why),
     { clientId }
   )

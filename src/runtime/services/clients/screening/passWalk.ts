@@ -179,6 +179,9 @@ export const judgeClient = (
 
 const leave = (clientId: number, why: unknown) =>
   Effect.annotateLogs(
-    Effect.logError("a client could not be screened again: the pass goes on without it, the next pass screens it", why),
+    Effect.logError(
+      "a client could not be screened again: the pass continues without this client, and the next pass screens it",
+      why
+    ),
     { clientId }
   )

@@ -1,12 +1,12 @@
 /**
  * Corrects payouts that an older version booked under PARTNER custody, at start (decision record 13). They were booked
- * as if the partner had paid: a collateral withdrawal without a report and without an item, so no debt was recorded
- * for the money that the partner still holds. Written rows do not change: the withdrawal is reversed, and the payout
- * is booked again as a MANUAL posting of minus the amount with its settlement item. The client's balance stays the
- * same.
+ * as if the partner had paid: a collateral withdrawal without a report and without an item, so no debt was recorded for
+ * the money that the partner still holds. Written rows do not change: the withdrawal is reversed, and the payout is
+ * booked again as a MANUAL posting of minus the amount with its settlement item. The client's balance stays the same.
  *
- * Both are one commit under the payout's own keys, so a start after a crash continues. Only money under PARTNER
- * custody can have an item: payouts of partners that have left it since, or were closed, are named in the log.
+ * Both bookings are one commit under the payout's own keys, so a start after a crash continues. Only money under
+ * PARTNER custody can have an item: payouts of partners that have left this model since, or were closed, are named in
+ * the log.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -37,7 +37,7 @@ const correct = ({ payout, client_id, partner_id, minor }: OldPayout) =>
     const row = directory.partner(partnerId)?.row
     if (row?.custodyModel !== "PARTNER" || row.state === "CLOSED") {
       return yield* Effect.logWarning(
-        `payout ${payout} of client ${client_id}, ${formatAmount(minor, "USDC")} USDC, was booked as if partner ${partner_id} had paid it, which has left PARTNER custody since: settle it outside of the books`
+        `payout ${payout} of client ${client_id}, ${formatAmount(minor, "USDC")} USDC, was booked as if partner ${partner_id} had paid it, and the partner has left PARTNER custody since: settle the payout outside of the books`
       )
     }
     return yield* host.dispatch({

@@ -40,5 +40,5 @@ export const logOtherDestination = (requestId: number, verdict: Verdict<unknown>
   verdict.ok || !isOtherDestination(verdict.refusal)
     ? Effect.void
     : Effect.logError(
-        `withdrawal request ${requestId} does not show the destination it was filed with: it is refused; do not pay it, and find out who wrote to the database`
+        `the stored destination of withdrawal request ${requestId} is not the filed one: the service refuses the request; do not pay it, and find out who changed the database`
       )

@@ -50,7 +50,7 @@ const alarmStanding = ({ ref, context: { reason }, breakId, clientId }: VenueMis
     standingMisfits++
     return Effect.annotateLogs(
       Effect.logError(
-        "the venue's reports of an object do not fit the request: a break pauses the client's money until break close; venue resolve ends the misfit"
+        "the venue's reports of an object do not fit the request: a break pauses the client's withdrawals until staff close it (break close); venue resolve ends the misfit"
       ),
       {
         ref,

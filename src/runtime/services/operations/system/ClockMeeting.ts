@@ -133,7 +133,7 @@ export class ClockMeeting {
               millis
             }
           )
-        : Effect.logInfo("the service's clock is moved to the venue's", { millis })
+        : Effect.logInfo("the service's clock moved forward to the venue's time", { millis })
     }).pipe(Effect.ensuring(Effect.sync(() => clock.expect(0))))
   }
 
@@ -146,7 +146,7 @@ export class ClockMeeting {
     if (!control.attached) return Effect.void
     const millis = clock.now() - there
     return Effect.andThen(
-      Effect.logInfo("the venue's clock is moved to the service's", { millis }),
+      Effect.logInfo("the venue's clock moved forward to the service's time", { millis }),
       Effect.suspend(() => Effect.timeoutOption(playVenue(this.parts, there, clock.now()), eventPatience))
     )
   }

@@ -93,7 +93,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
         Effect.catchTag("Unavailable", () => Effect.succeed(null)),
         Effect.catchDefect((defect) =>
           Effect.as(
-            Effect.logError("the metrics of the database can not be read: the answer leaves them out", defect),
+            Effect.logError("the metrics of the database can't be read: the answer leaves them out", defect),
             null
           )
         )

@@ -132,7 +132,7 @@ class ModelThread {
         else if (message.type === "away") return yield* away
         else if (message.type === "lost") {
           yield* Effect.logError(
-            "the thread that builds statements was lost: its builds fail, the next one starts a new thread",
+            "the thread that builds statements was lost: its builds fail, and the next build starts a new thread",
             message.reason
           )
           return yield* away

@@ -84,7 +84,10 @@ export class JobWork extends Context.Service<
         recordFailure: (client, defect) =>
           Effect.as(
             Effect.annotateLogs(
-              Effect.logError("a job could not make a client's statement: it is recorded and retried", defect),
+              Effect.logError(
+                "a job could not make a client's statement: the job records the failure and retries the client",
+                defect
+              ),
               {
                 clientId: client.id
               }

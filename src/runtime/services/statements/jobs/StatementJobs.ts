@@ -43,8 +43,8 @@ export const layerStatementWorker: Layer.Layer<never, never, ActorHost | Busines
       }
       const moved = Latch.makeUnsafe(false)
       tools.clock.onMove(() => moved.openUnsafe())
-      const jobs = makeUntilDone("statements that are due could not be made")
-      const retries = makeUntilDone("statements that had failed could not be made")
+      const jobs = makeUntilDone("due statements could not be made")
+      const retries = makeUntilDone("failed statements could not be made again")
       yield* Effect.forkScoped(Effect.forever(jobs(round(tools, moved))))
       yield* Effect.forkScoped(Effect.forever(retries(retryDue(tools))))
     })
@@ -176,7 +176,7 @@ const walk = (tools: JobsTools, begun: StatementJobRow): Effect.Effect<void, Dis
         ahead = yield* filled(tools, job, ahead)
         const [page, ...others] = ahead as readonly [Ahead, ...ReadonlyArray<Ahead>]
         const stored = yield* storePage(tools, job, yield* Fiber.join(page.made))
-        // Another process is moving the cursor, and an immediate read would only show the same.
+        // Another process is moving the cursor, and an immediate read would only show the same cursor.
         if (stored === null) return yield* Effect.sleep(pauses.longest)
         if (stored.endedAt !== null) return
         const isThere = stored.cursor === page.cursor

@@ -58,7 +58,10 @@ export const equityParts = (
           Effect.catchDefect((defect) =>
             Effect.as(
               Effect.annotateLogs(
-                Effect.logError("a client's equity could not be computed: it is recorded and retried", defect),
+                Effect.logError(
+                  "a client's equity could not be computed: the job records the failure and retries the client",
+                  defect
+                ),
                 { clientId }
               ),
               failed({ id: clientId, partnerId }, reasonOf(defect))

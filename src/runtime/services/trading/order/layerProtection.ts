@@ -68,12 +68,15 @@ const failedNow = ({ context: { standing, updatedAt } }: AttachmentRow): Readonl
   standing.unplaced.filter(({ failedAt }) => failedAt === updatedAt)
 
 const alarm = ({ id, clientId }: AttachmentRow, { role, orderId, attempts, reason }: Unplaced, more: number) =>
-  Effect.annotateLogs(Effect.logError("the venue refused a leg that protects a position: it is placed again"), {
-    leg: role,
-    order: orderId,
-    parent: id,
-    client: clientId,
-    attempts,
-    reason,
-    ...(more === 0 ? {} : { more })
-  })
+  Effect.annotateLogs(
+    Effect.logError("the venue refused a leg that protects a position: the service places the leg again"),
+    {
+      leg: role,
+      order: orderId,
+      parent: id,
+      client: clientId,
+      attempts,
+      reason,
+      ...(more === 0 ? {} : { more })
+    }
+  )
